@@ -1,0 +1,91 @@
+// base: arena, vector, map, string, error, log. Knows nothing of GPUs.
+#ifndef WG_BASE_H
+#define WG_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+// --- check.c: asserts stay on in release builds; they mean "we are wrong". ---
+_Noreturn void base_check_failed(const char *file, int line, const char *what);
+#define CHECK(cond) ((cond) ? (void)0 : base_check_failed(__FILE__, __LINE__, #cond))
+
+// --- memory.c: allocation that never returns NULL (it ends the process with a named error). ---
+void *mem_alloc(size_t size);              // zeroed
+void *mem_realloc(void *p, size_t size);
+char *mem_strdup(const char *s);
+
+// --- arena.c: memory with one lifetime. All memory is zeroed and aligned to 16. ---
+typedef struct ArenaChunk ArenaChunk;
+typedef struct Arena {
+  ArenaChunk *chunks;
+  char *next, *end;
+} Arena;                                    // {0} is a valid empty arena
+void *arena_alloc(Arena *a, size_t size);
+char *arena_strndup(Arena *a, const char *s, size_t n);
+char *arena_strdup(Arena *a, const char *s);
+char *arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void arena_free(Arena *a);                  // everything; the arena is empty again
+#define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define ARENA_ARRAY(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+
+// --- vec: a growable array on the heap: VEC(int) v = {0}; vec_push(&v, 3); vec_free(&v); ---
+#define VEC(T) struct { T *data; uint32_t len, cap; }
+#define vec_push(v, ...) \
+  do { \
+    if ((v)->len == (v)->cap) (v)->data = vec_grow((v)->data, &(v)->cap, sizeof *(v)->data); \
+    (v)->data[(v)->len++] = (__VA_ARGS__); \
+  } while (0)
+#define vec_free(v) (free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
+void *vec_grow(void *data, uint32_t *cap, size_t elem);
+
+// --- map.c: hash maps. Keys of a StrMap are not copied. {0} is a valid empty map. ---
+typedef struct StrMap { struct StrMapSlot *slots; uint32_t len, cap; } StrMap;
+void *strmap_get(const StrMap *m, const char *key);
+void *strmap_getn(const StrMap *m, const char *key, size_t n);
+void strmap_put(StrMap *m, const char *key, void *value);   // replaces
+void *strmap_remove(StrMap *m, const char *key);            // the old value, or NULL
+bool strmap_next(const StrMap *m, uint32_t *it, const char **key, void **value);  // *it starts at 0
+void strmap_free(StrMap *m);
+typedef struct U64Map { struct U64MapSlot *slots; uint32_t len, cap, used; } U64Map;
+void *u64map_get(const U64Map *m, uint64_t key);
+void u64map_put(U64Map *m, uint64_t key, void *value);
+void *u64map_remove(U64Map *m, uint64_t key);
+bool u64map_next(const U64Map *m, uint32_t *it, uint64_t *key, void **value);
+void u64map_free(U64Map *m);
+uint64_t base_hash(const void *data, size_t n);
+
+// --- str.c: a growable string, always NUL-terminated once something was added. ---
+typedef struct Str { char *data; size_t len, cap; } Str;
+void str_add(Str *s, const char *text);
+void str_addn(Str *s, const char *text, size_t n);
+void str_addc(Str *s, char c);
+void str_printf(Str *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void str_free(Str *s);
+
+// --- error.c: why something could not be done, in words a user can act on. ---
+typedef struct Error { char text[2048]; } Error;      // "" means no error
+bool error_set(Error *e, const char *fmt, ...) PRINTF_LIKE(2, 3);   // always returns false; e may be NULL
+
+// --- file.c ---
+bool file_read(const char *path, Str *out, Error *e);
+bool file_write(const char *path, const void *data, size_t n, Error *e);
+
+// --- log.c: every line starts with "==PID== " and goes to standard error or the log file. Thread-safe. ---
+typedef enum { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE } LogLevel;
+void log_open(const char *path, LogLevel level);            // path NULL: standard error
+void log_line(const char *fmt, ...) PRINTF_LIKE(1, 2);      // unless quiet
+void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);     // always
+void log_verbose(const char *fmt, ...) PRINTF_LIKE(1, 2);   // with -v
+void log_once(const char *key, const char *fmt, ...) PRINTF_LIKE(2, 3);  // first time a key is seen; key is copied
+
+#endif

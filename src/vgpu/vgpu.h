@@ -1,0 +1,106 @@
+// vgpu: the virtual GPU. Executes PTX on the CPU, 32 lanes at a time, blocks in parallel over all cores.
+//
+// Device memory is ordinary memory of this process inside one reserved address window; a device address is a host
+// address. There is one engine per process; "devices" are the driver's notion. All functions are thread-safe.
+#ifndef WG_VGPU_H
+#define WG_VGPU_H
+
+#include "base/base.h"
+#include "ptx/ptx.h"
+
+typedef struct VgpuConfig {
+  int workers;             // 0: one per core
+  bool seeded;             // --seed given: shuffle warp and block order
+  uint64_t seed;
+} VgpuConfig;
+void vgpu_configure(const VgpuConfig *c);     // before the first launch; the engine starts lazily
+int vgpu_worker_count(void);
+
+// --- memory.c ---
+#define VGPU_WINDOW_BYTES (1ull << 42)        // reserved, not committed
+void *vgpu_mem_alloc(size_t size, size_t align);          // committed on first touch, reads as zero; NULL: no memory
+void vgpu_mem_free(void *p, size_t size);                 // pages go back; later access by a kernel is an illegal address
+void *vgpu_vm_reserve(size_t size, size_t align);         // address range in the window without memory (PROT_NONE)
+void vgpu_vm_release(void *p, size_t size);               // callers mmap(MAP_FIXED) into what they reserved
+bool vgpu_in_window(const void *p);
+void vgpu_host_register(void *p, size_t size);            // ordinary host memory a kernel may touch
+void vgpu_host_unregister(void *p);
+
+// --- module.c: one or several PTX modules linked by symbol. The VgpuModule owns the PtxModules from then on. ---
+typedef struct VgpuModule VgpuModule;
+typedef struct VgpuKernel VgpuKernel;
+VgpuModule *vgpu_module_load(PtxModule **units, uint32_t nunits, Error *err);   // NULL: unresolved or duplicate symbols …
+void vgpu_module_unload(VgpuModule *m);                   // no launch of it may be running
+VgpuKernel *vgpu_module_kernel(VgpuModule *m, const char *name);      // NULL: no such entry
+VgpuKernel *vgpu_module_kernel_at(VgpuModule *m, uint32_t i);         // i-th entry, NULL past the end
+typedef struct VgpuGlobal { const char *name; void *address; size_t size; bool managed, is_const; } VgpuGlobal;
+bool vgpu_module_global(VgpuModule *m, const char *name, VgpuGlobal *out);
+bool vgpu_module_global_at(VgpuModule *m, uint32_t i, VgpuGlobal *out);
+
+typedef struct VgpuParam { uint32_t offset, size; } VgpuParam;
+typedef struct VgpuKernelInfo {
+  const char *name;
+  const VgpuParam *params; uint32_t nparams, param_bytes;
+  uint32_t static_shared, local_bytes, const_bytes, registers, max_threads;   // registers: an estimate
+  uint32_t sm, ptx_version;                // 90, 90 (9.0)
+  uint32_t reqntid[3], reqcluster[3];      // 0: not required
+  bool cluster_required;
+} VgpuKernelInfo;
+const VgpuKernelInfo *vgpu_kernel_info(const VgpuKernel *k);
+
+// --- engine.c: launches ---
+typedef enum VgpuStatus {
+  VGPU_OK, VGPU_ILLEGAL_ADDRESS, VGPU_MISALIGNED, VGPU_TRAP, VGPU_ASSERT, VGPU_UNSUPPORTED, VGPU_STACK_OVERFLOW,
+  VGPU_INVALID_PC, VGPU_INVALID_LAUNCH, VGPU_DEADLOCK, VGPU_CANCELLED
+} VgpuStatus;
+typedef struct VgpuFault {                 // what ended a launch
+  VgpuStatus status;
+  char text[1024];                         // a sentence: what happened, instruction, kernel, file and line
+  uint32_t block[3], thread[3];
+  uint64_t address;
+} VgpuFault;
+
+typedef struct VgpuLaunch {
+  VgpuKernel *kernel;
+  uint32_t grid[3], block[3], cluster[3];  // cluster 0,0,0: none
+  uint32_t dynamic_shared;
+  const void *params;                      // kernel's param_bytes bytes, copied
+  bool cooperative;
+  uint32_t stack_limit;                    // bytes of local memory per thread; 0: default
+  // where device printf text goes; called with a lock held, in the order printed
+  void (*print)(void *user, const char *text, size_t n); void *user;
+  // kernels launched by kernels (dynamic parallelism); NULL: not available
+  struct VgpuChildOps *children;
+} VgpuLaunch;
+VgpuStatus vgpu_launch(const VgpuLaunch *l, VgpuFault *fault);     // blocks until the grid has ended; many at a time is fine
+void vgpu_cancel_all(void);                // Ctrl-C and exit: running launches end soon with VGPU_CANCELLED
+uint32_t vgpu_max_resident_blocks(const VgpuKernel *k, uint32_t threads, uint32_t dynamic_shared);  // per multiprocessor
+#define VGPU_MULTIPROCESSORS 132           // as the H200; occupancy, cooperative limits and properties agree with it
+
+// --- heap.c: device malloc/free, shared by all launches ---
+void vgpu_heap_set_limit(size_t bytes);    // cudaLimitMallocHeapSize; before the first device malloc
+size_t vgpu_heap_limit(void);
+
+// --- texture.c: what a texture or surface handle means ---
+typedef enum { TEXEL_U8, TEXEL_U16, TEXEL_U32, TEXEL_S8, TEXEL_S16, TEXEL_S32, TEXEL_F16, TEXEL_F32 } VgpuTexel;
+typedef struct VgpuArray {                 // cudaArray: row-major, no tiling
+  uint32_t width, height, depth;           // texels; height 0: 1D; depth 0: not 3D
+  uint32_t layers; bool cubemap;           // layers>0: layered; cubemap: layers counts faces (6 each)
+  VgpuTexel texel; uint32_t channels;      // 1, 2, 4
+  void *data; size_t row_bytes, slice_bytes;
+} VgpuArray;
+typedef enum { TEX_WRAP, TEX_CLAMP, TEX_MIRROR, TEX_BORDER } VgpuAddressMode;
+typedef struct VgpuTexture {
+  enum { TEX_ARRAY, TEX_LINEAR, TEX_PITCH2D, TEX_MIPMAP } source;
+  VgpuArray array;                         // TEX_LINEAR: width texels at data; TEX_PITCH2D: width, height, row_bytes
+  const VgpuArray *levels; uint32_t nlevels;   // TEX_MIPMAP
+  VgpuAddressMode address[3];
+  bool linear_filter, linear_mip_filter, normalized_coords, normalized_float, srgb;   // normalized_float: integers read as [0,1]
+  float border[4], mip_bias, mip_min, mip_max;
+  bool is_surface;
+} VgpuTexture;
+uint64_t vgpu_texture_create(const VgpuTexture *t);       // a handle, never 0; the description is copied
+const VgpuTexture *vgpu_texture_get(uint64_t handle);     // NULL: no such
+void vgpu_texture_destroy(uint64_t handle);
+
+#endif
