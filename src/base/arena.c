@@ -1,0 +1,53 @@
+#include "base/base.h"
+
+struct ArenaChunk { ArenaChunk *next; size_t size; };
+
+enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
+
+// A new chunk, twice the last one up to a limit; a large request gets a chunk of its own.
+static void add_chunk(Arena *a, size_t need) {
+  size_t size = a->chunks ? MIN(a->chunks->size * 2, (size_t)LARGEST_CHUNK) : FIRST_CHUNK;
+  if (size < need + 32) size = need + 32;
+  ArenaChunk *c = mem_alloc(size);
+  c->size = size;
+  c->next = a->chunks;
+  a->chunks = c;
+  a->next = (char *)c + 16;
+  a->end = (char *)c + size;
+}
+
+void *arena_alloc(Arena *a, size_t size) {
+  size = (size + 15) & ~(size_t)15;
+  if ((size_t)(a->end - a->next) < size) add_chunk(a, size);
+  void *p = a->next;
+  a->next += size;
+  return p;
+}
+
+char *arena_strndup(Arena *a, const char *s, size_t n) {
+  char *p = arena_alloc(a, n + 1);
+  memcpy(p, s, n);
+  return p;
+}
+
+char *arena_strdup(Arena *a, const char *s) { return arena_strndup(a, s, strlen(s)); }
+
+char *arena_printf(Arena *a, const char *fmt, ...) {
+  va_list ap, again;
+  va_start(ap, fmt);
+  va_copy(again, ap);
+  int n = vsnprintf(NULL, 0, fmt, ap);
+  char *p = arena_alloc(a, (size_t)n + 1);
+  vsnprintf(p, (size_t)n + 1, fmt, again);
+  va_end(again);
+  va_end(ap);
+  return p;
+}
+
+void arena_free(Arena *a) {
+  for (ArenaChunk *c = a->chunks, *next; c; c = next) {
+    next = c->next;
+    free(c);
+  }
+  *a = (Arena){0};
+}
