@@ -1,6 +1,196 @@
-# Warpgrind. `make demo` and `make check` are all a newcomer needs; see README.md.
-CC ?= gcc
+# Warpgrind. `make demo` and `make check` are all a newcomer needs; `make help` lists the rest.
+#
+# Every folder src/<name>/ is found by globbing; adding a .c file needs no change here.
+
+VERSION := 0.1.0
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+IS_CLANG := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
+
+# A sanitizer build lives in its own folder so that it never mixes with the ordinary one.
+SAN ?= 0
+ifeq ($(SAN),0)
 BUILD ?= build
-ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+else
+BUILD ?= build-san
+SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer $(if $(IS_CLANG),-shared-libasan)
+SAN_RUNTIME := $(shell $(CC) -print-file-name=$(if $(IS_CLANG),libclang_rt.asan-$(ARCH).so,libasan.so))
+SAN_DEFINES := -DWARPGRIND_SANITIZER_RUNTIME='"$(SAN_RUNTIME)"'
+endif
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 20
+ifneq ($(origin SECONDS),environment)
+ifdef SECONDS
+FUZZ_SECONDS := $(SECONDS)
+endif
+endif
+
+# --- flags: one variable for each kind of file ---
 OPT ?= -O2
-CFLAGS_ALL := -std=gnu11 -g $(OPT) -Wall -Wextra -Wno-unused-parameter -fPIC -fvisibility=hidden -pthread -MMD -MP -Isrc -I$(BUILD)/gen $(CFLAGS)
+BASE_CFLAGS := -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -fPIC -fvisibility=hidden -pthread -MMD -MP -Isrc \
+  -DWARPGRIND_VERSION='"$(VERSION)"' $(SAN_FLAGS) $(SAN_DEFINES)
+CFLAGS_ALL   := $(BASE_CFLAGS) $(OPT) $(CFLAGS)
+# The execute functions: the vectorizer at work, with IEEE results kept (never -ffast-math).
+CFLAGS_EXEC  := $(BASE_CFLAGS) -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math $(CFLAGS)
+# Names of variants in which src/vgpu/exec*.c are compiled besides the baseline; each is compiled with
+# -DVGPU_VARIANT=<name> and the flags below.
+ifeq ($(ARCH),x86_64)
+EXEC_VARIANTS ?=
+endif
+EXEC_FLAGS_v3 := -march=x86-64-v3
+EXEC_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
+
+# Static archives of third-party libraries are preferred: a preloaded library must not drag others into the process.
+find-lib = $(if $(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)),$(shell $(CC) -print-file-name=lib$(1).a),-l$(1))
+THIRD_PARTY = $(call find-lib,zstd) $(call find-lib,lz4)
+LDLIBS_ALL = $(THIRD_PARTY) -lm -ldl -lrt -pthread $(LDFLAGS)
+
+# --- sources ---
+FOLDERS     := $(notdir $(patsubst %/,%,$(wildcard src/*/)))
+folder-src   = $(sort $(wildcard src/$(1)/*.c))
+folder-objs  = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(call folder-src,$(1)))
+EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
+VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
+
+CMD_FOLDERS := base ptx ir image cli
+LIB_FOLDERS := base ptx ir image vgpu driver runtime
+# The one piece of runtime/ that looks at a program before it is started.
+CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
+  $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c))
+LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
+ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
+SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.c))
+SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/libcudart.so.12 $(BUILD)/lib/libcudart.so.13)
+
+.PHONY: all demo check check-gpu bench stress fuzz install uninstall clean help deps
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(SHIMS) $(BUILD)/warpgrind.1
+
+# --- compiling ---
+# Objects depend on this file, which changes only when the compiler or its flags do.
+FLAGS_TEXT := $(CC) | $(CFLAGS_ALL) | $(CFLAGS_EXEC) | $(EXEC_FLAGS_v3) | $(EXEC_FLAGS_v4)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(BUILD)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' > $@
+.PHONY: FORCE
+FORCE:
+
+$(BUILD)/obj/vgpu/exec%.o: src/vgpu/exec%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_EXEC) -c -o $@ $<
+
+define variant-rule
+$(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_VARIANT=$(1) -c -o $$@ $$<
+endef
+$(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
+
+$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -c -o $@ $<
+
+# One folder alone: `make objs-ptx` compiles it, `make lib-ptx` also makes an archive of it for small test programs.
+objs-%: ; @$(if $(call folder-objs,$*),$(MAKE) --no-print-directory -k $(call folder-objs,$*),echo "src/$*: no .c files")
+lib-%:  ; @$(MAKE) --no-print-directory $(BUILD)/obj/lib$*.a
+define archive-rule
+$(BUILD)/obj/lib$(1).a: $(call folder-objs,$(1)) $(if $(filter vgpu,$(1)),$(VARIANT_OBJS))
+	@rm -f $$@
+	$(AR) rcs $$@ $$^
+endef
+$(foreach f,$(FOLDERS),$(eval $(call archive-rule,$(f))))
+
+# --- products ---
+$(BUILD)/warpgrind: $(CMD_OBJS)
+	$(CC) $(SAN_FLAGS) -o $@ $^ $(LDLIBS_ALL)
+
+$(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,initfirst -Wl,-z,lazy -Wl,--exclude-libs,ALL \
+	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@ $^ $(LDLIBS_ALL)
+
+$(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
+	ln -sf libcuda.so.1 $@
+
+# A shared CUDA runtime for programs that ask for libcudart.so.N where none is installed. Its symbols carry the version
+# libcudart.so.N, as the programs expect.
+$(BUILD)/lib/libcudart.so.%: $(SHIM_SRC) $(BUILD)/flags | $(BUILD)/lib/libcuda.so.1
+	@mkdir -p $(@D) $(BUILD)/gen
+	@printf 'libcudart.so.%s { global: cuda*; __cuda*; local: *; };\n' $* > $(BUILD)/gen/cudart$*.map
+	$(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/cudart$*.d -DCUDART_MAJOR=$* -shared -Wl,-soname,libcudart.so.$* \
+	  -Wl,--version-script=$(BUILD)/gen/cudart$*.map -Wl,-rpath,'$$ORIGIN' -o $@ $(SHIM_SRC) \
+	  -L$(BUILD)/lib -l:libcuda.so.1
+
+# The manual page comes from the same option table as --help. A cross-built command cannot be run here.
+HOST_ARCH := $(shell uname -m)
+$(BUILD)/warpgrind.1: $(BUILD)/warpgrind
+	@if [ "$(ARCH)" = "$(HOST_ARCH)" ]; then $(BUILD)/warpgrind --man > $@; else : > $@; fi
+
+# --- what people type ---
+deps:
+	@tools/install-deps build
+
+demo:
+	@tools/install-deps build
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) tools/demo
+
+check:
+	@tools/install-deps check
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run $(TESTS)
+
+check-gpu:
+	@tools/install-deps build
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) CC="$(CC)" tests/check-gpu $(TESTS)
+
+bench:
+	@tools/install-deps bench
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) CC="$(CC)" bench/run
+
+# Tiny buffers, a failing allocator and random warp order: the same tests with every size shrunk.
+stress:
+	@tools/install-deps check
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-stress CFLAGS="$(CFLAGS) -DWARPGRIND_STRESS=1" all
+	@BUILD=$(BUILD)-stress CC="$(CC)" STRESS=1 tests/run $(TESTS)
+
+fuzz:
+	@tools/install-deps fuzz
+	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/warpgrind $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(BUILD)/warpgrind $(DESTDIR)$(PREFIX)/bin/warpgrind
+	install -m 755 $(BUILD)/lib/libcuda.so.1 $(SHIMS) $(DESTDIR)$(PREFIX)/lib/warpgrind/
+	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
+	install -m 644 $(BUILD)/warpgrind.1 $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/warpgrind $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
+	rm -rf $(DESTDIR)$(PREFIX)/lib/warpgrind
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@echo 'make            build the command and the library into $(BUILD)/'
+	@echo 'make demo       install what is missing, build, and run the buggy merge sort on the virtual device'
+	@echo 'make check      all tests that need no GPU (SAN=1: with address and undefined-behaviour sanitizers)'
+	@echo 'make check-gpu  the instruction tests on a real GPU, compared bit for bit with the virtual one'
+	@echo 'make bench      speed, side by side with Oclgrind and PoCL'
+	@echo 'make stress     the tests with tiny buffers and shuffled warp order'
+	@echo 'make fuzz       libFuzzer targets, SECONDS=60 each'
+	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'make objs-ptx   compile one folder of src/; lib-ptx also archives it'
+	@echo 'variables       CC=clang  CC=x86_64-linux-gnu-gcc BUILD=build-x86_64  SAN=1  OPT=-O0  CFLAGS=…  TESTS=pattern'
+
+-include $(ALL_OBJS:.o=.d)
