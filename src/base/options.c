@@ -1,0 +1,171 @@
+#include "base/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <unistd.h>
+
+const OptionInfo options_table[OPT_COUNT] = {
+#define OPTION(id, name, letter, kind, argument, initial, group, help) \
+  [OPT_##id] = {name, letter, OPTION_##kind, argument, initial, group, help},
+#include "base/options.def"
+#undef OPTION
+};
+
+void options_variable(OptionId id, char *out, size_t size) {
+  size_t n = (size_t)snprintf(out, size, "WARPGRIND_%s", options_table[id].name);
+  for (size_t i = 0; i < MIN(n, size - 1); i++) out[i] = out[i] == '-' ? '_' : (char)toupper((unsigned char)out[i]);
+}
+
+static bool word_in_list(const char *list, const char *word) {
+  size_t n = strlen(word);
+  for (const char *p = list; p; p = strchr(p, '|')) {
+    p += *p == '|';
+    if (n && strncmp(p, word, n) == 0 && (p[n] == '|' || !p[n])) return true;
+  }
+  return false;
+}
+
+static bool parse_number(const char *text, uint64_t *out) {
+  char *end;
+  if (!isdigit((unsigned char)*text)) return false;
+  errno = 0;
+  *out = strtoull(text, &end, 0);
+  return !*end && !errno;
+}
+
+static bool is_true(const char *s) { return strcmp(s, "yes") == 0 || strcmp(s, "1") == 0 || strcmp(s, "true") == 0; }
+static bool is_false(const char *s) { return strcmp(s, "no") == 0 || strcmp(s, "0") == 0 || strcmp(s, "false") == 0; }
+
+// Limits that a number must keep; the others are free.
+static uint64_t largest(OptionId id) {
+  switch (id) {
+    case OPT_WORKERS: return 1024;
+    case OPT_DEVICES: return 64;
+    case OPT_ERROR_EXITCODE: return 255;
+    default: return UINT64_MAX;
+  }
+}
+
+static const char *const all_tools[] = {"memcheck", "initcheck", "racecheck", "synccheck", "fpcheck", "all"};
+
+static bool set_choice(OptionId id, const char *text, Error *err) {
+  const OptionInfo *info = &options_table[id];
+  if (word_in_list(info->argument, text)) return true;
+  if (id == OPT_TOOL)
+    for (size_t i = 0; i < ARRAY_LEN(all_tools); i++)
+      if (strncmp(text, all_tools[i], strlen(all_tools[i])) == 0)
+        return error_set(err, "--tool=%s: this version of Warpgrind cannot check anything yet. The only tool available is "
+                         "none, which runs the program without checks.", text);
+  return error_set(err, "--%s=%s: expected one of %s.", info->name, text, info->argument);
+}
+
+bool options_set(Options *o, OptionId id, const char *text, Error *err) {
+  const OptionInfo *info = &options_table[id];
+  uint64_t number;
+  switch (info->kind) {
+    case OPTION_FLAG:
+      if (!is_true(text) && !is_false(text)) return error_set(err, "--%s=%s: expected yes or no.", info->name, text);
+      break;
+    case OPTION_NUMBER:
+      if (!parse_number(text, &number)) return error_set(err, "--%s=%s: expected a number.", info->name, text);
+      if (number > largest(id))
+        return error_set(err, "--%s=%s: the largest value is %llu.", info->name, text, (unsigned long long)largest(id));
+      if (id == OPT_DEVICES && number == 0) return error_set(err, "--devices=0: at least one device is needed.");
+      break;
+    case OPTION_TEXT:
+      if (!*text) return error_set(err, "--%s needs a %s.", info->name, info->argument);
+      break;
+    case OPTION_CHOICE:
+      if (!set_choice(id, text, err)) return false;
+      break;
+  }
+  o->text[id] = text;
+  return true;
+}
+
+bool options_from_environment(Options *o, Error *err) {
+  for (OptionId id = 0; id < OPT_COUNT; id++) {
+    char variable[64];
+    options_variable(id, variable, sizeof variable);
+    const char *text = getenv(variable);
+    if (!text || !*text || o->text[id]) continue;
+    Error why = {0};
+    if (!options_set(o, id, text, &why)) return error_set(err, "environment variable %s: %s", variable, why.text);
+  }
+  return true;
+}
+
+void options_to_environment(const Options *o) {
+  for (OptionId id = 0; id < OPT_COUNT; id++) {
+    if (!o->text[id]) continue;
+    char variable[64];
+    options_variable(id, variable, sizeof variable);
+    setenv(variable, o->text[id], 1);
+  }
+}
+
+bool options_given(const Options *o, OptionId id) { return o->text[id] != NULL; }
+const char *options_text(const Options *o, OptionId id) { return o->text[id] ? o->text[id] : options_table[id].initial; }
+
+uint64_t options_number(const Options *o, OptionId id) {
+  uint64_t n = 0;
+  const char *text = options_text(o, id);
+  if (text) parse_number(text, &n);
+  return n;
+}
+
+bool options_flag(const Options *o, OptionId id) {
+  const char *text = options_text(o, id);
+  return text && is_true(text);
+}
+
+bool options_is(const Options *o, OptionId id, const char *word) {
+  const char *text = options_text(o, id);
+  return text && strcmp(text, word) == 0;
+}
+
+bool options_expand_name(const char *pattern, int pid, Str *out, Error *err) {
+  for (const char *p = pattern; *p; p++) {
+    if (*p != '%') {
+      str_addc(out, *p);
+    } else if (p[1] == '%') {
+      str_addc(out, *++p);
+    } else if (p[1] == 'p') {
+      str_printf(out, "%d", pid ? pid : (int)getpid());
+      p++;
+    } else if (p[1] == 'q' && p[2] == '{' && strchr(p, '}')) {
+      const char *end = strchr(p, '}');
+      char name[256];
+      snprintf(name, sizeof name, "%.*s", (int)(end - p - 3), p + 3);
+      const char *value = getenv(name);
+      if (!value) return error_set(err, "file name %s: the environment variable %s is not set.", pattern, name);
+      str_add(out, value);
+      p = end;
+    } else {
+      return error_set(err, "file name %s: after %% only p, q{VAR} or %% may follow.", pattern);
+    }
+  }
+  return true;
+}
+
+bool options_open_log(const Options *o, int pid, Error *err) {
+  LogLevel level = options_flag(o, OPT_QUIET) ? LOG_QUIET : options_flag(o, OPT_VERBOSE) ? LOG_VERBOSE : LOG_NORMAL;
+  Str path = {0};
+  bool ok = !options_given(o, OPT_LOG_FILE) || options_expand_name(options_text(o, OPT_LOG_FILE), pid, &path, err);
+  log_open(ok ? path.data : NULL, level);
+  str_free(&path);
+  return ok;
+}
+
+static void restore_variable(const char *name, const char *saved_as) {
+  const char *saved = getenv(saved_as);
+  if (!saved) return;                          // not started by the command: leave it alone
+  if (*saved) setenv(name, saved, 1);
+  else unsetenv(name);
+}
+
+void options_release_children(const Options *o) {
+  if (options_flag(o, OPT_TRACE_CHILDREN)) return;
+  restore_variable("LD_PRELOAD", "WARPGRIND_SAVED_LD_PRELOAD");
+  restore_variable("LD_LIBRARY_PATH", "WARPGRIND_SAVED_LD_LIBRARY_PATH");
+}
