@@ -83,6 +83,7 @@ bool file_write(const char *path, const void *data, size_t n, Error *e);
 // --- log.c: every line starts with "==PID== " and goes to standard error or the log file. Thread-safe. ---
 typedef enum { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE } LogLevel;
 void log_open(const char *path, LogLevel level);            // path NULL: standard error
+void log_set_pid(int pid);                                  // lines that speak about another process; 0: this one
 void log_line(const char *fmt, ...) PRINTF_LIKE(1, 2);      // unless quiet
 void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);     // always
 void log_verbose(const char *fmt, ...) PRINTF_LIKE(1, 2);   // with -v

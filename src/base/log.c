@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 static int log_fd = 2;
+static int log_pid;
 static LogLevel log_level = LOG_NORMAL;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static StrMap seen;
@@ -17,6 +18,8 @@ void log_open(const char *path, LogLevel level) {
   else log_fd = fd;
 }
 
+void log_set_pid(int pid) { log_pid = pid; }
+
 // Each line of the text gets the prefix; one write per message keeps messages of several threads apart.
 static void emit(const char *fmt, va_list ap) {
   char text[4096], out[8192];
@@ -25,7 +28,7 @@ static void emit(const char *fmt, va_list ap) {
   for (char *line = text, *next; line && n < sizeof out - 64; line = next) {
     next = strchr(line, '\n');
     if (next) *next++ = 0;
-    int wrote = snprintf(out + n, sizeof out - n, "==%d== %s\n", (int)getpid(), line);
+    int wrote = snprintf(out + n, sizeof out - n, "==%d== %s\n", log_pid ? log_pid : (int)getpid(), line);
     n = MIN(n + (size_t)wrote, sizeof out - 1);
     if (next && !*next) break;
   }
