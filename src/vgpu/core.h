@@ -1,0 +1,135 @@
+// Core of the virtual device: modules, decoded code, launches. Families see warp.h only.
+#ifndef WG_VGPU_CORE_H
+#define WG_VGPU_CORE_H
+
+#include <pthread.h>
+
+#include "vgpu/warp.h"
+
+// --- module.c ---
+typedef struct FuncSym FuncSym;               // one function after linking; its address is the device's function pointer
+struct FuncSym {
+  const char *name;
+  PtxFunc *func;                              // the definition; NULL: builtin or unresolved
+  ExecFn *builtin;                            // vprintf, malloc …
+  VgpuModule *module;
+  bool address_taken;
+};
+typedef struct VarSym { PtxVar *var; char *address; } VarSym;      // global and const variables after linking
+
+struct VgpuModule {
+  PtxModule **units; uint32_t nunits;
+  Arena arena;
+  StrMap functions;                           // visible name -> FuncSym
+  StrMap variables;                           // visible name -> VarSym
+  VEC(VgpuKernel *) kernels;
+  VEC(VarSym *) vars;
+  VEC(FuncSym *) funcs;
+  char *memory; size_t memory_bytes;          // all its variables
+  pthread_mutex_t lock;                       // decoding
+};
+// What a name means inside one unit. Both follow .extern to the definition; NULL: unresolved.
+FuncSym *module_function(const PtxFunc *f);
+VarSym *module_variable(const PtxVar *v);
+
+struct VgpuKernel {
+  VgpuModule *module;
+  FuncSym *sym;
+  VgpuKernelInfo info;
+  bool ready;                                 // decoded
+  Error error;                                // why not
+  Code *code;                                 // of the entry
+  U64Map codes;                               // FuncSym* -> Code*, decoded for this kernel
+  U64Map shared_offset;                       // PtxVar* -> offset + 1
+  uint32_t shared_static_end, dynamic_base;   // offsets
+  uint32_t local_static;                      // bytes of local memory per thread without recursion
+  bool recursive;                             // recursion or indirect calls: needs the stack limit
+  bool calls;                                 // calls any function with a body
+};
+bool kernel_prepare(VgpuKernel *k, Error *err);          // decodes once; thread-safe
+Code *kernel_code(VgpuKernel *k, FuncSym *f, Error *err);  // decoded function for this kernel (also at run time, for indirect calls)
+
+// --- decode.c ---
+struct Code {
+  Arena arena;
+  VgpuKernel *kernel;
+  FuncSym *sym;
+  PtxFunc *func;
+  Inst *insts; uint32_t ninsts;
+  uint32_t reg_bytes;                         // registers of one frame
+  uint32_t const_start, const_bytes;          // constant slots in it, filled from `constants`
+  char *constants;
+  uint32_t local_bytes;                       // frame in local memory
+  U64Map local_offset;                        // PtxVar* -> offset + 1
+  uint32_t nregs32;                           // estimate of machine registers
+};
+Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err);
+void code_free(Code *c);
+bool code_place_locals(Code *c);              // assigns local_offset and local_bytes
+
+// --- slots.c: registers -> slots, by liveness ---
+typedef struct SlotMap { uint32_t *slot; uint32_t bytes, nregs32; } SlotMap;    // slot[PtxReg.id], UINT32_MAX: never used
+void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *a);
+unsigned slot_width(PtxType t);               // bytes per lane of a register of this type; 0: predicate
+
+// --- control.c ---
+ExecFn exec_jump, exec_branch, exec_branch_indexed, exec_join, exec_return, exec_exit, exec_call, exec_call_indirect, exec_trap,
+    exec_guarded, exec_unsupported, exec_nop, exec_yield_hint, exec_breakpoint;
+typedef struct CallSite {
+  FuncSym *callee;                            // direct
+  Code *code;                                 // resolved at first call
+  uint32_t nargs, nrets;
+  // each argument and result: a local-memory variable of the caller, or a register slot
+  struct CallValue { bool is_slot; uint32_t where; uint32_t size; } *args, *rets;
+} CallSite;
+bool warp_pick(Warp *w);                      // chooses a ready fragment and loads it; false: none
+const Inst *warp_resume_pc(Warp *w);
+void warp_start(Warp *w, const Code *code, char *regs);
+void warp_exit_lanes(Warp *w, uint32_t mask);
+void warp_free_frames(Warp *w);
+
+// --- barrier.c ---
+ExecFn exec_barrier, exec_cluster_arrive, exec_cluster_wait;
+void barrier_lanes_exited(Block *b);          // fewer threads are expected now
+bool block_release_stuck(Block *b);           // nothing can run: let one warp-level wait go on; false: a deadlock
+typedef struct BarrierDesc { uint8_t kind; uint8_t red; bool has_count, negate; } BarrierDesc;   // kind: 0 sync 1 arrive 2 red
+bool bind_control(Binder *b);                 // bar.*, barrier.*, nanosleep, exit … : all of CONTROL that is not a jump or call
+
+// --- builtin.c ---
+ExecFn *builtin_find(const char *name);       // vprintf, malloc, free, __assertfail …; NULL: not ours
+typedef struct BuiltinArgs { const char *lane_args[1]; } BuiltinArgs;
+// Arguments of the running builtin call: caller's CallSite; reads argument i of a lane.
+uint64_t builtin_arg(Warp *w, const CallSite *cs, unsigned lane, unsigned i);
+void builtin_result(Warp *w, const CallSite *cs, unsigned lane, uint64_t value);
+
+// --- heap.c ---
+uint64_t heap_alloc(size_t n);
+bool heap_free(uint64_t p);
+
+// --- engine.c ---
+struct Launch {
+  VgpuKernel *kernel;
+  const VgpuLaunch *request;
+  uint32_t grid[3], block[3], cluster[3];
+  uint64_t nblocks, ngroups;                  // a group is a cluster, or one block
+  uint32_t group_size, nthreads, nwarps;
+  uint32_t shared_bytes;                      // one past the last shared offset
+  uint32_t local_bytes;
+  char *params; size_t params_bytes;          // in the window
+  uint64_t grid_id;
+  uint64_t workspace;                         // cooperative groups' grid barrier
+  _Atomic uint64_t next_group, done_groups;
+  _Atomic int stop;                           // VgpuStatus that ends the launch, 0: go on
+  uint32_t max_resident;                      // groups that may be resident at a time
+  uint64_t shuffle_mul, shuffle_add;          // --seed: block order
+  bool shuffled;
+  uint64_t rng;
+  // under the engine's lock
+  struct Group *suspended_first, *suspended_last, *pool;
+  uint32_t resident, executors;
+  VgpuFault fault;
+  Launch *next;
+  bool finished;
+};
+
+#endif
