@@ -10,7 +10,8 @@
 #include "base/base.h"
 
 // --- ops.def: every opcode and modifier, once. ---
-// OP(enum, "name", ...) and MOD(enum, ".text") tables; see the head of ops.def.
+// OP(enum, "name", ...) and MOD(enum, ".text") tables; see the head of ops.def. Opcodes of several words are one
+// PtxOp: OP_MBARRIER_TRY_WAIT, OP_CP_ASYNC_BULK; what follows the name in ops.def is in PtxInstr.mods.
 typedef enum PtxOp {
   OP_NONE,
 #define OP(id, ...) OP_##id,
@@ -107,6 +108,7 @@ struct PtxVar {
   bool unified; uint64_t unified_ids[2];  // .attribute(.unified(a, b))
   // parameters only
   bool is_ptr; PtxSpace ptr_space; uint32_t ptr_align;    // .ptr .global .align 4
+  PtxReg *reg;                            // .reg parameters and returns (space SPACE_REG) of old code: the register
   uint64_t param_offset;                  // byte offset in the parameter list, by the ABI's alignment rules
   // initializer; data NULL when there is none. data has `size` bytes, relocated words zero.
   uint8_t *init; PtxReloc *relocs; uint32_t nrelocs;
@@ -122,7 +124,7 @@ typedef enum PtxOperandKind {
   OPD_REG,        // reg
   OPD_INT,        // imm: decimal, hex, octal, binary, 0U; also constant expressions, folded
   OPD_FLOAT,      // imm: 0f… (is_double false, 32 bits) or 0d… / decimal float (is_double, 64 bits)
-  OPD_SREG,       // sreg: special register, e.g. %tid.x; WARP_SZ is OPD_INT with name kept
+  OPD_SREG,       // sreg: special register, e.g. %tid.x; WARP_SZ is OPD_INT 32
   OPD_VAR,        // var (+ offset): address of a variable, or its name as operand of ld/st/tex/call
   OPD_FUNC,       // func
   OPD_LABEL,      // label: branch target, .branchtargets list, prototype …
@@ -170,10 +172,28 @@ struct PtxInstr {
   PtxReg *guard; bool guard_negated;      // @p / @!p; NULL: none
   PtxType types[4]; uint8_t ntypes;       // the type modifiers among mods, in order (cvt.rn.f32.s32: F32, S32)
   PtxSpace space;                         // first state-space modifier; SPACE_GENERIC for ld/st/atom without one
-  uint32_t ptx_line;
+  uint32_t ptx_line, ptx_column;          // of the opcode, 1-based
   const PtxLoc *loc;                      // NULL without -lineinfo
 };
 bool ptx_has(const PtxInstr *in, PtxMod m);
+
+// --- tables.c: the columns of ops.def ---
+typedef enum PtxClass {
+  CLASS_LOAD = 1 << 0, CLASS_STORE = 1 << 1, CLASS_ATOMIC = 1 << 2, CLASS_SYNC = 1 << 3, CLASS_BRANCH = 1 << 4,
+  CLASS_RETURN = 1 << 5, CLASS_CALL = 1 << 6, CLASS_INT = 1 << 7, CLASS_FLOAT = 1 << 8, CLASS_COMPARE = 1 << 9,
+  CLASS_SELECT = 1 << 10, CLASS_MOVE = 1 << 11, CLASS_CONVERT = 1 << 12, CLASS_WARP = 1 << 13, CLASS_TENSOR = 1 << 14,
+  CLASS_TEXTURE = 1 << 15, CLASS_SURFACE = 1 << 16, CLASS_ASYNC = 1 << 17, CLASS_MEMFENCE = 1 << 18,
+  CLASS_ADDRESS = 1 << 19, CLASS_HINT = 1 << 20
+} PtxClass;
+typedef enum PtxFamily {   // who executes it on the virtual device; FAMILY_NONE: nobody yet
+  FAMILY_NONE, FAMILY_ARITH, FAMILY_MEMORY, FAMILY_TEXTURE, FAMILY_WARP, FAMILY_MMA, FAMILY_CONTROL
+} PtxFamily;
+unsigned ptx_op_classes(const PtxInstr *in);   // INT or FLOAT by the instruction's type where the opcode has both
+PtxFamily ptx_op_family(PtxOp op);
+unsigned ptx_op_version(PtxOp op);        // first ISA version, times ten: 70
+unsigned ptx_op_sm(PtxOp op);             // first architecture: 80; 0: all
+
+// --- visit.c ---
 // How an instruction uses its registers: calls f for every register operand, addresses, vectors and the guard included.
 typedef void PtxRegVisitor(void *ctx, PtxReg **reg, bool is_def);
 void ptx_visit_regs(PtxInstr *in, PtxRegVisitor *f, void *ctx);
@@ -209,6 +229,7 @@ struct PtxFunc {
   bool explicitcluster, blocksareclusters;
   const char **directives; uint32_t ndirectives;   // performance directives as written, in order, for printing
   const char **pragmas; uint32_t npragmas;
+  const char *attribute;                  // .attribute(…) as written, or NULL
   const char *alias_of;
   PtxStmt *stmts; uint32_t nstmts;        // the body, in order
   PtxReg **regs; uint32_t nregs;          // every register of the body, all scopes
@@ -230,6 +251,8 @@ typedef struct PtxItem {                  // module-level things in the order wr
     const char *text;                     // ITEM_SECTION, ITEM_PRAGMA, ITEM_DIRECTIVE: whole text as written
     struct { const char *alias, *target; } alias;
   };
+  // ITEM_SECTION: words of the text that name code labels; the printer writes their present names
+  struct PtxSectionRef { uint32_t offset, length; PtxLabel *label; } *refs; uint32_t nrefs;
 } PtxItem;
 
 struct PtxModule {
