@@ -1,0 +1,49 @@
+// cli: the `warpgrind` command. main.c reads the command line; each subcommand is one file. Only this folder exits.
+#ifndef WG_CLI_H
+#define WG_CLI_H
+
+#include "base/base.h"
+#include "base/options.h"
+#include "base/runstats.h"
+
+// Exit codes of the command itself; otherwise it returns the program's own.
+enum { EXIT_WARPGRIND = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+
+typedef struct CliSubcommand {
+  const char *name, *usage, *help;
+  int (*run)(int argc, char **argv);       // argv[0] is the subcommand's name
+} CliSubcommand;
+extern const CliSubcommand cli_subcommands[];
+extern const unsigned cli_nsubcommands;
+
+int cli_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);       // "warpgrind: …" on standard error; returns 125
+
+// --- run.c, image.c, ptx.c, version.c: one file each ---
+int cli_run(const Options *o, char **argv);
+int cli_ptx(int argc, char **argv);
+int cli_image(int argc, char **argv);
+int cli_version(int argc, char **argv);
+
+// --- help.c ---
+void cli_print_help(FILE *f);
+void cli_print_man(FILE *f);
+
+// --- program.c: what is going to be started, and with which library ---
+// 0, or the exit code with the reason in err. *path is found through PATH like a shell does.
+int cli_find_program(const char *name, Str *path, Error *err);
+int cli_check_program(const char *path, Error *err);
+bool cli_find_library(Str *folder, Error *err);             // the folder that holds libcuda.so.1
+
+// --- summary.c: what is said when the program has ended ---
+typedef struct CliOutcome {
+  const Options *options;
+  char **argv;
+  int status;                              // as waitpid gave it
+  const RunStats *stats;
+  const char *device;                      // "cpu"
+  int exit_code;                           // what the command returns
+} CliOutcome;
+void cli_print_summary(const CliOutcome *o);
+bool cli_write_json(const CliOutcome *o, const char *path, Error *err);
+
+#endif

@@ -1,0 +1,87 @@
+// warpgrind ptx [--check] [--rename] [--contract] [--dump=LIST] FILE…
+//
+// FILE is PTX text, or anything that holds PTX (a program, a library, a fatbin). Each text is parsed, verified and
+// printed again; with --check nothing is printed unless there is an error.
+#include "cli/cli.h"
+#include "image/image.h"
+#include "ir/ir.h"
+#include "ptx/ptx.h"
+
+typedef struct PtxJob {
+  bool check, rename, contract;
+  const char *dump;                        // stages separated by commas, or NULL
+} PtxJob;
+
+static bool transform(PtxModule *m, const PtxJob *job, Str *out, Error *err) {
+  if (!ptx_verify(m, err)) return false;
+  if (job->contract && !ir_contract(m, err)) return false;
+  if (job->rename) ptx_rename_all(m);
+  if ((job->contract || job->rename) && !ptx_verify(m, err)) return false;
+  if (job->dump) return ir_dump(m, job->dump, out, err);
+  if (!job->check) ptx_print(m, out);
+  return true;
+}
+
+static bool process_text(const char *text, size_t len, const char *name, const PtxJob *job, Error *err) {
+  PtxModule *m = ptx_parse(text, len, name, err);
+  if (!m) return false;
+  Str out = {0};
+  bool ok = transform(m, job, &out, err);
+  if (out.len) fwrite(out.data, 1, out.len, stdout);
+  str_free(&out);
+  ptx_free(m);
+  return ok;
+}
+
+static bool process_image(const char *bytes, size_t size, const char *path, const PtxJob *job, Error *err) {
+  Image image;
+  if (!image_open(bytes, size, &image, err)) return false;
+  bool ok = true, any = false;
+  for (uint32_t i = 0; ok && i < image.entries.len; i++) {
+    const ImageEntry *entry = &image.entries.data[i];
+    if (entry->kind != IMAGE_ENTRY_PTX) continue;
+    Arena arena = {0};
+    char target[24];
+    const char *text, *name = arena_printf(&arena, "%s(%s)", path, image_entry_target(entry, target));
+    size_t len;
+    any = true;
+    ok = image_entry_text(entry, &arena, &text, &len, err) && process_text(text, len, name, job, err);
+    arena_free(&arena);
+  }
+  image_close(&image);
+  return ok && !any ? error_set(err, "%s: there is no PTX in this file. `warpgrind image` lists what it holds.", path) : ok;
+}
+
+static bool process_file(const char *path, const PtxJob *job, Error *err) {
+  Str bytes = {0};
+  if (!file_read(path, &bytes, err)) return false;
+  ImageKind kind = bytes.len >= 64 ? image_identify(bytes.data) : IMAGE_PTX;
+  bool ok = kind == IMAGE_PTX || kind == IMAGE_UNKNOWN ? process_text(bytes.data, bytes.len, path, job, err)
+                                                       : process_image(bytes.data, bytes.len, path, job, err);
+  str_free(&bytes);
+  return ok;
+}
+
+int cli_ptx(int argc, char **argv) {
+  static const char dump[] = "--dump=";
+  PtxJob job = {0};
+  int i = 1, code = 0;
+  for (; i < argc && argv[i][0] == '-'; i++) {
+    if (strcmp(argv[i], "--check") == 0) job.check = true;
+    else if (strcmp(argv[i], "--rename") == 0) job.rename = true;
+    else if (strcmp(argv[i], "--contract") == 0) job.contract = true;
+    else if (strncmp(argv[i], dump, sizeof dump - 1) == 0) job.dump = argv[i] + sizeof dump - 1;
+    else return cli_fail("ptx: unknown option %s. The options are: --check --rename --contract --dump=LIST", argv[i]);
+  }
+  if (i == argc) return cli_fail("ptx: no file was given.");
+  for (; i < argc; i++) {
+    Error err = {0};
+    bool ok = process_file(argv[i], &job, &err);
+    fflush(stdout);
+    if (!ok) {
+      fprintf(stderr, "%s\n", err.text);
+      code = EXIT_WARPGRIND;
+    }
+  }
+  return code;
+}

@@ -1,0 +1,162 @@
+// Starts the program with our library preloaded, waits for it, prints the summary.
+#define _GNU_SOURCE
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t child_pid;
+
+static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+// A signal from the terminal (Ctrl-C) goes to the whole process group: the program has it already. One that somebody
+// sent to this process alone is passed on. Either way we stay to print the report.
+static void forward_signal(int sig, siginfo_t *info, void *context) {
+  if (info->si_code <= 0 && info->si_pid != child_pid && child_pid > 0) kill(child_pid, sig);
+}
+
+static void catch_signals(void) {
+  struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+  for (size_t i = 0; i < ARRAY_LEN(forwarded); i++) {
+    struct sigaction old;
+    sigaction(forwarded[i], NULL, &old);
+    if (old.sa_handler != SIG_IGN) sigaction(forwarded[i], &action, NULL);   // nohup stays nohup
+  }
+}
+
+static void prepend(const char *variable, const char *first, char separator, const char *saved_as) {
+  const char *old = getenv(variable);
+  setenv(saved_as, old ? old : "", 1);
+  Str value = {0};
+  str_add(&value, first);
+  if (old && *old) str_printf(&value, "%c%s", separator, old);
+  setenv(variable, value.data, 1);
+  str_free(&value);
+}
+
+// With a space in the path the library is named without its folder: LD_PRELOAD would split it, LD_LIBRARY_PATH does not.
+static void set_library(const char *folder) {
+  Str preload = {0};
+#ifdef WARPGRIND_SANITIZER_RUNTIME
+  str_add(&preload, WARPGRIND_SANITIZER_RUNTIME ":");
+#endif
+  if (strchr(folder, ' ')) str_add(&preload, "libcuda.so.1");
+  else str_printf(&preload, "%s/libcuda.so.1", folder);
+  prepend("LD_PRELOAD", preload.data, ':', "WARPGRIND_SAVED_LD_PRELOAD");
+  prepend("LD_LIBRARY_PATH", folder, ':', "WARPGRIND_SAVED_LD_LIBRARY_PATH");
+  str_free(&preload);
+}
+
+// The program may change its folder; names of files we write must not move with it.
+static const char *absolute_name(const char *name) {
+  char folder[4096];
+  if (!name || name[0] == '/' || !getcwd(folder, sizeof folder)) return name;
+  Str s = {0};
+  for (const char *p = folder; *p; p++) {
+    str_addc(&s, *p);
+    if (*p == '%') str_addc(&s, '%');
+  }
+  str_printf(&s, "/%s", name);
+  return s.data;                               // lives as long as the options
+}
+
+typedef struct Child { pid_t pid; int exec_errno; } Child;
+
+// Tells a program that could not be executed from one that exits with the same code.
+static bool start(const char *path, char **argv, Child *c, Error *err) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return error_set(err, "cannot make a pipe: %s", strerror(errno));
+  pid_t parent = getpid();
+  pid_t pid = fork();
+  if (pid < 0) {
+    close(report[0]);
+    close(report[1]);
+    return error_set(err, "cannot start a process: %s", strerror(errno));
+  }
+  if (pid == 0) {
+    for (size_t i = 0; i < ARRAY_LEN(forwarded); i++) {
+      struct sigaction old;
+      sigaction(forwarded[i], NULL, &old);
+      if (old.sa_handler != SIG_IGN) signal(forwarded[i], SIG_DFL);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);          // if we are killed, the program does not stay behind alone
+    if (getppid() != parent) _exit(EXIT_WARPGRIND);
+    execvp(path, argv);
+    int why = errno;
+    if (write(report[1], &why, sizeof why) < 0) _exit(EXIT_WARPGRIND);
+    _exit(EXIT_NOT_EXECUTABLE);
+  }
+  child_pid = pid;
+  close(report[1]);
+  c->pid = pid;
+  ssize_t n;
+  while ((n = read(report[0], &c->exec_errno, sizeof c->exec_errno)) < 0 && errno == EINTR) continue;
+  if (n <= 0) c->exec_errno = 0;
+  close(report[0]);
+  return true;
+}
+
+static int wait_for(pid_t pid) {
+  int status;
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return EXIT_WARPGRIND << 8;
+  return status;
+}
+
+static int exit_code_of(int status, const RunStats *stats) {
+  if (stats->failed) return EXIT_WARPGRIND;
+  return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static bool choose_device(Options *o, Error *err) {
+  if (options_is(o, OPT_DEVICE, "gpu"))
+    return error_set(err, "--device=gpu is not available yet: this version runs programs on the virtual device only (--device=cpu).");
+  return options_set(o, OPT_DEVICE, "cpu", err);
+}
+
+int cli_run(const Options *given, char **argv) {
+  Options o = *given;
+  Error err = {0};
+  bool chosen = options_is(&o, OPT_DEVICE, "auto");
+  Str path = {0}, folder = {0}, json = {0};
+  int code = cli_find_program(argv[0], &path, &err);
+  if (!code) code = cli_check_program(path.data, &err);
+  if (!code && (!choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
+  RunStats *stats = code ? NULL : runstats_create(&err);
+  if (!stats) {
+    cli_fail("%s", err.text);
+    return code ? code : EXIT_WARPGRIND;
+  }
+  o.text[OPT_LOG_FILE] = absolute_name(o.text[OPT_LOG_FILE]);
+  o.text[OPT_JSON] = absolute_name(o.text[OPT_JSON]);
+  if (o.text[OPT_JSON] && !options_expand_name(o.text[OPT_JSON], 1, &json, &err)) return cli_fail("%s", err.text);
+
+  set_library(folder.data);
+  options_to_environment(&o);
+  catch_signals();
+  Child child = {0};
+  if (!start(path.data, argv, &child, &err)) return cli_fail("%s", err.text);
+  if (child.exec_errno) {
+    wait_for(child.pid);
+    return cli_fail("%s: cannot be executed: %s", path.data, strerror(child.exec_errno)), EXIT_NOT_EXECUTABLE;
+  }
+  log_set_pid(child.pid);
+  if (!options_open_log(&o, child.pid, &err)) cli_fail("%s", err.text);
+  if (chosen) log_verbose("--device=auto: the virtual device (this version has no other)");
+  log_verbose("library: %s/libcuda.so.1", folder.data);
+
+  int status = wait_for(child.pid);
+  CliOutcome outcome = {&o, argv, status, stats, "cpu", exit_code_of(status, stats)};
+  cli_print_summary(&outcome);
+  if (o.text[OPT_JSON]) {
+    json.len = 0;
+    if (!options_expand_name(o.text[OPT_JSON], child.pid, &json, &err) || !cli_write_json(&outcome, json.data, &err))
+      return cli_fail("%s", err.text);
+  }
+  return outcome.exit_code;
+}
