@@ -1,0 +1,80 @@
+# How each kind of test is run: functions of tests/run, called in a shell of their own with
+# TEST_FILE, TEST_DIR (an empty folder), TEST_NAME and BLESS set. Exit code 77 means skipped.
+
+# Words after "key:" in a comment near the top of the test: // options: --workers=1
+setting() { sed -n "1,30s/^[/ *!#]*$1: *\(.*[^ ]\) *\$/\1/p" "$TEST_FILE" | head -n 1; }
+
+# Compares what the program printed, and its exit code, with what the test says.
+judge() {
+  local out=$1 code=$2 expected=${TEST_FILE%.*}.expected want
+  want=$(setting expect-exit)
+  if [ "$code" != "${want:-0}" ]; then
+    cat "$out" "$TEST_DIR/stderr"
+    echo "exit code $code, expected ${want:-0}"
+    return 1
+  fi
+  if [ "$BLESS" = 1 ] && [ -s "$out" ]; then
+    cp "$out" "$expected"; echo "blessed $expected"
+  fi
+  if [ -e "$expected" ]; then
+    diff -u "$expected" "$out" || { cat "$TEST_DIR/stderr"; return 1; }
+  else
+    local line missing=0
+    while IFS= read -r line; do
+      grep -qF -- "$line" "$out" || { echo "the output lacks: $line"; missing=1; }
+    done < <(sed -n 's#^[/ *]*expect: *##p' "$TEST_FILE")
+    [ $missing = 0 ] || { cat "$out" "$TEST_DIR/stderr"; return 1; }
+  fi
+}
+
+# shellcheck disable=SC2046,SC2086
+run_program() {
+  local code
+  "$WARPGRIND" --device=cpu --tool=none -q $(setting options) -- "$@" $(setting args) > "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
+  code=$?
+  judge "$TEST_DIR/stdout" $code
+}
+
+step_script() { bash "$TEST_FILE"; }
+
+# shellcheck disable=SC2046,SC2086
+compile_c() {
+  $CC -std=gnu11 -g -O1 -Wall -Isrc -Itests/lib -pthread $(setting cflags) -o "$1" "$TEST_FILE" -L"$BUILD/lib" -l:libcuda.so.1 \
+    -Wl,--allow-shlib-undefined -ldl -lm
+}
+
+step_c_program() {
+  compile_c "$TEST_DIR/program" || return 1
+  run_program "$TEST_DIR/program"
+}
+
+# Everything but the launch script is in the PTX file; see tests/lib/ptxhost.c.
+step_ptx_kernel() { run_program "$(ptxhost)" "$TEST_FILE"; }
+
+# The generic host program, compiled once and only when it has changed.
+ptxhost() {
+  local exe=$BUILD/tests/ptxhost
+  if [ ! -e "$exe" ] || [ tests/lib/ptxhost.c -nt "$exe" ]; then
+    mkdir -p "$BUILD/tests"
+    $CC -std=gnu11 -g -O1 -Wall -o "$exe.$$" tests/lib/ptxhost.c -ldl -lm >&2 && mv "$exe.$$" "$exe" || return 1
+  fi
+  echo "$exe"
+}
+
+# With nvcc the program itself; without it a host part in C that loads the kept PTX, where there is one.
+# shellcheck disable=SC2046,SC2086
+step_cuda_program() {
+  local name host
+  name=$(basename "${TEST_FILE%.cu}")
+  host=$(dirname "$TEST_FILE")/${name%_ok}_host.c            # one host part serves an example and its correct twin
+  if command -v nvcc >/dev/null 2>&1; then
+    nvcc -O3 -arch=compute_75 -o "$TEST_DIR/$name" $(setting nvcc) "$TEST_FILE" || return 1
+    run_program "$TEST_DIR/$name"
+  elif [ -e "$host" ]; then
+    $CC -std=gnu11 -g -O1 -Wall -Isrc -Itests/lib -o "$TEST_DIR/$name" "$host" -L"$BUILD/lib" -l:libcuda.so.1 -ldl -lm || return 1
+    run_program "$TEST_DIR/$name" "$(dirname "$TEST_FILE")/ptx/$name.ptx"
+  else
+    echo "nvcc is not installed"
+    return 77
+  fi
+}
