@@ -5,7 +5,7 @@
 #include "ir/internal.h"
 
 static bool ends_block(const PtxInstr *in) {
-  return in->op == OP_BRA || in->op == OP_BRX || in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
+  return in->op == OP_BRA || in->op == OP_BRX_IDX || in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
 }
 
 // Lists the instructions in order.
@@ -76,7 +76,7 @@ static bool add_target(Edges *e, uint32_t from, const PtxInstr *in, const PtxLab
 static bool add_targets(Edges *e, uint32_t from, const PtxInstr *in) {
   const PtxOperand *last = in->nops ? &in->ops[in->nops - 1] : NULL;
   const PtxLabel *label = last && last->kind == OPD_LABEL ? last->label : NULL;
-  if (in->op == OP_BRX && label && label->kind == LABEL_BRANCHTARGETS) {
+  if (in->op == OP_BRX_IDX && label && label->kind == LABEL_BRANCHTARGETS) {
     for (uint32_t i = 0; i < label->ntargets; i++)
       if (!add_target(e, from, in, label->targets[i])) return false;
     return true;
@@ -93,7 +93,7 @@ static bool connect_blocks(IrCfg *c, Error *err) {
     IrBlock *bl = &c->blocks[b];
     const PtxInstr *in = bl->end > bl->first ? c->instrs[bl->end - 1] : NULL;
     e.n = 0;
-    if (in && (in->op == OP_BRA || in->op == OP_BRX)) ok = add_targets(&e, b, in);
+    if (in && (in->op == OP_BRA || in->op == OP_BRX_IDX)) ok = add_targets(&e, b, in);
     bool falls = !in || !ends_block(in) || in->guard;
     if (falls && b + 1 < c->nblocks && e.seen[b + 1] != b + 1) e.list[e.n++] = b + 1;
     bl->nsucc = e.n;

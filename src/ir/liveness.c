@@ -63,7 +63,7 @@ IrLiveness *ir_liveness_build(const IrCfg *c) {
     s.block = b;
     for (uint32_t i = c->blocks[b].first; i < c->blocks[b].end; i++) {
       PtxInstr *in = c->instrs[i];
-      s.kills = !in->guard && in->op != OP_WGMMA;        // wgmma adds to its destination
+      s.kills = !in->guard && in->op != OP_WGMMA_MMA_ASYNC;        // wgmma adds to its destination
       s.defs = false;
       ptx_visit_regs(in, visit, &s);
       s.defs = true;

@@ -33,7 +33,7 @@ static bool verify_blocks(const IrCfg *c, Error *err) {
     at = bl->end;
     for (uint32_t i = bl->first; i < bl->end; i++) {
       PtxOp op = c->instrs[i]->op;
-      bool leaves = op == OP_BRA || op == OP_BRX || op == OP_RET || op == OP_EXIT || op == OP_TRAP;
+      bool leaves = op == OP_BRA || op == OP_BRX_IDX || op == OP_RET || op == OP_EXIT || op == OP_TRAP;
       if (c->block_of[i] != b) return fail(c, err, "instruction is assigned to another block", i, b);
       if (leaves && i + 1 != bl->end) return fail(c, err, "control flow in the middle of a block", i, b);
     }
