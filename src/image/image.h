@@ -65,7 +65,7 @@ bool image_open(const void *data, size_t size, Image *out, Error *e);
 void image_close(Image *image);
 
 // --- unpack.c ---
-// The entry's bytes, unpacked; for a raw entry its own memory, else arena memory.
+// The entry's bytes, unpacked (LTO-IR: as stored); for a raw entry its own memory, else arena memory.
 bool image_entry_data(const ImageEntry *entry, Arena *arena, const void **data, size_t *size, Error *e);
 // The PTX text, NUL-terminated, *len without it. Fails unless the entry is PTX.
 bool image_entry_text(const ImageEntry *entry, Arena *arena, const char **ptx, size_t *len, Error *e);
