@@ -34,7 +34,7 @@ static int find_letter(char letter) {
 // The number of letters two names share at their start; good enough to guess what was meant.
 static int closest_option(const char *name) {
   int best = -1;
-  size_t best_length = 2;
+  size_t best_length = 1;
   for (int id = 0; id < OPT_COUNT; id++) {
     size_t n = 0;
     while (name[n] && name[n] == options_table[id].name[n]) n++;
