@@ -1,4 +1,5 @@
 /* A loop over an array in steps of all threads. One bug: see README.md. */
+// args: 100
 #include "../example.h"
 
 #define LENGTH 1000

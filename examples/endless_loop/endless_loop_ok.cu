@@ -1,4 +1,5 @@
 /* A loop over an array in steps of all threads: the correct twin of endless_loop.cu. */
+// args: 100
 #include "../example.h"
 
 #define LENGTH 1000
