@@ -1,0 +1,22 @@
+// What happens when the library is loaded into a program, before any other code of the program runs.
+#define _GNU_SOURCE
+
+#include "base/options.h"
+#include "base/runstats.h"
+
+#include <unistd.h>
+
+// The library is marked "initfirst": it is initialised even before libc has seen the environment, and getenv finds
+// nothing (measured with glibc 2.36). What setenv replaces and unsetenv removes in the array given here lasts; what
+// setenv adds does not.
+static void find_environment(char **envp) {
+  if (!environ) environ = envp;
+}
+
+__attribute__((constructor(101))) static void start(int argc, char **argv, char **envp) {
+  find_environment(envp);
+  runstats();                                  // counts this process
+  Options options = {0};
+  Error err = {0};
+  if (options_from_environment(&options, &err)) options_release_children(&options);
+}
