@@ -108,6 +108,14 @@ static int wait_for(pid_t pid) {
   return status;
 }
 
+// 127 before our library was loaded is the dynamic linker's own: a library of the program is missing, and it has said so.
+static void note_missing_library(int status, const char *program, RunStats *stats) {
+  if (stats->processes || !WIFEXITED(status) || WEXITSTATUS(status) == EXIT_NOT_FOUND) return;
+  snprintf(stats->failure, sizeof stats->failure, "%s ran without Warpgrind's library. That happens with statically linked "
+           "programs: link libc dynamically.", program);
+  stats->failed = 2;
+}
+
 static int exit_code_of(int status, const RunStats *stats) {
   if (stats->failed) return EXIT_WARPGRIND;
   return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
@@ -151,6 +159,7 @@ int cli_run(const Options *given, char **argv) {
   log_verbose("library: %s/libcuda.so.1", folder.data);
 
   int status = wait_for(child.pid);
+  note_missing_library(status, path.data, stats);
   CliOutcome outcome = {&o, argv, status, stats, "cpu", exit_code_of(status, stats)};
   cli_print_summary(&outcome);
   if (o.text[OPT_JSON]) {

@@ -56,6 +56,14 @@ check log_file_unset       [ "$(code "$w" --json='%q{WG_NO_SUCH}' true)" = 125 ]
 code "$w" --json=run.json sh -c 'exit 4' > /dev/null
 check json                 has run.json '"findings":[],"exit_code":4}'
 
+# a program that the library cannot be loaded into
+if printf 'int main(void){return 3;}' | $CC -static -x c -o static_program - 2> /dev/null; then
+  check static_program     [ "$(code "$w" ./static_program)" = 125 ]
+  check static_reason      grep -q 'static' err
+else
+  echo "skip static_program: no static libc"
+fi
+
 # the environment of the program
 check preload_kept         grep -q 'libcuda.so.1:libm.so.6' <(LD_PRELOAD=libm.so.6 "$w" -q sh -c 'echo $LD_PRELOAD')
 check children_traced      grep -q libcuda.so.1 <("$w" -q sh -c 'sh -c "echo \$LD_PRELOAD"')
