@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Builds each target of this folder with clang's libFuzzer and the sanitizers, and lets it run for FUZZ_SECONDS.
+# A crash is kept as $BUILD-fuzz/run/NAME/crash-…; run the target on that file to see it again.
+# timeout: 1800
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=${BUILD:-build} FUZZ_SECONDS=${FUZZ_SECONDS:-20}
+if ! command -v clang > /dev/null; then echo "clang is not installed"; exit 77; fi
+if [ "${SAN:-0}" != 0 ]; then echo "the ordinary run fuzzes with sanitizers already"; exit 77; fi
+
+flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
+objects=$BUILD-fuzz
+make -s -j2 CC=clang BUILD="$objects" OPT=-O1 CFLAGS="$flags" lib-base lib-ptx lib-ir lib-image > "$objects.log" 2>&1 ||
+  { tail -n 20 "$objects.log"; echo "FAIL build"; exit 1; }
+
+for source in tests/fuzz/*.c; do
+  name=$(basename "$source" .c) dir=$objects/run/$name
+  rm -rf "$dir"; mkdir -p "$dir/corpus" "$dir/seeds"
+  # shellcheck disable=SC2046
+  cp $(ls $(sed -n 's#^// seeds: ##p' "$source") 2> /dev/null) "$dir/seeds/" 2> /dev/null
+  # shellcheck disable=SC2086
+  clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc -o "$dir/$name" "$source" \
+    "$objects"/obj/lib{ir,image,ptx,base}.a -lzstd -llz4 -lm -pthread || { echo "FAIL $name: does not build"; continue; }
+  if "$dir/$name" -max_total_time="$FUZZ_SECONDS" -timeout=20 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
+      -artifact_prefix="$dir/" "$dir/corpus" "$dir/seeds" > "$dir/log" 2>&1; then
+    echo "ok $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/log") inputs in $FUZZ_SECONDS s"
+  else
+    tail -n 40 "$dir/log"
+    echo "FAIL $name: $(ls "$dir"/crash-* "$dir"/timeout-* "$dir"/oom-* "$dir"/leak-* 2> /dev/null | head -n 1)"
+  fi
+done
