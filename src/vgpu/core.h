@@ -40,13 +40,14 @@ struct VgpuKernel {
   Error error;                                // why not
   Code *code;                                 // of the entry
   U64Map codes;                               // FuncSym* -> Code*, decoded for this kernel
-  U64Map shared_offset;                       // PtxVar* -> offset + 1
+  U64Map shared_offset;                       // PtxVar* -> offset + 1; UINT32_MAX: dynamic_base
   uint32_t shared_static_end, dynamic_base;   // offsets
   uint32_t local_static;                      // bytes of local memory per thread without recursion
   bool recursive;                             // recursion or indirect calls: needs the stack limit
   bool calls;                                 // calls any function with a body
 };
 bool kernel_prepare(VgpuKernel *k, Error *err);          // decodes once; thread-safe
+bool kernel_shared_offset(const VgpuKernel *k, const PtxVar *v, uint32_t *offset);
 Code *kernel_code(VgpuKernel *k, FuncSym *f, Error *err);  // decoded function for this kernel (also at run time, for indirect calls)
 
 // --- decode.c ---
@@ -67,6 +68,10 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err);
 void code_free(Code *c);
 bool code_place_locals(Code *c);              // assigns local_offset and local_bytes
 
+// --- families.c: the bind functions, chosen for this CPU ---
+typedef struct Families { BindFn *arith, *memory, *texture, *warp, *mma; } Families;
+extern Families vgpu_families;
+
 // --- slots.c: registers -> slots, by liveness ---
 typedef struct SlotMap { uint32_t *slot; uint32_t bytes, nregs32; } SlotMap;    // slot[PtxReg.id], UINT32_MAX: never used
 void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *a);
@@ -74,7 +79,7 @@ unsigned slot_width(PtxType t);               // bytes per lane of a register of
 
 // --- control.c ---
 ExecFn exec_jump, exec_branch, exec_branch_indexed, exec_join, exec_return, exec_exit, exec_call, exec_call_indirect, exec_trap,
-    exec_guarded, exec_unsupported, exec_nop, exec_yield_hint, exec_breakpoint;
+    exec_guarded, exec_unsupported, exec_nop, exec_yield_hint;
 typedef struct CallSite {
   FuncSym *callee;                            // direct
   Code *code;                                 // resolved at first call
@@ -89,7 +94,7 @@ void warp_exit_lanes(Warp *w, uint32_t mask);
 void warp_free_frames(Warp *w);
 
 // --- barrier.c ---
-ExecFn exec_barrier, exec_cluster_arrive, exec_cluster_wait;
+ExecFn exec_barrier, exec_warp_barrier, exec_cluster_arrive, exec_cluster_wait;
 void barrier_lanes_exited(Block *b);          // fewer threads are expected now
 bool block_release_stuck(Block *b);           // nothing can run: let one warp-level wait go on; false: a deadlock
 typedef struct BarrierDesc { uint8_t kind; uint8_t red; bool has_count, negate; } BarrierDesc;   // kind: 0 sync 1 arrive 2 red
@@ -97,7 +102,6 @@ bool bind_control(Binder *b);                 // bar.*, barrier.*, nanosleep, ex
 
 // --- builtin.c ---
 ExecFn *builtin_find(const char *name);       // vprintf, malloc, free, __assertfail …; NULL: not ours
-typedef struct BuiltinArgs { const char *lane_args[1]; } BuiltinArgs;
 // Arguments of the running builtin call: caller's CallSite; reads argument i of a lane.
 uint64_t builtin_arg(Warp *w, const CallSite *cs, unsigned lane, unsigned i);
 void builtin_result(Warp *w, const CallSite *cs, unsigned lane, uint64_t value);
@@ -107,6 +111,7 @@ uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
 
 // --- engine.c ---
+void vgpu_print(Launch *l, const char *text, size_t n);
 struct Launch {
   VgpuKernel *kernel;
   const VgpuLaunch *request;
@@ -125,8 +130,9 @@ struct Launch {
   bool shuffled;
   uint64_t rng;
   // under the engine's lock
-  struct Group *suspended_first, *suspended_last, *pool;
-  uint32_t resident, executors;
+  struct Group *suspended_first, *suspended_last;
+  _Atomic uint32_t resident;                  // groups begun and not ended
+  uint32_t executors;                         // helpers at work on it
   VgpuFault fault;
   Launch *next;
   bool finished;

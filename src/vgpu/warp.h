@@ -52,6 +52,7 @@ typedef struct Binder {
   Error *err;
   Code *code;
 } Binder;
+// Call bind_src, bind_dst … for all operands BEFORE bind_emit: they may emit Insts themselves, and a later bind_emit moves earlier Insts.
 Inst *bind_emit(Binder *b, ExecFn *fn);                  // zeroed, src set; the guard is added by the decoder
 void *bind_alloc(Binder *b, size_t size);                // lives as long as the code
 // Slot of a source operand as type t. Immediates are converted to t and become constant slots; addresses of variables
@@ -129,6 +130,11 @@ struct Warp {
   Fragment frags[LANES];
   const Inst *mem_pc;       // set before touching user memory: where a segmentation fault happened
   uint32_t tid[3][LANES];
+  Frame base_frame;         // of the kernel itself
+  Frame *free_frames;       // of called functions, kept for the next call
+  bool rotate, fair;        // see control.c
+  uint32_t expired;         // budgets used up since lanes last took turns
+  uint32_t cluster_phase[LANES];
   uint32_t polls;           // volatile/acquire loads, cas, nanosleep, try_wait: tells spinning from working
   void *async;              // outstanding cp.async groups and the like (memory family)
 };
@@ -142,7 +148,7 @@ struct Warp {
 #define SHARED_RANK_SHIFT 24
 
 #define NUM_BARRIERS 16
-typedef struct Barrier { uint32_t expected; uint32_t waiting_frags; uint32_t and_, or_, popc; uint32_t *arrived; } Barrier;  // arrived: mask per warp
+typedef struct Barrier { bool active; uint32_t expected, and_, or_, popc; uint32_t *arrived; } Barrier;   // arrived: mask per warp
 
 typedef struct Cluster Cluster;
 struct Block {
@@ -178,6 +184,7 @@ uint64_t vgpu_launch_params(const Warp *w);   // address of the kernel's paramet
 
 // --- control.c, sreg.c: execute functions that families use ---
 ExecFn exec_read_sreg;                        // d = special register imm, component flag[0] (PtxSelector), flag[1] bytes per lane
+ExecFn exec_param_address;                    // d = address of byte imm of the kernel's parameters
 ExecFn exec_local_address;                    // d = local address imm of the running frame, flag[1] bytes per lane
 
 // Shared memory of block `rank` of this warp's cluster (rank 0 without clusters); NULL: no such block.

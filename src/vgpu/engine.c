@@ -1,0 +1,541 @@
+// Launches: which blocks run when, and on which thread.
+//
+// The thread that calls vgpu_launch works on its own grid; workers - 1 further threads, started at the first launch that
+// can use them, help whichever grids have work. A group (one block, or the blocks of a cluster) runs on one thread
+// at a time. A group that spins, or that has run for long while others wait, is suspended and a fresh or suspended one
+// takes its turn, so blocks that wait for each other make progress; at most `max_resident` groups of a grid are
+// begun and not ended, as many as the device's multiprocessors would hold.
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vgpu/core.h"
+
+enum { WARP_BUDGET = 20000 };                 // backward branches before a warp gives way
+static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000;
+
+typedef struct Group {
+  Block *blocks;
+  Cluster cluster;
+  Block *members[16];
+  uint64_t index;
+  uint64_t ran_ns;
+  uint64_t rng;
+  struct Group *next;
+} Group;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work_arrived = PTHREAD_COND_INITIALIZER, state_changed = PTHREAD_COND_INITIALIZER;
+static VgpuConfig config;
+static Launch *launches;                      // running grids
+static int helpers_started;
+static _Atomic uint64_t grid_ids;
+static _Atomic bool cancelled;
+static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void vgpu_configure(const VgpuConfig *c) { config = *c; }
+
+int vgpu_worker_count(void) {
+  if (config.workers > 0) return config.workers;
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (int)n : 1;
+}
+
+void vgpu_print(Launch *l, const char *text, size_t n) {
+  pthread_mutex_lock(&print_lock);
+  if (l->request->print) l->request->print(l->request->user, text, n);
+  else fwrite(text, 1, n, stdout);
+  pthread_mutex_unlock(&print_lock);
+}
+
+static uint64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t next_random(uint64_t *s) {    // xorshift64*
+  *s ^= *s >> 12;
+  *s ^= *s << 25;
+  *s ^= *s >> 27;
+  return *s * 0x2545F4914F6CDD1Dull;
+}
+
+// --- faults ---
+static const char *where(const PtxInstr *in, const Warp *w, char *buf, size_t n) {
+  const PtxFunc *f = w->frame ? w->frame->code->func : NULL;
+  const char *path = in && in->loc && f ? ptx_file_path(f->module, in->loc->file) : NULL;
+  if (path) snprintf(buf, n, "%s:%u", path, in->loc->line);
+  else if (in && f) snprintf(buf, n, "%s, PTX line %u (compile with -lineinfo for the source line)", f->name, in->ptx_line);
+  else snprintf(buf, n, "an unknown place");
+  return buf;
+}
+
+const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uint64_t address, const char *fmt, ...) {
+  Launch *l = w->launch;
+  char what[700], at[256];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(what, sizeof what, fmt, ap);
+  va_end(ap);
+  pthread_mutex_lock(&lock);
+  if (!l->stop) {
+    l->fault.status = s;
+    l->fault.address = address;
+    for (int i = 0; i < 3; i++) l->fault.block[i] = w->block->ctaid[i], l->fault.thread[i] = w->tid[i][lane];
+    snprintf(l->fault.text, sizeof l->fault.text, "%s; kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)", what,
+             l->kernel->info.name, where(in ? in->src : NULL, w, at, sizeof at), w->block->ctaid[0], w->block->ctaid[1],
+             w->block->ctaid[2], w->tid[0][lane], w->tid[1][lane], w->tid[2][lane]);
+    l->stop = (int)s;
+  }
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+static __thread sigjmp_buf *recover;
+static __thread Warp *running;
+static __thread uint64_t bad_address;
+static struct sigaction old_segv, old_bus;
+
+static void on_memory_signal(int sig, siginfo_t *info, void *context) {
+  if (recover) {
+    bad_address = (uint64_t)info->si_addr;
+    siglongjmp(*recover, 1);
+  }
+  struct sigaction *old = sig == SIGBUS ? &old_bus : &old_segv;
+  if (old->sa_flags & SA_SIGINFO) old->sa_sigaction(sig, info, context);
+  else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
+    sigaction(sig, old, NULL);                // not ours: it happens again and is the program's own
+  } else old->sa_handler(sig);
+}
+
+static void install_handlers(void) {
+  struct sigaction sa = {.sa_sigaction = on_memory_signal, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+  sigaction(SIGSEGV, &sa, &old_segv);
+  sigaction(SIGBUS, &sa, &old_bus);
+}
+
+// --- groups ---
+static size_t round64(size_t n) { return (n + 63) & ~(size_t)63; }
+
+static Group *group_new(Launch *l) {
+  Group *g = mem_alloc(sizeof *g);
+  const Code *code = l->kernel->code;
+  g->blocks = mem_alloc(l->group_size * sizeof(Block));
+  size_t regs = round64(code->reg_bytes) * l->nwarps, shared = round64(l->shared_bytes + 64);
+  size_t local = round64((size_t)l->local_bytes * LANES) * l->nwarps;
+  for (uint32_t k = 0; k < l->group_size; k++) {
+    Block *b = &g->blocks[k];
+    b->launch = l;
+    b->nwarps = l->nwarps;
+    b->nthreads = l->nthreads;
+    b->warps = mem_alloc(l->nwarps * sizeof(Warp));
+    char *mem = NULL;
+    if (posix_memalign((void **)&mem, 64, regs + shared + local)) mem = NULL;
+    CHECK(mem);
+    memset(mem, 0, regs + shared);
+    b->mem = mem;
+    b->shared = mem + regs;
+    b->shared_end = l->shared_bytes;
+    b->cluster_rank = k;
+    uint32_t *arrived = mem_alloc(NUM_BARRIERS * l->nwarps * sizeof *arrived);
+    for (uint32_t i = 0; i < NUM_BARRIERS; i++) b->barriers[i].arrived = arrived + i * l->nwarps;
+    for (uint32_t i = 0; i < l->nwarps; i++) {
+      Warp *w = &b->warps[i];
+      w->index = i;
+      w->block = b;
+      w->launch = l;
+      w->shared = b->shared;
+      w->local_bytes = l->local_bytes;
+      w->local = mem + regs + shared + i * round64((size_t)l->local_bytes * LANES);
+      char *r = mem + i * round64(code->reg_bytes);
+      memcpy(r + code->const_start, code->constants, code->const_bytes);
+      w->base_frame.regs = r;
+      for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t t = i * LANES + lane;
+        w->tid[0][lane] = t % l->block[0];
+        w->tid[1][lane] = t / l->block[0] % l->block[1];
+        w->tid[2][lane] = t / l->block[0] / l->block[1];
+      }
+    }
+  }
+  return g;
+}
+
+static void group_free(Launch *l, Group *g) {
+  for (uint32_t k = 0; k < l->group_size; k++) {
+    Block *b = &g->blocks[k];
+    for (uint32_t i = 0; i < l->nwarps; i++) {
+      warp_free_frames(&b->warps[i]);
+      free(b->warps[i].async);
+    }
+    free(b->warps);
+    free(b->barriers[0].arrived);
+    free(b->mem);
+  }
+  free(g->blocks);
+  free(g);
+}
+
+static void place(Launch *l, Block *b, uint64_t group, uint32_t rank) {
+  uint32_t c[3] = {MAX(l->cluster[0], 1u), MAX(l->cluster[1], 1u), MAX(l->cluster[2], 1u)};
+  uint64_t gx = l->grid[0] / c[0], gy = l->grid[1] / c[1];
+  b->ctaid[0] = (uint32_t)(group % gx) * c[0] + rank % c[0];
+  b->ctaid[1] = (uint32_t)(group / gx % gy) * c[1] + rank / c[0] % c[1];
+  b->ctaid[2] = (uint32_t)(group / gx / gy) * c[2] + rank / c[0] / c[1];
+  b->linear = b->ctaid[0] + (uint64_t)l->grid[0] * (b->ctaid[1] + (uint64_t)l->grid[1] * b->ctaid[2]);
+}
+
+static void group_start(Launch *l, Group *g, uint64_t index) {
+  if (l->shuffled) index = (uint64_t)(((unsigned __int128)index * l->shuffle_mul + l->shuffle_add) % l->ngroups);
+  g->index = index;
+  g->ran_ns = 0;
+  g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
+  if (!g->rng) g->rng = 1;
+  if (l->group_size > 1 || l->cluster[0]) {
+    for (uint32_t k = 0; k < l->group_size; k++) g->members[k] = &g->blocks[k];
+    g->cluster = (Cluster){.blocks = g->members, .nblocks = l->group_size, .alive = l->group_size * l->nthreads};
+  }
+  for (uint32_t k = 0; k < l->group_size; k++) {
+    Block *b = &g->blocks[k];
+    b->cluster = l->cluster[0] ? &g->cluster : NULL;
+    place(l, b, index, k);
+    b->alive_threads = l->nthreads;
+    for (uint32_t i = 0; i < NUM_BARRIERS; i++)
+      if (b->barriers[i].active) {
+        b->barriers[i].active = false;
+        memset(b->barriers[i].arrived, 0, l->nwarps * sizeof(uint32_t));
+      }
+    for (uint32_t i = 0; i < l->nwarps; i++) {
+      Warp *w = &b->warps[i];
+      uint32_t lanes = MIN(l->nthreads - i * LANES, (uint32_t)LANES);
+      w->live = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
+      warp_start(w, l->kernel->code, w->base_frame.regs);
+    }
+  }
+}
+
+typedef enum { RAN_BLOCKED, RAN_PREEMPTED, RAN_SPINNING, RAN_ENDED, RAN_NOTHING } Ran;
+
+// Runs one warp until it has no ready fragment, its budget is used up, or all its lanes have ended.
+static Ran run_warp(Warp *w, Launch *l) {
+  if (!w->nfrags) return RAN_ENDED;
+  w->budget = WARP_BUDGET;
+  w->polls = 0;
+  bool ran = false;
+  running = w;
+  while (w->budget >= 0 && w->nfrags && warp_pick(w)) {
+    ran = true;
+    for (const Inst *pc = warp_resume_pc(w); pc;) pc = pc->fn(w, pc);
+    if (l->stop) return RAN_BLOCKED;
+  }
+  if (!w->nfrags) return RAN_ENDED;
+  if (w->budget < 0) return w->polls ? RAN_SPINNING : RAN_PREEMPTED;
+  if (!ran) {                                 // every fragment waits: for lanes of this warp only?
+    bool only_warp = true;
+    for (uint32_t i = 0; i < w->nfrags; i++) only_warp &= w->frags[i].state == FRAG_WARP_SYNC;
+    if (only_warp) {
+      w->frags[0].state = FRAG_READY;
+      w->frags[0].resumed = true;
+      return RAN_PREEMPTED;
+    }
+  }
+  return ran ? RAN_BLOCKED : RAN_NOTHING;
+}
+
+static void report_deadlock(Launch *l, Group *g) {
+  for (uint32_t k = 0; k < l->group_size; k++)
+    for (uint32_t i = 0; i < l->nwarps; i++) {
+      Warp *w = &g->blocks[k].warps[i];
+      if (!w->nfrags) continue;
+      Fragment *f = &w->frags[0];
+      w->frame = f->frame;
+      vgpu_fault(w, f->pc, VGPU_DEADLOCK, (unsigned)__builtin_ctz(f->mask), 0,
+                 "deadlock: threads wait at a barrier that the others of their block never reach");
+      return;
+    }
+}
+
+typedef enum { GROUP_ENDED, GROUP_SUSPEND, GROUP_STOPPED } GroupResult;
+
+static GroupResult run_group_inner(Launch *l, Group *g) {
+  uint64_t start = 0;
+  for (;;) {
+    bool any_left = false, moved = false, worked = false, spun = false;
+    for (uint32_t k = 0; k < l->group_size; k++) {
+      Block *b = &g->blocks[k];
+      uint32_t first = config.seeded ? (uint32_t)(next_random(&g->rng) % l->nwarps) : 0;
+      for (uint32_t i = 0; i < l->nwarps; i++) {
+        Warp *w = &b->warps[(first + i) % l->nwarps];
+        if (!w->nfrags) continue;
+        Ran r = run_warp(w, l);
+        if (l->stop) return GROUP_STOPPED;
+        any_left |= r != RAN_ENDED;
+        moved |= r != RAN_NOTHING;
+        worked |= r == RAN_ENDED || r == RAN_BLOCKED || r == RAN_PREEMPTED;
+        spun |= r == RAN_SPINNING;
+      }
+    }
+    if (!any_left) return GROUP_ENDED;
+    if (!moved) {
+      bool released = false;
+      for (uint32_t k = 0; k < l->group_size && !released; k++) released = block_release_stuck(&g->blocks[k]);
+      if (!released) {
+        report_deadlock(l, g);
+        return GROUP_STOPPED;
+      }
+      continue;
+    }
+    if (spun && !worked) return GROUP_SUSPEND;
+    uint64_t now = now_ns();
+    if (!start) start = now;
+    else if (now - start > GROUP_SLICE_NS) {
+      g->ran_ns += now - start;
+      start = now;
+      if (cancelled) return GROUP_SUSPEND;
+      if (spun || g->ran_ns > LONG_RUN_NS) return GROUP_SUSPEND;
+    }
+  }
+}
+
+static GroupResult run_group(Launch *l, Group *g) {
+  sigjmp_buf env;
+  GroupResult r;
+  if (sigsetjmp(env, 0) == 0) {
+    recover = &env;
+    r = run_group_inner(l, g);
+  } else {
+    Warp *w = running;
+    vgpu_fault(w, w->mem_pc, VGPU_ILLEGAL_ADDRESS, (unsigned)__builtin_ctz(w->exec ? w->exec : 1), bad_address,
+               "illegal address 0x%" PRIx64, bad_address);
+    r = GROUP_STOPPED;
+  }
+  recover = NULL;
+  return r;
+}
+
+// --- executors ---
+// Takes a group to run: alternates between suspended ones and fresh ones. NULL: nothing to do for this launch now.
+static Group *take_group(Launch *l, Group **spare, unsigned turn) {
+  Group *g = NULL;
+  if (l->suspended_first) {                   // racy look, settled under the lock
+    pthread_mutex_lock(&lock);
+    bool fresh = l->next_group < l->ngroups && l->resident < l->max_resident;
+    if (l->suspended_first && (!fresh || turn % 2)) {
+      g = l->suspended_first;
+      l->suspended_first = g->next;
+      if (!g->next) l->suspended_last = NULL;
+    }
+    bool full = l->resident >= l->max_resident;
+    pthread_mutex_unlock(&lock);
+    if (g) return g;
+    if (full) return NULL;
+  }
+  uint64_t index = atomic_fetch_add(&l->next_group, 1);
+  if (index >= l->ngroups) return NULL;
+  g = *spare ? *spare : group_new(l);
+  *spare = NULL;
+  atomic_fetch_add(&l->resident, 1);
+  group_start(l, g, index);
+  return g;
+}
+
+static void suspend(Launch *l, Group *g) {
+  pthread_mutex_lock(&lock);
+  g->next = NULL;
+  if (l->suspended_last) l->suspended_last->next = g;
+  else l->suspended_first = g;
+  l->suspended_last = g;
+  pthread_cond_broadcast(&state_changed);
+  pthread_mutex_unlock(&lock);
+}
+
+// Works on l until there is nothing to take. A helper leaves after it suspended a group, to look at other grids.
+static void execute(Launch *l, bool helper) {
+  Group *spare = NULL, *g;
+  unsigned turn = 0;
+  while (!l->stop && (g = take_group(l, &spare, turn++))) {
+    GroupResult r = run_group(l, g);
+    if (r == GROUP_SUSPEND && !cancelled) {
+      suspend(l, g);
+      if (helper) break;
+      sched_yield();
+      continue;
+    }
+    if (cancelled && !l->stop) l->stop = VGPU_CANCELLED;
+    atomic_fetch_sub(&l->resident, 1);
+    if (r == GROUP_ENDED) {
+      spare = g;
+      if (atomic_fetch_add(&l->done_groups, 1) + 1 == l->ngroups) break;
+    } else group_free(l, g);
+  }
+  if (spare) group_free(l, spare);
+}
+
+static Launch *find_work(void) {
+  for (Launch *l = launches; l; l = l->next)
+    if (!l->stop && ((l->next_group < l->ngroups && l->resident < l->max_resident) || l->suspended_first)) return l;
+  return NULL;
+}
+
+static void *helper_main(void *arg) {
+  sigset_t all;
+  sigfillset(&all);
+  sigdelset(&all, SIGSEGV);
+  sigdelset(&all, SIGBUS);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
+  pthread_mutex_lock(&lock);
+  for (;;) {
+    Launch *l = find_work();
+    if (!l) {
+      pthread_cond_wait(&work_arrived, &lock);
+      continue;
+    }
+    l->executors++;
+    // the next helper looks at another grid first
+    if (l->next) {
+      Launch **p = &launches;
+      while (*p != l) p = &(*p)->next;
+      *p = l->next;
+      while (*p) p = &(*p)->next;
+      l->next = NULL;
+      *p = l;
+    }
+    pthread_mutex_unlock(&lock);
+    execute(l, true);
+    pthread_mutex_lock(&lock);
+    l->executors--;
+    pthread_cond_broadcast(&state_changed);
+  }
+  return NULL;
+}
+
+static void start_helpers(void) {             // under the lock
+  for (; helpers_started < vgpu_worker_count() - 1; helpers_started++) {
+    pthread_t t;
+    if (pthread_create(&t, NULL, helper_main, NULL)) break;
+    pthread_detach(t);
+  }
+}
+
+// --- launch ---
+static uint64_t gcd(uint64_t a, uint64_t b) { return b ? gcd(b, a % b) : a; }
+
+static void shuffle_order(Launch *l) {
+  if (!config.seeded || l->ngroups < 2) return;
+  uint64_t s = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ l->grid_id;
+  if (!s) s = 1;
+  do l->shuffle_mul = next_random(&s) % l->ngroups;
+  while (gcd(l->shuffle_mul, l->ngroups) != 1);
+  l->shuffle_add = next_random(&s) % l->ngroups;
+  l->shuffled = true;
+}
+
+uint32_t vgpu_max_resident_blocks(const VgpuKernel *k, uint32_t threads, uint32_t dynamic_shared) {
+  const VgpuKernelInfo *info = vgpu_kernel_info(k);
+  uint32_t warps = (threads + LANES - 1) / LANES;
+  if (!warps || threads > 1024 || threads > info->max_threads) return 0;
+  uint32_t by_warps = 64 / warps;
+  uint32_t regs = MAX(info->registers, 16u) * LANES;
+  uint32_t by_regs = 65536 / ((regs + 255) / 256 * 256) / warps;
+  uint32_t shared = info->static_shared + dynamic_shared + 1024;
+  uint32_t by_shared = shared > 228 * 1024 ? 0 : 228 * 1024 / shared;
+  return MIN(MIN(32u, by_warps), MIN(by_regs, by_shared));
+}
+
+static VgpuStatus refuse(VgpuFault *f, VgpuStatus s, const char *kernel, const char *why) {
+  f->status = s;
+  snprintf(f->text, sizeof f->text, "kernel %s cannot be launched: %s", kernel, why);
+  return s;
+}
+
+static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
+  VgpuKernel *k = r->kernel;
+  Error err = {""};
+  if (!kernel_prepare(k, &err)) return refuse(fault, VGPU_UNSUPPORTED, k->info.name, err.text);
+  l->kernel = k;
+  l->request = r;
+  memcpy(l->grid, r->grid, sizeof l->grid);
+  memcpy(l->block, r->block, sizeof l->block);
+  memcpy(l->cluster, r->cluster[0] ? r->cluster : k->info.reqcluster, sizeof l->cluster);
+  l->nblocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+  l->nthreads = l->block[0] * l->block[1] * l->block[2];
+  l->nwarps = (l->nthreads + LANES - 1) / LANES;
+  if (!l->nblocks || !l->nthreads || l->nthreads > 1024) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "empty grid or block, or more than 1024 threads per block");
+  l->group_size = l->cluster[0] ? l->cluster[0] * l->cluster[1] * l->cluster[2] : 1;
+  if (l->group_size > 16) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "clusters have at most 16 blocks");
+  for (int i = 0; i < 3 && l->cluster[0]; i++)
+    if (!l->cluster[i] || l->grid[i] % l->cluster[i]) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "the grid is not a multiple of the cluster");
+  l->ngroups = l->nblocks / l->group_size;
+  l->shared_bytes = MAX(k->dynamic_base + r->dynamic_shared, k->shared_static_end);
+  l->local_bytes = k->local_static;
+  if (k->recursive) l->local_bytes += MAX(r->stack_limit, 16384u);
+  l->local_bytes = (l->local_bytes + 15) & ~15u;
+  l->grid_id = ++grid_ids;
+  uint32_t per_sm = vgpu_max_resident_blocks(k, l->nthreads, r->dynamic_shared);
+  l->max_resident = MAX(per_sm * VGPU_MULTIPROCESSORS / l->group_size, 1u);
+  if (r->cooperative) l->max_resident = (uint32_t)MIN(l->ngroups, 1u << 20);
+  l->params_bytes = MAX(k->info.param_bytes, 8u) + 64;
+  l->params = vgpu_mem_alloc(l->params_bytes, 0);
+  if (!l->params) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "no memory for its parameters");
+  if (k->info.param_bytes) memcpy(l->params, r->params, k->info.param_bytes);
+  // cooperative groups' grid barrier: {size, barrier}, zero at the start
+  l->workspace = (uint64_t)l->params + ((k->info.param_bytes + 15) & ~15u);
+  shuffle_order(l);
+  return VGPU_OK;
+}
+
+VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
+  Launch *l = mem_alloc(sizeof *l);
+  VgpuStatus s = set_up(l, r, fault);
+  if (s != VGPU_OK || cancelled) {
+    if (l->params) vgpu_mem_free(l->params, l->params_bytes);
+    free(l);
+    return cancelled ? VGPU_CANCELLED : s;
+  }
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, install_handlers);
+  pthread_mutex_lock(&lock);
+  l->next = launches;
+  launches = l;
+  if (l->ngroups > 1) {
+    start_helpers();
+    pthread_cond_broadcast(&work_arrived);
+  }
+  pthread_mutex_unlock(&lock);
+
+  execute(l, false);
+  pthread_mutex_lock(&lock);
+  while (l->executors || (!l->stop && l->done_groups < l->ngroups)) {
+    if (!l->stop && (l->suspended_first || (l->next_group < l->ngroups && l->resident < l->max_resident))) {
+      pthread_mutex_unlock(&lock);
+      execute(l, false);
+      pthread_mutex_lock(&lock);
+      continue;
+    }
+    pthread_cond_wait(&state_changed, &lock);
+  }
+  Launch **p = &launches;
+  while (*p != l) p = &(*p)->next;
+  *p = l->next;
+  pthread_mutex_unlock(&lock);
+
+  for (Group *g = l->suspended_first, *next; g; g = next) {
+    next = g->next;
+    group_free(l, g);
+  }
+  if (l->stop == VGPU_CANCELLED) l->fault.status = VGPU_CANCELLED;
+  *fault = l->fault;
+  s = (VgpuStatus)l->stop;
+  vgpu_mem_free(l->params, l->params_bytes);
+  free(l);
+  return s;
+}
+
+void vgpu_cancel_all(void) {
+  cancelled = true;
+  for (Launch *l = launches; l; l = l->next)
+    if (!l->stop) l->stop = VGPU_CANCELLED;
+}

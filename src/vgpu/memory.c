@@ -1,0 +1,152 @@
+// The device's address window: one reserved range of this process. Free ranges are kept sorted and merged.
+// Invariant: a page of the window is accessible exactly while it belongs to an allocation, so a kernel that leaves its
+// allocations far enough meets PROT_NONE and the launch ends with an illegal address (engine.c catches the signal).
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "vgpu/core.h"
+
+uint64_t vgpu_window_base;
+
+typedef struct Range { uint64_t start, size; } Range;
+static VEC(Range) free_ranges;
+static VEC(Range) host_ranges;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t host_lock = PTHREAD_RWLOCK_INITIALIZER;
+enum { PAGE = 65536 };                         // also the size of pages on some AArch64 kernels
+
+static bool reserve_window(void) {
+  if (vgpu_window_base) return true;
+  void *p = mmap(NULL, VGPU_WINDOW_BYTES + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) {
+    log_error("cannot reserve %llu GB of address space for the virtual device (is there a ulimit -v?)",
+              VGPU_WINDOW_BYTES >> 30);
+    return false;
+  }
+  vgpu_window_base = ((uint64_t)p + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+  vec_push(&free_ranges, (Range){vgpu_window_base, VGPU_WINDOW_BYTES});
+  return true;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+// First fit. The last page of every range is left out as a gap between neighbours.
+static void *take_range(uint64_t size, uint64_t align) {
+  size = round_up(size, PAGE) + PAGE;
+  if (align < PAGE) align = PAGE;
+  for (uint32_t i = 0; i < free_ranges.len; i++) {
+    Range r = free_ranges.data[i];
+    uint64_t at = round_up(r.start, align);
+    if (at + size > r.start + r.size) continue;
+    Range after = {at + size, r.start + r.size - at - size};
+    free_ranges.data[i].size = at - r.start;
+    if (!free_ranges.data[i].size && after.size) free_ranges.data[i] = after;
+    else if (after.size) {
+      vec_push(&free_ranges, after);
+      memmove(&free_ranges.data[i + 2], &free_ranges.data[i + 1], (free_ranges.len - i - 2) * sizeof(Range));
+      free_ranges.data[i + 1] = after;
+    }
+    return (void *)at;
+  }
+  return NULL;
+}
+
+static void give_range(uint64_t start, uint64_t size) {
+  size = round_up(size, PAGE) + PAGE;
+  uint32_t i = 0;
+  while (i < free_ranges.len && free_ranges.data[i].start < start) i++;
+  vec_push(&free_ranges, (Range){0});
+  memmove(&free_ranges.data[i + 1], &free_ranges.data[i], (free_ranges.len - 1 - i) * sizeof(Range));
+  free_ranges.data[i] = (Range){start, size};
+  // merge with the neighbours, dropping ranges that became empty
+  uint32_t out = 0;
+  for (uint32_t k = 0; k < free_ranges.len; k++) {
+    Range r = free_ranges.data[k];
+    if (!r.size) continue;
+    if (out && free_ranges.data[out - 1].start + free_ranges.data[out - 1].size == r.start) free_ranges.data[out - 1].size += r.size;
+    else free_ranges.data[out++] = r;
+  }
+  free_ranges.len = out;
+}
+
+void *vgpu_vm_reserve(size_t size, size_t align) {
+  pthread_mutex_lock(&lock);
+  void *p = reserve_window() ? take_range(size ? size : 1, align) : NULL;
+  pthread_mutex_unlock(&lock);
+  return p;
+}
+
+void vgpu_vm_release(void *p, size_t size) {
+  uint64_t bytes = round_up(size ? size : 1, PAGE);
+  mmap(p, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  pthread_mutex_lock(&lock);
+  give_range((uint64_t)p, size ? size : 1);
+  pthread_mutex_unlock(&lock);
+}
+
+void *vgpu_mem_alloc(size_t size, size_t align) {
+  void *p = vgpu_vm_reserve(size, align);
+  if (!p) return NULL;
+  if (mprotect(p, round_up(size ? size : 1, PAGE), PROT_READ | PROT_WRITE) != 0) {
+    vgpu_vm_release(p, size);
+    return NULL;
+  }
+  return p;
+}
+
+void vgpu_mem_free(void *p, size_t size) {
+  if (p) vgpu_vm_release(p, size);
+}
+
+bool vgpu_in_window(const void *p) { return vgpu_window_base && vgpu_window_holds((uint64_t)p, 1); }
+
+void vgpu_host_register(void *p, size_t size) {
+  pthread_rwlock_wrlock(&host_lock);
+  vec_push(&host_ranges, (Range){(uint64_t)p, size});
+  pthread_rwlock_unlock(&host_lock);
+}
+
+void vgpu_host_unregister(void *p) {
+  pthread_rwlock_wrlock(&host_lock);
+  for (uint32_t i = 0; i < host_ranges.len; i++)
+    if (host_ranges.data[i].start == (uint64_t)p) {
+      host_ranges.data[i] = host_ranges.data[--host_ranges.len];
+      break;
+    }
+  pthread_rwlock_unlock(&host_lock);
+}
+
+bool vgpu_host_reachable(uint64_t address, uint64_t size) {
+  bool found = false;
+  pthread_rwlock_rdlock(&host_lock);
+  for (uint32_t i = 0; i < host_ranges.len && !found; i++) {
+    Range r = host_ranges.data[i];
+    found = address >= r.start && address - r.start <= r.size && size <= r.size - (address - r.start);
+  }
+  pthread_rwlock_unlock(&host_lock);
+  return found;
+}
+
+char *vgpu_cluster_shared(Warp *w, uint32_t rank, uint32_t *end) {
+  Block *b = w->block;
+  if (rank != b->cluster_rank) {
+    if (!b->cluster || rank >= b->cluster->nblocks) return NULL;
+    b = b->cluster->blocks[rank];
+  }
+  *end = b->shared_end;
+  return b->shared;
+}
+
+char *vgpu_generic_pointer(Warp *w, unsigned lane, uint64_t address, uint64_t size) {
+  if (vgpu_window_holds(address, size)) return (char *)address;
+  uint64_t window = address & GENERIC_WINDOW_MASK, offset = address & ~GENERIC_WINDOW_MASK;
+  if (window == GENERIC_LOCAL) return offset + size <= w->local_bytes ? w->local + (uint64_t)lane * w->local_bytes + offset : NULL;
+  if (window == GENERIC_SHARED) {
+    uint32_t end;
+    char *shared = vgpu_cluster_shared(w, (uint32_t)(offset >> SHARED_RANK_SHIFT), &end);
+    offset &= (1u << SHARED_RANK_SHIFT) - 1;
+    return shared && offset >= SHARED_BASE && offset + size <= end ? shared + offset : NULL;
+  }
+  return vgpu_host_reachable(address, size) ? (char *)address : NULL;
+}
