@@ -45,6 +45,7 @@ typedef enum PtxSpace {
   SPACE_NONE, SPACE_REG, SPACE_SREG, SPACE_CONST, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, SPACE_TEX,
   SPACE_GENERIC
 } PtxSpace;
+const char *ptx_space_name(PtxSpace s);   // ".global"; "" for none and generic
 
 typedef struct PtxModule PtxModule;
 typedef struct PtxFunc PtxFunc;
@@ -145,6 +146,8 @@ typedef enum PtxSreg {
   SREG_COUNT
 } PtxSreg;
 const char *ptx_sreg_name(PtxSreg s);     // "%tid"; .x/.y/.z/.w is the operand's selector
+PtxType ptx_sreg_type(PtxSreg s);         // of one component
+bool ptx_sreg_is_vector(PtxSreg s);       // %tid and its like: .x .y .z follow
 
 struct PtxOperand {
   PtxOperandKind kind;
@@ -170,7 +173,7 @@ struct PtxInstr {
   PtxMod *mods;                           // in the order written, types included
   PtxOperand *ops;
   PtxReg *guard; bool guard_negated;      // @p / @!p; NULL: none
-  PtxType types[4]; uint8_t ntypes;       // the type modifiers among mods, in order (cvt.rn.f32.s32: F32, S32)
+  PtxType types[6]; uint8_t ntypes;       // the type modifiers among mods, in order (cvt.rn.f32.s32: F32, S32)
   PtxSpace space;                         // first state-space modifier; SPACE_GENERIC for ld/st/atom without one
   uint32_t ptx_line, ptx_column;          // of the opcode, 1-based
   const PtxLoc *loc;                      // NULL without -lineinfo
@@ -265,6 +268,7 @@ struct PtxModule {
   char sm_suffix;                         // 0, 'a' or 'f'
   bool debug, texmode_independent;
   uint32_t address_size;                  // 64 or 32
+  bool address_size_given;
   PtxItem *items; uint32_t nitems;
   PtxVar **vars; uint32_t nvars;          // module scope
   PtxFunc **funcs; uint32_t nfuncs;       // one per name: a definition replaces its declaration

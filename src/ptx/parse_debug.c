@@ -1,0 +1,176 @@
+// .loc, .file and .section: where the PTX came from.
+#include "ptx/parse.h"
+
+static uint64_t loc_key(uint32_t file, uint32_t line, uint32_t column) {
+  return (uint64_t)file << 48 ^ (uint64_t)line << 16 ^ column;
+}
+
+static uint32_t parse_u32(Parser *ps, const char *what) {
+  if (ps->tok.kind != TOK_NUMBER || ps->tok.number > NUM_U64 || ps->tok.bits > UINT32_MAX)
+    parse_fail(ps, &ps->tok, "expected %s, found %s", what, token_describe(ps, &ps->tok));
+  uint32_t v = (uint32_t)ps->tok.bits;
+  ptx_lex(ps);
+  return v;
+}
+
+// loc: '.loc' file line column [',' 'function_name' label ['+' n] [',' 'inlined_at' file line column]]
+const PtxLoc *parse_loc(Parser *ps) {
+  PtxLoc *l = ARENA_NEW(ps->arena, PtxLoc);
+  ptx_lex(ps);
+  l->file = parse_u32(ps, "a file number");
+  l->line = parse_u32(ps, "a line number");
+  l->column = parse_u32(ps, "a column number");
+  while (accept(ps, ',')) {
+    if (accept_word(ps, "function_name")) {
+      l->function_label = expect_ident(ps, "the label of a function name");
+      if (accept(ps, '+')) l->function_offset = parse_u32(ps, "an offset");
+      vec_push(&ps->inlined_locs, l);
+    } else if (accept_word(ps, "inlined_at")) {
+      uint32_t file = parse_u32(ps, "a file number"), line = parse_u32(ps, "a line number"), column = parse_u32(ps, "a column number");
+      PtxLoc *at = u64map_get(&ps->locs, loc_key(file, line, column));
+      if (!at || at->file != file || at->line != line || at->column != column) {
+        at = ARENA_NEW(ps->arena, PtxLoc);
+        at->file = file, at->line = line, at->column = column;
+      }
+      l->inlined_at = at;
+    } else {
+      parse_fail(ps, &ps->tok, "expected function_name or inlined_at, found %s", token_describe(ps, &ps->tok));
+    }
+  }
+  u64map_put(&ps->locs, loc_key(l->file, l->line, l->column), l);
+  return l;
+}
+
+// file: '.file' index "path" [',' mtime ',' size]
+void parse_file(Parser *ps) {
+  PtxFile *f = ARENA_NEW(ps->arena, PtxFile);
+  ptx_lex(ps);
+  f->index = parse_u32(ps, "a file number");
+  if (ps->tok.kind != TOK_STRING) parse_fail(ps, &ps->tok, "expected a file name, found %s", token_describe(ps, &ps->tok));
+  f->path = token_text(ps, &ps->tok);
+  ptx_lex(ps);
+  if (accept(ps, ',')) {
+    f->has_stamp = true;
+    f->mtime = (uint64_t)parse_int_constant(ps, "a time stamp");
+    expect(ps, ',', "after a time stamp");
+    f->size = (uint64_t)parse_int_constant(ps, "a file size");
+  }
+  vec_push(&ps->files, f);
+  vec_push(&ps->items, (PtxItem){.kind = ITEM_FILE, .file = f});
+}
+
+// section: '.section' .name '{' anything '}', kept as written
+void parse_section(Parser *ps) {
+  Token start = ps->tok;
+  ptx_lex(ps);
+  if (ps->tok.kind != TOK_DOT && ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected the name of a section, found %s", token_describe(ps, &ps->tok));
+  ptx_lex(ps);
+  if (!is_punct(ps, '{')) parse_fail(ps, &ps->tok, "expected '{' after the name of a section, found %s", token_describe(ps, &ps->tok));
+  const char *close = memchr(ps->p, '}', (size_t)(ps->end - ps->p));
+  if (!close) parse_fail(ps, &start, "section without an end");
+  for (const char *p = ps->p; p < close; p++)
+    if (*p == '\n') ps->line++, ps->bol = p + 1;
+  vec_push(&ps->items, (PtxItem){.kind = ITEM_SECTION, .text = text_between(ps, start.at, close + 1)});
+  ps->p = close + 1;
+  ptx_lex(ps);
+}
+
+static bool ident_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%'; }
+static bool ident_char(char c) { return (ident_start(c) && c != '%') || (c >= '0' && c <= '9'); }
+
+// One section's words, skipping numbers and .directives. Returns NULL at the end.
+static const char *next_ident(const char *p, size_t *len) {
+  while (*p) {
+    if (ident_start(*p)) {
+      const char *s = p++;
+      while (ident_char(*p)) p++;
+      *len = (size_t)(p - s);
+      return s;
+    }
+    if (*p == '.' || (*p >= '0' && *p <= '9')) {
+      p++;
+      while (ident_char(*p)) p++;
+    } else if (*p == '/' && p[1] == '/') {
+      while (*p && *p != '\n') p++;
+    } else {
+      p++;
+    }
+  }
+  return NULL;
+}
+
+typedef struct DebugStr { Str bytes; StrMap labels; } DebugStr;
+
+// The bytes and labels of .debug_str, as far as they are written the way nvcc writes them: labels and .b8 lists.
+static void read_debug_str(Parser *ps, const char *text, DebugStr *d) {
+  const char *p = strchr(text, '{');
+  for (p = p ? p + 1 : text + strlen(text); *p;) {
+    if (ident_start(*p)) {
+      const char *s = p++;
+      while (ident_char(*p)) p++;
+      if (*p == ':') strmap_put(&d->labels, arena_strndup(ps->arena, s, (size_t)(p - s)), (void *)(uintptr_t)(d->bytes.len + 1));
+    } else if (*p == '.') {
+      while (*p && *p != ' ' && *p != '\t' && *p != '\n') p++;
+    } else if (*p >= '0' && *p <= '9') {
+      char *stop;
+      str_addc(&d->bytes, (char)strtoul(p, &stop, 0));
+      p = stop;
+    } else {
+      p++;
+    }
+  }
+}
+
+static void resolve_function_names(Parser *ps) {
+  if (!ps->inlined_locs.len) return;
+  DebugStr d = {{0}, {0}};
+  for (uint32_t i = 0; i < ps->items.len; i++) {
+    const PtxItem *it = &ps->items.data[i];
+    if (it->kind != ITEM_SECTION) continue;
+    const char *name = it->text + strlen(".section");
+    while (*name == ' ' || *name == '\t') name++;
+    if (!strncmp(name, ".debug_str", 10)) read_debug_str(ps, it->text, &d);
+  }
+  for (uint32_t i = 0; i < ps->inlined_locs.len; i++) {
+    PtxLoc *l = ps->inlined_locs.data[i];
+    uintptr_t at = (uintptr_t)strmap_get(&d.labels, l->function_label);
+    if (!at) continue;
+    uint64_t offset = at - 1 + (uint64_t)l->function_offset;
+    if (offset < d.bytes.len) l->function_name = arena_strndup(ps->arena, d.bytes.data + offset, strnlen(d.bytes.data + offset, d.bytes.len - offset));
+  }
+  str_free(&d.bytes);
+  strmap_free(&d.labels);
+}
+
+static void resolve_section_labels(Parser *ps) {
+  StrMap labels = {0};
+  VEC(struct PtxSectionRef) refs = {0};
+  for (uint32_t i = 0; i < ps->items.len; i++) {
+    PtxItem *it = &ps->items.data[i];
+    if (it->kind != ITEM_SECTION) continue;
+    if (!labels.len)
+      for (uint32_t f = 0; f < ps->funcs.len; f++)
+        for (uint32_t l = 0; l < ps->funcs.data[f]->nlabels; l++) {
+          PtxLabel *label = ps->funcs.data[f]->labels[l];
+          if (!strmap_get(&labels, label->name)) strmap_put(&labels, label->name, label);
+        }
+    if (!labels.len) return;
+    const char *p = strchr(it->text, '{');
+    size_t len = 0;
+    refs.len = 0;
+    while (p && (p = next_ident(p, &len))) {
+      PtxLabel *label = strmap_getn(&labels, p, len);
+      if (label && p[len] != ':') vec_push(&refs, (struct PtxSectionRef){(uint32_t)(p - it->text), (uint32_t)len, label});
+      p += len;
+    }
+    it->nrefs = refs.len;
+    it->refs = VEC_TO_ARENA(ps, &refs);
+  }
+  vec_free(&refs);
+  strmap_free(&labels);
+}
+
+void resolve_debug(Parser *ps) {
+  resolve_function_names(ps);
+  resolve_section_labels(ps);
+}

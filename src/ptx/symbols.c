@@ -1,0 +1,148 @@
+// Names of one function body. Each distinct spelling has one Name; its `top` is the innermost declaration in force.
+#include "ptx/parse.h"
+
+void symbols_reset(Symbols *s) {
+  for (uint32_t i = 0; i < s->names.len; i++) {   // clear only the slots in use: small functions stay cheap
+    uint32_t j = s->names.data[i].hash & (s->nslots - 1);
+    while (s->slots[j]) s->slots[j] = 0, j = (j + 1) & (s->nslots - 1);
+  }
+  s->names.len = s->syms.len = s->scope_start.len = 0;
+  s->single_numbered = 0;
+}
+
+void symbols_free(Symbols *s) {
+  vec_free(&s->names);
+  vec_free(&s->syms);
+  vec_free(&s->scope_start);
+  free(s->slots);
+  s->slots = NULL;
+}
+
+static void grow_slots(Symbols *s) {
+  uint32_t n = s->nslots ? s->nslots * 2 : 1024;
+  free(s->slots);
+  s->slots = mem_alloc(n * sizeof *s->slots);
+  s->nslots = n;
+  for (uint32_t i = 0; i < s->names.len; i++) {
+    uint32_t j = s->names.data[i].hash & (n - 1);
+    while (s->slots[j]) j = (j + 1) & (n - 1);
+    s->slots[j] = i + 1;
+  }
+}
+
+static inline int32_t lookup(const Symbols *s, const char *text, uint32_t len, uint32_t hash) {
+  if (!s->nslots) return -1;
+  for (uint32_t j = hash & (s->nslots - 1); s->slots[j]; j = (j + 1) & (s->nslots - 1)) {
+    const Name *n = &s->names.data[s->slots[j] - 1];
+    if (n->hash == hash && n->len == len && !memcmp(n->text, text, len)) return (int32_t)s->slots[j] - 1;
+  }
+  return -1;
+}
+
+uint32_t symbols_name(Symbols *s, const char *text, uint32_t len, uint32_t hash) {
+  int32_t found = lookup(s, text, len, hash);
+  if (found >= 0) return (uint32_t)found;
+  if (2 * (s->names.len + 1) > s->nslots) grow_slots(s);
+  uint32_t j = hash & (s->nslots - 1);
+  while (s->slots[j]) j = (j + 1) & (s->nslots - 1);
+  vec_push(&s->names, (Name){.text = text, .len = len, .hash = hash, .top = -1});
+  s->slots[j] = s->names.len;
+  return s->names.len - 1;
+}
+
+void symbols_open(Symbols *s) { vec_push(&s->scope_start, s->syms.len); }
+
+void symbols_close(Symbols *s) {
+  uint32_t start = s->scope_start.data[--s->scope_start.len];
+  while (s->syms.len > start) {
+    const Sym *y = &s->syms.data[--s->syms.len];
+    s->names.data[y->name].top = y->outer;
+  }
+}
+
+uint32_t symbols_depth(const Symbols *s) { return s->scope_start.len; }
+
+static Sym *top_of(const Symbols *s, int32_t name) {
+  return name < 0 || s->names.data[name].top < 0 ? NULL : &s->syms.data[s->names.data[name].top];
+}
+
+Sym *symbols_find(Symbols *s, const Token *t, uint32_t *index) {
+  *index = 0;
+  Sym *range = NULL, *single = NULL;
+  if (t->has_suffix) {
+    range = top_of(s, lookup(s, t->at, t->prefix_len, RANGE_HASH(t->prefix_hash)));
+    if (range && t->suffix >= range->count) range = NULL;
+    if (range && !s->single_numbered && t->at[0] == '%') {   // the common case: nobody declared a single %r5
+      *index = t->suffix;
+      return range;
+    }
+  }
+  single = top_of(s, lookup(s, t->at, t->len, t->hash));
+  if (range && (!single || range->scope > single->scope)) {
+    *index = t->suffix;
+    return range;
+  }
+  return single;
+}
+
+Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name) {
+  Name *n = &s->names.data[name];
+  Sym *old = top_of(s, (int32_t)name);
+  uint32_t depth = s->scope_start.len;
+  if (old && old->scope == depth) return NULL;
+  if (kind == SYM_REG && n->text[0] == '%' && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9') s->single_numbered++;
+  int32_t outer = n->top;
+  vec_push(&s->syms, (Sym){.kind = kind, .scope = depth, .name = name, .outer = outer});
+  s->names.data[name].top = (int32_t)s->syms.len - 1;
+  return &s->syms.data[s->syms.len - 1];
+}
+
+// Has `text` been the name of a register or label, or is it inside a range such as %r<100>?
+static bool is_taken(const Symbols *s, const char *text, uint32_t len) {
+  int32_t n = lookup(s, text, len, ptx_hash_word(text, len));
+  if (n >= 0 && s->names.data[n].taken) return true;
+  uint32_t prefix = len;
+  while (prefix && text[prefix - 1] >= '0' && text[prefix - 1] <= '9') prefix--;
+  if (prefix == len || len - prefix > 9 || (text[prefix] == '0' && len - prefix > 1)) return false;
+  n = lookup(s, text, prefix, RANGE_HASH(ptx_hash_word(text, prefix)));
+  return n >= 0 && strtoull(text + prefix, NULL, 10) < s->names.data[n].range_count;
+}
+
+const char *symbols_unique(Symbols *s, Arena *a, uint32_t name) {
+  Name *n = &s->names.data[name];
+  const char *base = arena_strndup(a, n->text, n->len);
+  if (!is_taken(s, base, n->len)) {
+    n->taken = 1;
+    return base;
+  }
+  for (uint32_t k = n->taken ? n->taken : 1;; k++) {
+    char *text = arena_printf(a, "%s__%u", base, k);
+    uint32_t len = (uint32_t)strlen(text);
+    if (is_taken(s, text, len)) continue;
+    s->names.data[name].taken = k + 1;
+    s->names.data[symbols_name(s, text, len, ptx_hash_word(text, len))].taken = 1;
+    return text;
+  }
+}
+
+const char *symbols_unique_prefix(Symbols *s, Arena *a, uint32_t name, uint64_t count) {
+  Name *n = &s->names.data[name];
+  const char *base = arena_strndup(a, n->text, n->len), *text = base;
+  // A second range of the same prefix, or single names before it: take another prefix.
+  bool clash = n->range_count != 0;
+  for (uint32_t i = 0; i < s->names.len && !clash; i++) {
+    const Name *o = &s->names.data[i];
+    clash = o->taken && o->range_count == 0 && o->len > n->len && !memcmp(o->text, n->text, n->len) && o->text[n->len] >= '0' && o->text[n->len] <= '9';
+  }
+  for (uint32_t k = (uint32_t)n->taken + 1; clash; k++) {
+    text = arena_printf(a, "%s__%u_", base, k);
+    uint32_t len = (uint32_t)strlen(text);
+    Name *c = &s->names.data[symbols_name(s, text, len, RANGE_HASH(ptx_hash_word(text, len)))];
+    if (c->range_count) continue;
+    c->range_count = count;
+    s->names.data[name].taken = k;
+    return text;
+  }
+  s->names.data[name].range_count = count;
+  return text;
+}
