@@ -405,3 +405,5 @@ void code_free(Code *c) {
   arena_free(&c->arena);
   free(c);
 }
+
+bool vgpu_code_is_entry(Binder *b) { return decoder(b)->code->func->is_entry; }

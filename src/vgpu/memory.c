@@ -143,8 +143,8 @@ char *vgpu_generic_pointer(Warp *w, unsigned lane, uint64_t address, uint64_t si
   uint64_t window = address & GENERIC_WINDOW_MASK, offset = address & ~GENERIC_WINDOW_MASK;
   if (window == GENERIC_LOCAL) return offset + size <= w->local_bytes ? w->local + (uint64_t)lane * w->local_bytes + offset : NULL;
   if (window == GENERIC_SHARED) {
-    uint32_t end;
-    char *shared = vgpu_cluster_shared(w, (uint32_t)(offset >> SHARED_RANK_SHIFT), &end);
+    uint32_t end, rank = (uint32_t)(offset >> SHARED_RANK_SHIFT);
+    char *shared = vgpu_cluster_shared(w, rank ? rank - 1 : w->block->cluster_rank, &end);
     offset &= (1u << SHARED_RANK_SHIFT) - 1;
     return shared && offset >= SHARED_BASE && offset + size <= end ? shared + offset : NULL;
   }

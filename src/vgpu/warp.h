@@ -71,6 +71,7 @@ uint32_t bind_carry(Binder *b);                          // the predicate slot o
 // local_base in each lane's local memory. False: the variable is not there (global, shared, kernel parameter …).
 bool bind_local_offset(Binder *b, const PtxVar *v, uint32_t *offset);
 // A kernel parameter of the entry being decoded: byte offset in launch->params. False: not one.
+bool vgpu_code_is_entry(Binder *b);                      // is the function being decoded a kernel?
 bool bind_kernel_param(Binder *b, const PtxVar *v, uint32_t *offset);
 bool bind_unsupported(Binder *b, const char *why);       // sets "… is not executed by the virtual device" and returns false
 
@@ -141,7 +142,8 @@ struct Warp {
 
 // Shared addresses start here, as on a compute capability 9.0 device (1 KB is reserved): 0 is never a variable.
 #define SHARED_BASE 1024u
-// Generic addresses. Everything else is a host address. Shared of block rank r in the cluster: base + r<<24 + offset.
+// Generic addresses. Everything else is a host address. Shared memory of block rank r of the cluster: base + (r+1)<<24 +
+// offset; the same without the base is its shared::cluster address. No rank at all means the own block.
 #define GENERIC_SHARED 0x7e00000000000000ull
 #define GENERIC_LOCAL 0x7f00000000000000ull
 #define GENERIC_WINDOW_MASK 0xff00000000000000ull
