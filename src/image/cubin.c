@@ -180,11 +180,11 @@ static void add_variable(Reader *r, const Elf64_Sym *symbol, const char *name) {
 static void read_symbols(Reader *r) {
   Cubin *c = r->cubin;
   uint32_t n = r->symbols.count;
+  if (!n) return;
   c->kernels = ARENA_ARRAY(r->arena, CubinKernel, n);
   c->variables = ARENA_ARRAY(r->arena, CubinVariable, n);
   c->externs = ARENA_ARRAY(r->arena, const char *, n);
   r->kernel_of_symbol = ARENA_ARRAY(r->arena, uint32_t, n);
-  r->kernel_of_section = ARENA_ARRAY(r->arena, uint32_t, r->view.n_sections);
   for (uint32_t i = 1; i < n; i++) {
     Elf64_Sym symbol;
     const char *name;
@@ -215,6 +215,7 @@ bool image_read_cubin(Arena *arena, const void *data, size_t size, Cubin *out, E
   out->relocatable = h->e_type == ET_REL;
   if (!r.view.n_sections) return error_set(e, "cubin is damaged: it has no sections");
   if (!elf_view_symbols(&r.view, &r.symbols, &why)) return error_set(e, "cubin: %s", why.text);
+  r.kernel_of_section = ARENA_ARRAY(arena, uint32_t, r.view.n_sections);
   read_symbols(&r);
   return read_sections(&r, &why) ? true : error_set(e, "cubin: %s", why.text);
 }

@@ -58,7 +58,7 @@ typedef struct Image {
 } Image;
 
 // --- open.c ---
-ImageKind image_identify(const void *data);              // needs 64 readable bytes, or a NUL before them
+ImageKind image_identify(const void *data);              // of an image without a size; looks no further than it has to
 const char *image_kind_name(ImageKind kind);             // "fatbin", "PTX text", ...
 // size 0: not known. On failure nothing has to be closed.
 bool image_open(const void *data, size_t size, Image *out, Error *e);

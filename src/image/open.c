@@ -25,13 +25,14 @@ static ImageKind identify(const unsigned char *p, size_t size) {
     if (memcmp(p, ELFMAG, SELFMAG) == 0)
       return size >= 20 && read_u16(p + offsetof(Elf64_Ehdr, e_machine)) != ELF_MACHINE_CUDA ? IMAGE_HOST_ELF : IMAGE_CUBIN;
   }
-  if (size >= 8 && memcmp(p, ARCHIVE_MAGIC, 8) == 0) return IMAGE_ARCHIVE;
+  if (size >= 8 && strncmp((const char *)p, ARCHIVE_MAGIC, 8) == 0) return IMAGE_ARCHIVE;
   return ptx_text_starts((const char *)p, strnlen((const char *)p, size)) ? IMAGE_PTX : IMAGE_UNKNOWN;
 }
 
 // How much may be read of an image that came without a size, before its headers have been looked at.
 static size_t first_look(const void *data) {
   size_t size = mapped_bytes(data, sizeof(Elf64_Ehdr));
+  for (size_t i = 0; i < MIN(size, (size_t)4); i++) if (!((const char *)data)[i]) return i;   // a short text: no magic number has a zero byte
   if (identify(data, MIN(size, (size_t)20)) != IMAGE_UNKNOWN) return size;
   bool terminated;
   return mapped_string_bytes(data, &terminated);   // PTX may start with a long comment
