@@ -182,7 +182,7 @@ static const Inst *exec_add_u32_global(Warp *w, const Inst *in) {
   const uint32_t *b = REG(w, uint32_t, d->b[0]);
   const uint64_t *a = REG(w, uint64_t, in->a);
   uint64_t off = d->mem.offset, bad = 0;
-  FOR_LANES(i, w->exec) bad |= !vgpu_window_holds(a[i] + off, 4) | ((a[i] + off) & 3);
+  FOR_LANES(i, w->exec) bad |= !vgpu_window_holds(a[i] + off, 4) || ((a[i] + off) & 3);
   if (bad) return exec_atomic_any(w, in);
   w->mem_pc = in;
   if (d->returns) {
