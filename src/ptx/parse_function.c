@@ -287,7 +287,9 @@ static void add_param_regs(Parser *ps, PtxVar **vars, uint32_t n) {
     if (vars[i]->reg) {
       vars[i]->reg->id = ps->regs.len;
       vec_push(&ps->regs, vars[i]->reg);
-      ps->syms.names.data[symbols_name(&ps->syms, vars[i]->name, (uint32_t)strlen(vars[i]->name), ptx_hash_word(vars[i]->name, strlen(vars[i]->name)))].taken = 1;
+      const char *text = vars[i]->name;
+      uint32_t len = (uint32_t)strlen(text), name = symbols_name(&ps->syms, text, len, ptx_hash_word(text, len));
+      ps->syms.names.data[name].taken = 1;
     }
 }
 

@@ -131,6 +131,7 @@ static void parse_address(Parser *ps, PtxOp op, PtxOperand *o) {
     parse_symbol(ps, op == OP_MOV ? OP_MOV : OP_NONE, &local[0]);
     if (local[0].kind == OPD_LABEL) parse_fail(ps, &ps->pending.data[ps->pending.len - 1].tok, "undefined symbol %s", token_describe(ps, &ps->pending.data[ps->pending.len - 1].tok));
     if (local[0].kind == OPD_ADDR) local[0] = (PtxOperand){.kind = OPD_VAR, .var = local[0].list->var, .imm = local[0].imm};
+    o->offset_given = local[0].imm || is_punct(ps, '+') || is_punct(ps, '-');
     o->imm = local[0].imm + parse_offset(ps);
     local[0].imm = 0;
   } else if (is_punct(ps, '{')) {
@@ -161,7 +162,10 @@ void parse_operand(Parser *ps, PtxOp op, PtxOperand *o) {
       return;
     } else {
       parse_symbol(ps, op, o);
-      if (o->kind == OPD_VAR) o->imm += parse_offset(ps);
+      if (o->kind == OPD_VAR) {
+        o->offset_given = is_punct(ps, '+') || is_punct(ps, '-');
+        o->imm += parse_offset(ps);
+      }
     }
     if ((o->kind == OPD_REG || o->kind == OPD_SINK) && is_punct(ps, '|')) {
       PtxOperand *pair = ARENA_ARRAY(ps->arena, PtxOperand, 2);

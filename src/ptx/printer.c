@@ -17,11 +17,11 @@ void print_int(Str *out, int64_t v, bool is_unsigned) {
   }
 }
 
-static void print_offset(Str *out, int64_t offset) {
-  if (!offset) return;
-  if (offset > 0) str_addc(out, '+');
+static void print_offset(Str *out, int64_t offset, bool given) {
+  if (!offset && !given) return;
+  if (offset >= 0) str_addc(out, '+');
   else str_add(out, "+-");
-  print_uint(out, offset > 0 ? (uint64_t)offset : -(uint64_t)offset);
+  print_uint(out, offset >= 0 ? (uint64_t)offset : -(uint64_t)offset);
 }
 
 void print_hex(Str *out, const char *prefix, uint64_t bits, int digits) {
@@ -54,7 +54,7 @@ void print_operand(const PtxOperand *o, Str *out) {
     case OPD_SREG: str_add(out, ptx_sreg_name(o->sreg)); break;
     case OPD_VAR:
       str_add(out, o->var->name);
-      print_offset(out, o->imm);
+      print_offset(out, o->imm, o->offset_given);
       break;
     case OPD_FUNC: str_add(out, o->func->name); break;
     case OPD_LABEL: str_add(out, o->label->name); break;
@@ -62,7 +62,7 @@ void print_operand(const PtxOperand *o, Str *out) {
       str_addc(out, '[');
       if (o->nlist) {
         print_operand(&o->list[0], out);
-        print_offset(out, o->imm);
+        print_offset(out, o->imm, o->offset_given);
         if (o->nlist > 1) str_add(out, ", "), print_list(o->list + 1, o->nlist - 1u, out);
       }
       str_addc(out, ']');

@@ -155,7 +155,7 @@ struct PtxOperand {
   bool negated;                           // !%p
   bool is_double;                         // OPD_FLOAT
   bool is_unsigned;                       // OPD_INT written with U or too large for int64
-  bool is_wide_int128;
+  bool offset_given;                      // OPD_VAR, OPD_ADDR: written [x+0]; ptxas -g makes other code of [x]
   uint8_t nlist;                          // up to 255; call lists too
   PtxSreg sreg;
   union { PtxReg *reg; PtxVar *var; PtxFunc *func; PtxLabel *label; };

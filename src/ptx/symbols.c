@@ -120,7 +120,8 @@ const char *symbols_unique(Symbols *s, Arena *a, uint32_t name) {
     uint32_t len = (uint32_t)strlen(text);
     if (is_taken(s, text, len)) continue;
     s->names.data[name].taken = k + 1;
-    s->names.data[symbols_name(s, text, len, ptx_hash_word(text, len))].taken = 1;
+    uint32_t spelled = symbols_name(s, text, len, ptx_hash_word(text, len));   // may move names.data
+    s->names.data[spelled].taken = 1;
     return text;
   }
 }
@@ -137,9 +138,9 @@ const char *symbols_unique_prefix(Symbols *s, Arena *a, uint32_t name, uint64_t 
   for (uint32_t k = (uint32_t)n->taken + 1; clash; k++) {
     text = arena_printf(a, "%s__%u_", base, k);
     uint32_t len = (uint32_t)strlen(text);
-    Name *c = &s->names.data[symbols_name(s, text, len, RANGE_HASH(ptx_hash_word(text, len)))];
-    if (c->range_count) continue;
-    c->range_count = count;
+    uint32_t spelled = symbols_name(s, text, len, RANGE_HASH(ptx_hash_word(text, len)));
+    if (s->names.data[spelled].range_count) continue;
+    s->names.data[spelled].range_count = count;
     s->names.data[name].taken = k;
     return text;
   }
