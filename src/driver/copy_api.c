@@ -1,0 +1,225 @@
+// cuMemcpy* and cuMemset*: the many entry points of a few kinds of work.
+#include "driver/driver.h"
+
+enum { SMALL = 64 << 10 };                    // done on the calling thread where the stream is idle
+
+static CUresult finish_sync(Stream *s) {
+  print_flush();
+  return (CUresult)s->ctx->error;
+}
+
+// Pageable memory is read before an asynchronous call returns, and written before it returns, as on a device.
+static CUresult submit(Stream *s, CopyWork *c, bool async) {
+  Work w = {.kind = WORK_COPY, .copy = *c};
+  size_t bytes = c->width * c->height * c->depth;
+  if (!async) {
+    TRY(queue_submit(s, &w, SUBMIT_WAIT | SUBMIT_INLINE));
+    return finish_sync(s);
+  }
+  int flags = bytes <= SMALL ? SUBMIT_INLINE : 0;
+  if (!s->capture && bytes) {
+    bool flat = c->height == 1 && c->depth == 1;
+    if (memory_is_pageable(c->dst)) {
+      flags = SUBMIT_WAIT | SUBMIT_INLINE;
+    } else if (memory_is_pageable(c->src)) {
+      if (flat && bytes <= SMALL) {
+        w.copy.staged = mem_alloc(bytes);
+        memcpy(w.copy.staged, c->src, bytes);
+        w.copy.src = w.copy.staged;
+      } else {
+        flags = SUBMIT_WAIT | SUBMIT_INLINE;
+      }
+    }
+  }
+  TRY(queue_submit(s, &w, flags));
+  return flags & SUBMIT_WAIT ? (CUresult)s->ctx->error : CUDA_SUCCESS;
+}
+
+static CUresult copy3d(const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
+  Stream *s;
+  CopyWork c;
+  TRY(stream_get(handle, &s));
+  if (!async) TRY(capture_forbids_unsafe_call());
+  if (!d) return CUDA_ERROR_INVALID_VALUE;
+  TRY(copy_prepare(d, &c));
+  return submit(s, &c, async);
+}
+
+static CUresult flat(CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type, uintptr_t src, size_t n, CUstream s, bool async) {
+  CUDA_MEMCPY3D d = {.srcMemoryType = src_type, .dstMemoryType = dst_type, .WidthInBytes = n, .Height = 1, .Depth = 1};
+  if (src_type == CU_MEMORYTYPE_HOST) d.srcHost = (void *)src;
+  else d.srcDevice = src;
+  if (dst_type == CU_MEMORYTYPE_HOST) d.dstHost = (void *)dst;
+  else d.dstDevice = dst;
+  return copy3d(&d, s, async);
+}
+
+#define HOST CU_MEMORYTYPE_HOST
+#define DEVICE CU_MEMORYTYPE_DEVICE
+#define UNIFIED CU_MEMORYTYPE_UNIFIED
+CUresult cuMemcpy(CUdeviceptr d, CUdeviceptr s, size_t n) { return flat(UNIFIED, d, UNIFIED, s, n, NULL, false); }
+CUresult cuMemcpyAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return flat(UNIFIED, d, UNIFIED, s, n, q, true); }
+CUresult cuMemcpyHtoD_v2(CUdeviceptr d, const void *s, size_t n) { return flat(DEVICE, d, HOST, (uintptr_t)s, n, NULL, false); }
+CUresult cuMemcpyDtoH_v2(void *d, CUdeviceptr s, size_t n) { return flat(HOST, (uintptr_t)d, DEVICE, s, n, NULL, false); }
+CUresult cuMemcpyDtoD_v2(CUdeviceptr d, CUdeviceptr s, size_t n) { return flat(DEVICE, d, DEVICE, s, n, NULL, true); }
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr d, const void *s, size_t n, CUstream q) { return flat(DEVICE, d, HOST, (uintptr_t)s, n, q, true); }
+CUresult cuMemcpyDtoHAsync_v2(void *d, CUdeviceptr s, size_t n, CUstream q) { return flat(HOST, (uintptr_t)d, DEVICE, s, n, q, true); }
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return flat(DEVICE, d, DEVICE, s, n, q, true); }
+
+static CUresult check_context(CUcontext handle) {
+  return object_get(handle, OBJECT_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+CUresult cuMemcpyPeer(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n) {
+  TRY(check_context(dc));
+  TRY(check_context(sc));
+  return flat(UNIFIED, d, UNIFIED, s, n, NULL, false);
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n, CUstream q) {
+  TRY(check_context(dc));
+  TRY(check_context(sc));
+  return flat(UNIFIED, d, UNIFIED, s, n, q, true);
+}
+
+// --- one-dimensional arrays ---
+
+// A range of bytes in an array may cross rows: arrays are stored row after row.
+static CUresult array_bytes(CUarray handle, size_t offset, size_t n, char **at) {
+  Array *a = object_get(handle, OBJECT_ARRAY);
+  if (!a) return CUDA_ERROR_INVALID_HANDLE;
+  if (offset + n > a->bytes || offset + n < n) return CUDA_ERROR_INVALID_VALUE;
+  *at = (char *)a->vgpu.data + offset;
+  return CUDA_SUCCESS;
+}
+
+static CUresult array_flat(CUarray da, uintptr_t d, CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
+  char *to = (char *)d, *from = (char *)s;      // offsets where there is an array
+  if (da) TRY(array_bytes(da, d, n, &to));
+  if (sa) TRY(array_bytes(sa, s, n, &from));
+  return flat(UNIFIED, (uintptr_t)to, UNIFIED, (uintptr_t)from, n, q, async);
+}
+
+CUresult cuMemcpyDtoA_v2(CUarray d, size_t o, CUdeviceptr s, size_t n) { return array_flat(d, o, NULL, s, n, NULL, false); }
+CUresult cuMemcpyAtoD_v2(CUdeviceptr d, CUarray s, size_t o, size_t n) { return array_flat(NULL, d, s, o, n, NULL, false); }
+CUresult cuMemcpyHtoA_v2(CUarray d, size_t o, const void *s, size_t n) { return array_flat(d, o, NULL, (uintptr_t)s, n, NULL, false); }
+CUresult cuMemcpyAtoH_v2(void *d, CUarray s, size_t o, size_t n) { return array_flat(NULL, (uintptr_t)d, s, o, n, NULL, false); }
+CUresult cuMemcpyAtoA_v2(CUarray d, size_t o, CUarray s, size_t p, size_t n) { return array_flat(d, o, s, p, n, NULL, false); }
+CUresult cuMemcpyHtoAAsync_v2(CUarray d, size_t o, const void *s, size_t n, CUstream q) { return array_flat(d, o, NULL, (uintptr_t)s, n, q, true); }
+CUresult cuMemcpyAtoHAsync_v2(void *d, CUarray s, size_t o, size_t n, CUstream q) { return array_flat(NULL, (uintptr_t)d, s, o, n, q, true); }
+
+// --- two and three dimensions ---
+
+static CUresult copy2d(const CUDA_MEMCPY2D *p, CUstream q, bool async) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  CUDA_MEMCPY3D d = {
+    .srcXInBytes = p->srcXInBytes, .srcY = p->srcY, .srcMemoryType = p->srcMemoryType, .srcHost = p->srcHost,
+    .srcDevice = p->srcDevice, .srcArray = p->srcArray, .srcPitch = p->srcPitch,
+    .dstXInBytes = p->dstXInBytes, .dstY = p->dstY, .dstMemoryType = p->dstMemoryType, .dstHost = p->dstHost,
+    .dstDevice = p->dstDevice, .dstArray = p->dstArray, .dstPitch = p->dstPitch,
+    .WidthInBytes = p->WidthInBytes, .Height = p->Height, .Depth = 1,
+  };
+  return copy3d(&d, q, async);
+}
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p) { return copy2d(p, NULL, false); }
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p) { return copy2d(p, NULL, false); }
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream q) { return copy2d(p, q, true); }
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p) { return copy3d(p, NULL, false); }
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream q) { return copy3d(p, q, true); }
+
+// The peer structure has contexts where the plain one has reserved words.
+static CUresult copy3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream q, bool async) {
+  _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "same layout");
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  CUDA_MEMCPY3D d;
+  memcpy(&d, p, sizeof d);
+  d.reserved0 = d.reserved1 = NULL;
+  return copy3d(&d, q, async);
+}
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *p) { return copy3d_peer(p, NULL, false); }
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream q) { return copy3d_peer(p, q, true); }
+
+// --- batches ---
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t count, CUmemcpyAttributes *attrs,
+                               size_t *index, size_t nattrs, CUstream q) {
+  if (!d || !s || !sizes || !count || !attrs || !index || !nattrs || nattrs > count || index[0]) return CUDA_ERROR_INVALID_VALUE;
+  if (!q || q == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < count; i++) TRY(flat(UNIFIED, d[i], UNIFIED, s[i], sizes[i], q, true));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t count, CUmemcpyAttributes *attrs,
+                            size_t *index, size_t nattrs, size_t *fail, CUstream q) {
+  if (fail) *fail = SIZE_MAX;
+  return cuMemcpyBatchAsync_v2(d, s, sizes, count, attrs, index, nattrs, q);
+}
+
+static CUresult batch_operand(const CUmemcpy3DOperand *o, CUmemorytype *type, CUdeviceptr *p, CUarray *array, size_t *pitch,
+                              size_t *height, size_t *x, size_t *y, size_t *z, const CUextent3D *extent, size_t element) {
+  if (o->type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
+    *type = CU_MEMORYTYPE_UNIFIED;
+    *p = o->op.ptr.ptr;
+    *pitch = (o->op.ptr.rowLength ? o->op.ptr.rowLength : extent->width) * element;
+    *height = o->op.ptr.layerHeight ? o->op.ptr.layerHeight : extent->height;
+    return CUDA_SUCCESS;
+  }
+  if (o->type != CU_MEMCPY_OPERAND_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
+  *type = CU_MEMORYTYPE_ARRAY;
+  *array = o->op.array.array;
+  *x = o->op.array.offset.x * element;
+  *y = o->op.array.offset.y;
+  *z = o->op.array.offset.z;
+  return CUDA_SUCCESS;
+}
+
+// Extents are in elements: of the array where there is one, else bytes.
+static size_t batch_element(const CUDA_MEMCPY3D_BATCH_OP *op) {
+  const CUmemcpy3DOperand *o = op->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? &op->src : &op->dst;
+  if (o->type != CU_MEMCPY_OPERAND_TYPE_ARRAY) return 1;
+  Array *a = object_get(o->op.array.array, OBJECT_ARRAY);
+  return a ? array_texel_bytes(a->vgpu.texel) * a->vgpu.channels : 1;
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream q) {
+  if (!n || !ops || flags || !q || q == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < n; i++) {
+    CUDA_MEMCPY3D_BATCH_OP *op = &ops[i];
+    size_t element = batch_element(op);
+    CUDA_MEMCPY3D d = {.WidthInBytes = op->extent.width * element, .Height = op->extent.height, .Depth = op->extent.depth};
+    TRY(batch_operand(&op->src, &d.srcMemoryType, &d.srcDevice, &d.srcArray, &d.srcPitch, &d.srcHeight, &d.srcXInBytes, &d.srcY,
+                      &d.srcZ, &op->extent, element));
+    TRY(batch_operand(&op->dst, &d.dstMemoryType, &d.dstDevice, &d.dstArray, &d.dstPitch, &d.dstHeight, &d.dstXInBytes, &d.dstY,
+                      &d.dstZ, &op->extent, element));
+    TRY(copy3d(&d, q, true));
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *fail, unsigned long long flags, CUstream q) {
+  if (fail) *fail = SIZE_MAX;
+  return cuMemcpy3DBatchAsync_v2(n, ops, flags, q);
+}
+
+// --- sets: asynchronous for the host, as on a device ---
+
+static CUresult set(CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
+  Stream *s;
+  CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
+  Work w = {.kind = WORK_SET};
+  TRY(stream_get(q, &s));
+  TRY(set_prepare(&params, &w.set));
+  return queue_submit(s, &w, width * height * element <= SMALL ? SUBMIT_INLINE : 0);
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t n) { return set(p, 0, v, 1, n, 1, NULL); }
+CUresult cuMemsetD16_v2(CUdeviceptr p, unsigned short v, size_t n) { return set(p, 0, v, 2, n, 1, NULL); }
+CUresult cuMemsetD32_v2(CUdeviceptr p, unsigned v, size_t n) { return set(p, 0, v, 4, n, 1, NULL); }
+CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t n, CUstream q) { return set(p, 0, v, 1, n, 1, q); }
+CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short v, size_t n, CUstream q) { return set(p, 0, v, 2, n, 1, q); }
+CUresult cuMemsetD32Async(CUdeviceptr p, unsigned v, size_t n, CUstream q) { return set(p, 0, v, 4, n, 1, q); }
+CUresult cuMemsetD2D8_v2(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h) { return set(p, pitch, v, 1, w, h, NULL); }
+CUresult cuMemsetD2D16_v2(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h) { return set(p, pitch, v, 2, w, h, NULL); }
+CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h) { return set(p, pitch, v, 4, w, h, NULL); }
+CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h, CUstream q) { return set(p, pitch, v, 1, w, h, q); }
+CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h, CUstream q) { return set(p, pitch, v, 2, w, h, q); }
+CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h, CUstream q) { return set(p, pitch, v, 4, w, h, q); }

@@ -1,0 +1,385 @@
+// driver: the cu* functions of libcuda.so.1, served by the virtual device. cuda_abi.h is what others see; this header is
+// shared by the files of this folder.
+//
+// What a program asks for becomes Work. Work goes to a stream's queue (queue.c), into a graph while the stream is being
+// captured (capture.c), or into a graph by hand (graph_node.c); the same work_run executes it in all three cases.
+//
+// Locks, taken in this order: a Graph or Library has none (as in CUDA, one thread at a time edits one); memory and handle
+// tables have their own short ones; queue_lock guards streams, events and captures. No lock is held while work runs.
+#ifndef WG_DRIVER_H
+#define WG_DRIVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "driver/cuda_abi.h"
+#include "vgpu/vgpu.h"
+
+#define TRY(call) do { CUresult try_ = (call); if (try_ != CUDA_SUCCESS) return try_; } while (0)
+
+typedef struct Context Context;
+typedef struct Module Module;
+typedef struct Library Library;
+typedef struct Function Function;
+typedef struct Kernel Kernel;
+typedef struct Stream Stream;
+typedef struct Event Event;
+typedef struct Array Array;
+typedef struct Mipmap Mipmap;
+typedef struct Pool Pool;
+typedef struct Graph Graph;
+typedef struct Node Node;
+typedef struct Exec Exec;
+typedef struct Plan Plan;
+typedef struct Capture Capture;
+typedef struct TexRef TexRef;
+
+// --- state.c: start, end, fork, and which handles are alive ---
+typedef enum ObjectKind {
+  OBJECT_CONTEXT = 1, OBJECT_MODULE, OBJECT_FUNCTION, OBJECT_LIBRARY, OBJECT_KERNEL, OBJECT_STREAM, OBJECT_EVENT,
+  OBJECT_ARRAY, OBJECT_MIPMAP, OBJECT_POOL, OBJECT_GRAPH, OBJECT_NODE, OBJECT_EXEC, OBJECT_LINK, OBJECT_TEXREF,
+  OBJECT_SURFREF, OBJECT_USER, OBJECT_PHYSICAL
+} ObjectKind;
+void *object_new(ObjectKind kind, size_t size);          // zeroed; the first member must be an ObjectKind
+void *object_get(const void *handle, ObjectKind kind);   // NULL: no such handle; never touches what it points at
+ObjectKind object_kind(const void *handle);              // 0: no such handle
+void object_forget(void *object);                        // the handle is no longer valid; memory stays
+void object_delete(void *object);                        // forget and free
+CUresult driver_start(void);                             // cuInit
+CUresult driver_check(void);                             // success, not initialised, or shutting down
+bool driver_ending(void);
+
+// --- settings.c: the options of the run ---
+typedef struct Settings { int devices; VgpuConfig vgpu; } Settings;
+const Settings *settings(void);                          // read once, at the first call
+
+// --- device.c ---
+typedef struct Device {
+  int ordinal, pci_bus;
+  size_t memory;                                         // bytes
+  _Atomic size_t used;
+  Context *primary; unsigned primary_flags; int primary_refs;
+  Pool *default_pool, *pool;                             // pool: what cuMemAllocAsync uses
+  Pool *host_pool, *managed_pool;
+  _Atomic uint64_t graph_used, graph_used_high;
+} Device;
+Device *device_get(CUdevice ordinal);                    // NULL: no such device
+int device_count(void);
+int device_attribute(const Device *dev, int number, bool *known);
+extern pthread_mutex_t device_lock;                      // primary contexts and pools
+
+// --- context.c ---
+struct Context {
+  ObjectKind kind;
+  Device *device;
+  bool primary, active;                                  // a primary context stays, inactive, after its last release
+  unsigned flags, api_version;
+  uint64_t id;
+  _Atomic int error;                                     // CUresult of the launch that poisoned it
+  size_t limits[CU_LIMIT_MAX];
+  CUfunc_cache cache_config;
+  CUsharedconfig shared_config;
+  Stream *legacy;
+  VEC(Stream *) streams;                                 // all, legacy and per-thread ones included; queue_lock
+  VEC(Module *) modules;                                 // context_lock
+  VEC(Context *) peers;
+};
+extern pthread_mutex_t context_lock;                     // modules and libraries
+CUresult context_current(Context **out);                 // the calling thread's, usable; sticky errors are returned
+CUresult context_of_thread(Context **out);               // the same without sticky errors
+CUresult context_get(CUcontext handle, Context **out);   // NULL: the current one
+void context_poison(Context *ctx, CUresult error);       // the first error stays
+CUresult context_wait(Context *ctx);                     // all its streams
+void context_end_thread(void);
+
+// --- print.c: device printf ---
+void print_collect(void *unused, const char *text, size_t n);
+void print_flush(void);                                  // at synchronisation points
+
+// --- cpu.c: what touches the virtual device when kernels run ---
+CUresult cpu_launch(Context *ctx, const VgpuLaunch *launch);
+_Noreturn void cpu_unsupported_exit(const char *text);   // names what is missing, exit code 125
+
+// --- module.c, library.c, function.c ---
+typedef struct PtxText { const char *text; size_t len; const char *name, *options; } PtxText;
+typedef struct CodeImage { Arena arena; VEC(PtxText) units; } CodeImage;      // the PTX of one image, unpacked
+CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err);    // size 0: not known
+void code_close(CodeImage *code);
+struct Module {
+  ObjectKind kind;
+  Context *ctx;                                          // NULL: a library's, not yet bound
+  VgpuModule *vgpu;
+  Library *library;
+  StrMap functions;                                      // name -> Function
+  VEC(Function *) all_functions;
+  VEC(TexRef *) texrefs;
+};
+CUresult module_load(Context *ctx, const CodeImage *code, Module **out, Error *err);
+void module_unload(Module *m);                           // waits for its context
+CUresult module_function(Module *m, const char *name, Function **out);
+void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info, const char *error);
+
+struct Library {
+  ObjectKind kind;
+  CodeImage code;
+  VEC(Module *) modules;                                 // one per context that used it; an unbound one fits any
+  StrMap kernels;                                        // name -> Kernel
+  VEC(Kernel *) all_kernels;
+};
+typedef struct FunctionSettings {                        // what cuFuncSetAttribute and friends change
+  int max_dynamic_shared, carveout, nonportable_cluster, cluster_policy, cluster[3];
+  CUfunc_cache cache;
+} FunctionSettings;
+struct Kernel { ObjectKind kind; Library *library; const char *name; const VgpuKernelInfo *info; FunctionSettings settings; };
+struct Function {
+  ObjectKind kind;
+  Module *module;
+  VgpuKernel *vgpu;
+  const VgpuKernelInfo *info;
+  FunctionSettings settings;
+  Kernel *kernel;                                        // settings of a library's kernel are the kernel's
+  bool launched;
+  unsigned legacy_block[3], legacy_shared, legacy_size; unsigned char *legacy_params;    // cuFuncSetBlockShape, cuParamSet*
+};
+CUresult library_module(Library *lib, Context *ctx, Module **out);
+CUresult function_get(CUfunction handle, Context *ctx, Function **out);      // accepts a CUkernel too
+FunctionSettings *function_settings(Function *f);
+void library_forget_context(Context *ctx);
+
+// --- memory.c: every range the program got from us, by address ---
+typedef enum AllocKind {
+  ALLOC_DEVICE, ALLOC_HOST, ALLOC_REGISTERED, ALLOC_MANAGED, ALLOC_POOL, ALLOC_GRAPH, ALLOC_MAPPED, ALLOC_GLOBAL, ALLOC_ARRAY
+} AllocKind;
+typedef struct Alloc {
+  uintptr_t base; size_t size;
+  AllocKind kind;
+  Context *ctx; Device *device;
+  unsigned flags;                                        // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
+  uint64_t id;
+  Pool *pool;
+  bool sync_memops, read_mostly;
+  CUmemLocation preferred, last_prefetch; bool has_preferred, has_prefetch;
+  uint64_t accessed_by;                                  // bit per device; bit 63: host
+} Alloc;
+void alloc_add(const Alloc *a);                          // copies; gives it an id
+bool alloc_find(uintptr_t address, Alloc *out);          // the range that contains it
+bool alloc_remove(uintptr_t base, Alloc *out);           // must be the start of a range
+bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user), const void *user);
+void alloc_free_all(Context *ctx);                       // context destroyed
+CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out);
+void memory_release(const Alloc *a);                     // gives the memory back; the range is already removed
+bool memory_is_pageable(const void *p);                  // host memory we know nothing about
+
+// --- copy.c ---
+typedef struct CopyWork {
+  char *dst; const char *src;
+  size_t dst_row, dst_slice, src_row, src_slice;         // bytes from row to row, slice to slice
+  size_t width, height, depth;                           // bytes, rows, slices; all 0 or all not
+  CUDA_MEMCPY3D desc;                                    // as asked, for graph nodes
+  void *staged;                                          // pageable source, copied at call time; freed with the work
+} CopyWork;
+CUresult copy_prepare(const CUDA_MEMCPY3D *desc, CopyWork *out);
+void copy_run(const CopyWork *c);
+
+typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element; } SetWork;   // width in elements
+CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
+void set_run(const SetWork *s);
+
+// --- launch.c ---
+typedef struct KernelWork {
+  Function *function;
+  CUfunction handle;                                     // as the program named it: a CUfunction or a CUkernel
+  unsigned grid[3], block[3], cluster[3], shared;
+  bool cooperative;
+  int priority;
+  CUaccessPolicyWindow window;
+  unsigned char *params;                                 // owned; info->param_bytes
+} KernelWork;
+typedef struct LaunchRequest {
+  CUfunction function;
+  unsigned grid[3], block[3], cluster[3], shared;
+  bool cooperative;
+  int priority;
+  void **params, **extra;
+} LaunchRequest;
+CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out);
+CUresult launch_run(Context *ctx, const KernelWork *k);
+
+// --- work.c ---
+typedef enum WorkKind {
+  WORK_EMPTY, WORK_KERNEL, WORK_COPY, WORK_SET, WORK_HOST, WORK_CALLBACK, WORK_RECORD, WORK_WAIT, WORK_MEMOPS, WORK_ALLOC,
+  WORK_FREE, WORK_GRAPH, WORK_CHILD, WORK_CONDITIONAL
+} WorkKind;
+typedef struct Work {
+  WorkKind kind;
+  Context *ctx;
+  union {
+    KernelWork kernel;
+    CopyWork copy;
+    SetWork set;
+    struct { CUhostFn fn; void *user; } host;
+    struct { CUstreamCallback fn; void *user; CUstream stream; } callback;
+    Event *event;                                        // WORK_RECORD, WORK_WAIT: counted reference
+    struct { CUstreamBatchMemOpParams *ops; unsigned count, flags; } memops;     // ops owned
+    struct { CUdeviceptr ptr; size_t bytes; CUmemPoolProps props; } alloc;
+    CUdeviceptr free;
+    Plan *plan;                                          // WORK_GRAPH: counted reference
+    struct { CUgraphConditionalHandle handle; CUgraphConditionalNodeType type; unsigned size; } conditional;
+  };
+} Work;
+CUresult work_run(const Work *w, uint64_t seq);          // the error, if any, has poisoned the context
+void work_copy(Work *to, const Work *from);              // deep
+void work_free(Work *w);
+
+// --- queue.c ---
+typedef struct QueueDep { Stream *stream; uint64_t seq; } QueueDep;      // counted reference
+typedef struct QueueItem QueueItem;
+struct Stream {
+  ObjectKind kind;
+  Context *ctx;
+  unsigned flags; int priority; uint64_t id;
+  bool legacy, per_thread;
+  // queue_lock:
+  int refs;
+  bool destroyed, busy, listed;                          // busy: some thread executes its head
+  QueueItem *head, *tail;
+  uint64_t submitted, completed;
+  Stream *next_ready;
+  Capture *capture;
+  VEC(Node *) capture_deps;
+  CUlaunchAttributeValue attributes[CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING + 1];
+};
+extern pthread_mutex_t queue_lock;
+enum { SUBMIT_WAIT = 1, SUBMIT_INLINE = 2 };             // wait for the end; may run on this thread if the stream is idle
+// Takes over the work, also on failure. Runs, queues or captures it.
+CUresult queue_submit(Stream *s, Work *w, int flags);
+CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t ndeps, uint64_t *seq, int flags);
+void queue_wait(Stream *s, uint64_t seq);                // until everything up to seq has ended
+bool queue_done(Stream *s, uint64_t seq);
+void queue_stop(void);                                   // process exit
+void stream_retain(Stream *s);                           // queue_lock held
+void stream_release(Stream *s);                          // queue_lock held
+void stream_leave_context(Stream *s);                    // queue_lock held; its context no longer waits for it
+
+// --- stream.c ---
+Stream *stream_create(Context *ctx, unsigned flags, int priority);
+CUresult stream_get(CUstream handle, Stream **out);      // 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD included
+extern __thread bool stream_zero_is_per_thread;          // set by the _ptds and _ptsz entry points
+void stream_end_thread(void);
+void stream_discard_all(Context *ctx);                   // context destroyed; its queues are empty
+
+// --- event.c ---
+struct Event {
+  ObjectKind kind;
+  Context *ctx;
+  unsigned flags;
+  // queue_lock:
+  int refs;
+  Stream *stream; uint64_t seq;                          // last record; NULL: never recorded
+  _Atomic uint64_t time_ns;                              // when it was reached
+  Capture *capture;                                      // recorded in a capture that is going on
+  uint64_t capture_id;
+  VEC(Node *) capture_deps;
+};
+void event_retain(Event *e);
+void event_release(Event *e);
+uint64_t clock_ns(void);
+
+// --- memop.c: cuStreamWaitValue and friends ---
+CUresult memops_run(const CUstreamBatchMemOpParams *ops, unsigned count);
+
+// --- pool.c ---
+struct Pool {
+  ObjectKind kind;
+  Device *device;
+  CUmemPoolProps props;
+  bool is_default, destroyed;
+  uint64_t settings[3], threshold;                       // reuse flags; release threshold
+  uint64_t used, used_high, reserved, reserved_high;     // pool_lock
+  VEC(struct PoolBlock { uintptr_t base; size_t size; }) cached;
+};
+Pool *pool_new(Device *dev, const CUmemPoolProps *props);
+void pool_give_back(const Alloc *a);                     // an ALLOC_POOL range that was removed
+CUresult memory_free_now(CUdeviceptr p);                 // at the end of what was queued before
+
+// --- array.c ---
+struct Array {
+  ObjectKind kind;
+  Context *ctx;
+  CUDA_ARRAY3D_DESCRIPTOR desc;
+  VgpuArray vgpu;
+  size_t bytes;
+  bool is_level;                                         // belongs to a mipmap
+};
+struct Mipmap { ObjectKind kind; Context *ctx; CUDA_ARRAY3D_DESCRIPTOR desc; VEC(Array *) levels; VgpuArray *vgpu_levels; };
+bool array_texel(CUarray_format format, VgpuTexel *texel, unsigned *channels, bool *normalized);   // channels: 0 unless the format fixes them
+unsigned array_texel_bytes(VgpuTexel t);
+void array_forget_context(Context *ctx);
+
+// --- texref.c ---
+void texref_bind(Module *m);                             // before a launch: texture references get their handles
+void texref_free(TexRef *t);
+
+// --- capture.c ---
+struct Capture {
+  Graph *graph;
+  Stream *origin;
+  CUstreamCaptureMode mode;
+  pthread_t thread;
+  CUstreamCaptureStatus status;
+  uint64_t id;
+  bool own_graph;
+};
+// queue_lock held. Adds the work as a node behind the stream's dependencies; takes it over.
+CUresult capture_add(Stream *s, Work *w);
+CUresult capture_forbids_unsafe_call(void);              // calls that a capture on this thread (or a global one) does not allow
+CUresult capture_record_event(Stream *s, Event *e);      // queue_lock held
+CUresult capture_wait_event(Stream *s, Event *e);        // queue_lock held
+CUresult capture_refuse(Stream *s);                      // this stream is being captured: the call invalidates the capture
+CUgraphNodeType work_node_type(const Work *w);
+
+// --- graph.c, graph_node.c ---
+struct Node {
+  ObjectKind kind;
+  Graph *graph;
+  CUgraphNodeType type;
+  Work work;
+  uint64_t id;                                           // unique in the process; a clone has its own
+  uint64_t clone_of;                                     // id of the node it was cloned from
+  VEC(Node *) deps; VEC(CUgraphEdgeData) edges;          // edges[i] belongs to deps[i]
+  VEC(Graph *) bodies;                                   // child graph, or the bodies of a conditional node
+};
+typedef struct UserRef { struct UserObject *object; unsigned count; } UserRef;
+struct Graph {
+  ObjectKind kind;
+  VEC(Node *) nodes;
+  Node *owner;                                           // the child or conditional node it belongs to
+  VEC(UserRef) users;
+  VEC(CUgraphConditionalHandle) handles;
+  VEC(uint32_t) handle_defaults; VEC(bool) handle_assign;
+};
+Graph *graph_new(void);
+void graph_free(Graph *g);
+Graph *graph_clone(const Graph *g);
+Node *graph_add(Graph *g, CUgraphNodeType type, Node *const *deps, size_t ndeps);
+CUresult graph_add_handles(Graph *g, CUgraphNodeType type, const CUgraphNode *deps, const CUgraphEdgeData *edges, size_t ndeps, Node **out);
+CUresult graph_order(const Graph *g, Node ***order);     // dependencies first; NULL and INVALID_VALUE: a cycle. Caller frees
+bool graph_reaches(const Node *from, const Node *to);    // to depends on from (or is it)
+void graph_remove_node(Node *n);
+void user_refs_retain(Graph *to, const Graph *from);
+void user_refs_release(Graph *g);
+
+// --- graph_exec.c ---
+typedef struct PlanStep { uint64_t node; CUgraphNodeType type; bool disabled; Work work; Plan **bodies; uint32_t nbodies; } PlanStep;
+struct Plan {                                            // immutable once a launch holds it
+  _Atomic int refs;
+  VEC(PlanStep) steps;
+  VEC(CUgraphConditionalHandle) handles; VEC(uint32_t) handle_defaults;
+};
+struct Exec { ObjectKind kind; Context *ctx; Plan *plan; uint64_t flags; Graph *keep; };
+CUresult plan_run(Plan *p, uint64_t seq);
+void plan_release(Plan *p);
+void plan_retain(Plan *p);
+
+#endif

@@ -1,0 +1,270 @@
+// The table of all ranges by address, and memory of the plain kinds: device, pinned, registered, managed, pitched.
+#include "driver/driver.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static VEC(Alloc *) table;                    // by base address
+static uint64_t next_id = 1;
+
+// Index of the first range that starts behind the address.
+static uint32_t upper(uintptr_t address) {
+  uint32_t lo = 0, hi = table.len;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (table.data[mid]->base <= address) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+static Alloc *find_locked(uintptr_t address) {
+  uint32_t i = upper(address);
+  if (!i) return NULL;
+  Alloc *a = table.data[i - 1];
+  return address - a->base < a->size || (address == a->base && !a->size) ? a : NULL;
+}
+
+void alloc_add(const Alloc *a) {
+  Alloc *copy = mem_alloc(sizeof *copy);
+  *copy = *a;
+  pthread_mutex_lock(&lock);
+  copy->id = next_id++;
+  uint32_t at = upper(a->base);
+  vec_push(&table, copy);
+  memmove(&table.data[at + 1], &table.data[at], (table.len - 1 - at) * sizeof *table.data);
+  table.data[at] = copy;
+  pthread_mutex_unlock(&lock);
+}
+
+bool alloc_find(uintptr_t address, Alloc *out) {
+  pthread_mutex_lock(&lock);
+  Alloc *a = find_locked(address);
+  if (a) *out = *a;
+  pthread_mutex_unlock(&lock);
+  return a != NULL;
+}
+
+bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user), const void *user) {
+  pthread_mutex_lock(&lock);
+  Alloc *a = find_locked(address);
+  if (a) change(a, user);
+  pthread_mutex_unlock(&lock);
+  return a != NULL;
+}
+
+static void remove_at(uint32_t i) {
+  free(table.data[i]);
+  memmove(&table.data[i], &table.data[i + 1], (table.len - 1 - i) * sizeof *table.data);
+  table.len--;
+}
+
+bool alloc_remove(uintptr_t base, Alloc *out) {
+  pthread_mutex_lock(&lock);
+  uint32_t i = upper(base);
+  bool found = i && table.data[i - 1]->base == base;
+  if (found) {
+    *out = *table.data[i - 1];
+    remove_at(i - 1);
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+void alloc_free_all(Context *ctx) {
+  VEC(Alloc) gone = {0};
+  pthread_mutex_lock(&lock);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < table.len; i++) {
+    Alloc *a = table.data[i];
+    bool portable = a->kind == ALLOC_MAPPED;             // virtual memory does not belong to a context
+    if (a->ctx == ctx && !portable) {
+      vec_push(&gone, *a);
+      free(a);
+    } else {
+      table.data[kept++] = a;
+    }
+  }
+  table.len = kept;
+  pthread_mutex_unlock(&lock);
+  for (uint32_t i = 0; i < gone.len; i++) memory_release(&gone.data[i]);
+  vec_free(&gone);
+}
+
+bool memory_is_pageable(const void *p) {
+  Alloc a;
+  return !vgpu_in_window(p) && !alloc_find((uintptr_t)p, &a);
+}
+
+// --- getting and giving back ---
+
+static bool take(Device *dev, size_t size) {
+  size_t before = atomic_fetch_add(&dev->used, size);
+  if (before + size <= dev->memory && before + size >= before) return true;
+  atomic_fetch_sub(&dev->used, size);
+  return false;
+}
+
+CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out) {
+  bool counted = kind != ALLOC_HOST;
+  if (counted && !take(dev, size)) return CUDA_ERROR_OUT_OF_MEMORY;
+  void *p = vgpu_mem_alloc(size, kind == ALLOC_HOST || kind == ALLOC_MANAGED ? 4096 : 512);
+  if (!p) {
+    if (counted) atomic_fetch_sub(&dev->used, size);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  alloc_add(&(Alloc){.base = (uintptr_t)p, .size = size, .kind = kind, .ctx = ctx, .device = dev, .flags = flags, .pool = pool});
+  *out = (CUdeviceptr)(uintptr_t)p;
+  return CUDA_SUCCESS;
+}
+
+void memory_release(const Alloc *a) {
+  switch (a->kind) {
+  case ALLOC_REGISTERED: vgpu_host_unregister((void *)a->base); return;
+  case ALLOC_GLOBAL:
+  case ALLOC_MAPPED: return;                             // the module's, the mapping's
+  case ALLOC_POOL: pool_give_back(a); return;
+  default: break;
+  }
+  if (a->kind != ALLOC_HOST) atomic_fetch_sub(&a->device->used, a->size);
+  vgpu_mem_free((void *)a->base, a->size);
+}
+
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
+  Context *ctx;
+  TRY(context_current(&ctx));
+  if (!free_bytes || !total) return CUDA_ERROR_INVALID_VALUE;
+  size_t used = ctx->device->used;
+  *total = ctx->device->memory;
+  *free_bytes = used < *total ? *total - used : 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t size) {
+  Context *ctx;
+  TRY(context_current(&ctx));
+  if (!out || !size) return CUDA_ERROR_INVALID_VALUE;
+  TRY(capture_forbids_unsafe_call());
+  return memory_new(ctx, ctx->device, size, ALLOC_DEVICE, 0, NULL, out);
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element) {
+  if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
+  size_t row = (width + 511) & ~(size_t)511;
+  if (row < width || row > SIZE_MAX / height) return CUDA_ERROR_OUT_OF_MEMORY;
+  TRY(cuMemAlloc_v2(out, row * height));
+  *pitch = row;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *out, size_t size, unsigned flags) {
+  Context *ctx;
+  TRY(context_current(&ctx));
+  if (!out || !size || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)) return CUDA_ERROR_INVALID_VALUE;
+  TRY(capture_forbids_unsafe_call());
+  return memory_new(ctx, ctx->device, size, ALLOC_MANAGED, flags, NULL, out);
+}
+
+// As on a device, freeing waits for what was submitted: queued work may still use the memory.
+CUresult cuMemFree_v2(CUdeviceptr p) {
+  Context *ctx;
+  Alloc a;
+  TRY(context_current(&ctx));
+  if (!p) return CUDA_SUCCESS;
+  if (!alloc_find(p, &a) || a.base != p) return CUDA_ERROR_INVALID_VALUE;
+  if (a.kind != ALLOC_DEVICE && a.kind != ALLOC_MANAGED && a.kind != ALLOC_POOL && a.kind != ALLOC_GRAPH)
+    return CUDA_ERROR_INVALID_VALUE;
+  TRY(capture_forbids_unsafe_call());
+  CUresult error = a.ctx ? context_wait(a.ctx) : CUDA_SUCCESS;
+  if (error) return error;
+  return memory_free_now(p);
+}
+
+CUresult memory_free_now(CUdeviceptr p) {
+  Alloc a;
+  if (alloc_find(p, &a) && a.base == p && a.kind == ALLOC_GRAPH) return CUDA_SUCCESS;   // lives as long as its graph
+  if (!alloc_remove(p, &a)) return CUDA_ERROR_INVALID_VALUE;
+  memory_release(&a);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr p) {
+  Context *ctx;
+  Alloc a;
+  TRY(context_current(&ctx));
+  if (!alloc_find(p, &a)) return CUDA_ERROR_NOT_FOUND;
+  if (base) *base = a.base;
+  if (size) *size = a.size;
+  return CUDA_SUCCESS;
+}
+
+// --- pinned and registered host memory ---
+
+CUresult cuMemHostAlloc(void **out, size_t size, unsigned flags) {
+  Context *ctx;
+  CUdeviceptr p;
+  TRY(context_current(&ctx));
+  if (!out || !size || flags > 7) return CUDA_ERROR_INVALID_VALUE;
+  TRY(capture_forbids_unsafe_call());
+  TRY(memory_new(ctx, ctx->device, size, ALLOC_HOST, flags | CU_MEMHOSTALLOC_DEVICEMAP, NULL, &p));
+  *out = (void *)(uintptr_t)p;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocHost_v2(void **out, size_t size) { return cuMemHostAlloc(out, size, CU_MEMHOSTALLOC_PORTABLE); }
+
+CUresult cuMemFreeHost(void *p) {
+  Context *ctx;
+  Alloc a;
+  TRY(context_of_thread(&ctx));
+  if (!p) return CUDA_SUCCESS;
+  if (!alloc_find((uintptr_t)p, &a) || a.base != (uintptr_t)p || a.kind != ALLOC_HOST) return CUDA_ERROR_INVALID_VALUE;
+  TRY(capture_forbids_unsafe_call());
+  CUresult error = context_wait(a.ctx);
+  memory_free_now((CUdeviceptr)(uintptr_t)p);
+  return error;
+}
+
+CUresult cuMemHostGetFlags(unsigned *flags, void *p) {
+  Context *ctx;
+  Alloc a;
+  TRY(context_current(&ctx));
+  if (!flags || !alloc_find((uintptr_t)p, &a) || (a.kind != ALLOC_HOST && a.kind != ALLOC_REGISTERED))
+    return CUDA_ERROR_INVALID_VALUE;
+  *flags = a.flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *p, unsigned flags) {
+  Context *ctx;
+  Alloc a;
+  TRY(context_current(&ctx));
+  if (!out || flags || !alloc_find((uintptr_t)p, &a) || (a.kind != ALLOC_HOST && a.kind != ALLOC_REGISTERED))
+    return CUDA_ERROR_INVALID_VALUE;
+  *out = (CUdeviceptr)(uintptr_t)p;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags) {
+  Context *ctx;
+  Alloc a;
+  TRY(context_current(&ctx));
+  if (!p || !size || flags > 15) return CUDA_ERROR_INVALID_VALUE;
+  if (flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
+  if (alloc_find((uintptr_t)p, &a) || alloc_find((uintptr_t)p + size - 1, &a))
+    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  vgpu_host_register(p, size);
+  alloc_add(&(Alloc){.base = (uintptr_t)p, .size = size, .kind = ALLOC_REGISTERED, .ctx = ctx, .device = ctx->device,
+                     .flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP});
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *p) {
+  Context *ctx;
+  Alloc a;
+  TRY(context_of_thread(&ctx));
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  if (!alloc_find((uintptr_t)p, &a) || a.base != (uintptr_t)p || a.kind != ALLOC_REGISTERED)
+    return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  CUresult error = context_wait(a.ctx);
+  if (alloc_remove(a.base, &a)) memory_release(&a);
+  return error;
+}

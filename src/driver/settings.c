@@ -1,0 +1,24 @@
+// The options of the run, read once from the environment.
+#include "driver/driver.h"
+
+#include "base/options.h"
+
+static Settings values;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void read_environment(void) {
+  Options options = {0};
+  Error err = {{0}};
+  if (!options_from_environment(&options, &err)) log_error("%s", err.text);
+  if (!options_open_log(&options, 0, &err)) log_error("%s", err.text);
+  uint64_t devices = options_number(&options, OPT_DEVICES);
+  values.devices = (int)MIN(MAX(devices, 1), 64);
+  values.vgpu.workers = (int)options_number(&options, OPT_WORKERS);
+  values.vgpu.seeded = options_given(&options, OPT_SEED);
+  if (values.vgpu.seeded) values.vgpu.seed = options_number(&options, OPT_SEED);
+}
+
+const Settings *settings(void) {
+  pthread_once(&once, read_environment);
+  return &values;
+}
