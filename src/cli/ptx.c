@@ -3,6 +3,7 @@
 // FILE is PTX text, or anything that holds PTX (a program, a library, a fatbin). Each text is parsed, verified and
 // printed again; with --check nothing is printed unless there is an error.
 #include "cli/cli.h"
+#include "cli/ptx_dump.h"
 #include "image/image.h"
 #include "ir/ir.h"
 #include "ptx/ptx.h"
@@ -17,7 +18,7 @@ static bool transform(PtxModule *m, const PtxJob *job, Str *out, Error *err) {
   if (job->contract && !ir_contract(m, err)) return false;
   if (job->rename) ptx_rename_all(m);
   if ((job->contract || job->rename) && !ptx_verify(m, err)) return false;
-  if (job->dump) return ir_dump(m, job->dump, out, err);
+  if (job->dump) return cli_dump_module(m, job->dump, out, err);
   if (!job->check) ptx_print(m, out);
   return true;
 }
@@ -74,6 +75,8 @@ int cli_ptx(int argc, char **argv) {
     else return cli_fail("ptx: unknown option %s. The options are: --check --rename --contract --dump=LIST", argv[i]);
   }
   if (i == argc) return cli_fail("ptx: no file was given.");
+  Error bad = {0};
+  if (job.dump && !cli_check_dump(job.dump, &bad)) return cli_fail("ptx: %s", bad.text);
   for (; i < argc; i++) {
     Error err = {0};
     bool ok = process_file(argv[i], &job, &err);
