@@ -1,0 +1,57 @@
+// What the files of runtime/ share. Nothing here is exported; the entry points are reached through the two tables of table.c.
+#ifndef WG_RUNTIME_INTERNAL_H
+#define WG_RUNTIME_INTERNAL_H
+
+#include "base/base.h"
+#include "runtime/runtime_abi.h"
+
+// --- error.c: every entry point ends in rt_return or rt_done, which remember the error for cudaGetLastError. ---
+cudaError_t rt_return(cudaError_t e);
+static inline cudaError_t rt_result(CUresult r) { return (cudaError_t)r; }       // the numbers agree where both exist
+static inline cudaError_t rt_done(CUresult r) { return rt_return(rt_result(r)); }
+void rt_clear_errors(void);
+
+// --- context.c: implicit initialisation. ---
+cudaError_t rt_init(void);                  // the driver, once per process
+cudaError_t rt_enter(void);                 // and a current context for this thread, and the __managed__ variables
+cudaError_t rt_set_device(int device);
+int rt_device(void);                        // of this thread
+cudaError_t rt_context_of(int device, CUcontext *out);
+cudaError_t rt_reset_device(void);
+#define RT_ENTER() \
+  do { \
+    cudaError_t enter_error_ = rt_enter(); \
+    if (enter_error_) return rt_return(enter_error_); \
+  } while (0)
+
+// --- register.c: what the program's own start-up code told us about its kernels and variables. ---
+cudaError_t rt_find_kernel(const void *func, CUkernel *out);      // host stub, or a handle from another call
+cudaError_t rt_find_symbol(const void *symbol, CUdeviceptr *address, size_t *size);
+cudaError_t rt_load_managed(void);          // every module with __managed__ variables that is not loaded yet
+void rt_unload_all(void);                   // for cudaDeviceReset; the next use loads again
+const void *rt_host_stub(CUkernel kernel);  // NULL: not of this program's fat binaries
+
+// --- array.c: channel descriptions and the driver's formats. ---
+bool rt_format_from_channels(const cudaChannelFormatDesc *d, CUarray_format *format, unsigned *channels);
+void rt_channels_from_format(CUarray_format format, unsigned channels, cudaChannelFormatDesc *d);
+size_t rt_array_element_bytes(cudaArray_t a);
+unsigned rt_format_bytes(CUarray_format format);
+
+// --- copy3d.c ---
+cudaError_t rt_copy3d_params(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out);
+void rt_copy3d_params_back(const CUDA_MEMCPY3D *c, cudaMemcpy3DParms *out);
+cudaError_t rt_run_copy3d(const CUDA_MEMCPY3D *c, cudaStream_t stream, bool sync);
+bool rt_copy_kind_types(int kind, CUmemorytype *src, CUmemorytype *dst);
+
+// --- launch.c ---
+cudaError_t rt_check_launch(dim3 grid, dim3 block);
+void rt_launch_config(const cudaLaunchConfig_t *in, CUlaunchConfig *out);
+
+// --- redirect.c, table.c ---
+typedef struct RtEntry { const char *name; void *abi12, *abi13; bool in12, in13; } RtEntry;
+const RtEntry *rt_entry_table(uint32_t *count);
+void *rt_entry_unsupported(const char *name);       // a function that returns cudaErrorNotSupported and logs `name` once
+
+#define STREAM_PTSZ(s) ((s) ? (s) : cudaStreamPerThread)
+
+#endif
