@@ -18,7 +18,7 @@ static void add_chunk(Arena *a, size_t need) {
 
 void *arena_alloc(Arena *a, size_t size) {
   size = (size + 15) & ~(size_t)15;
-  if ((size_t)(a->end - a->next) < size) add_chunk(a, size);
+  if (!a->chunks || (size_t)(a->end - a->next) < size) add_chunk(a, size);
   void *p = a->next;
   a->next += size;
   return p;
