@@ -38,9 +38,10 @@ CFLAGS_ALL   := $(BASE_CFLAGS) $(OPT) $(CFLAGS)
 # The execute functions: the vectorizer at work, with IEEE results kept (never -ffast-math).
 CFLAGS_EXEC  := $(BASE_CFLAGS) -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math $(CFLAGS)
 # Names of variants in which src/vgpu/exec*.c are compiled besides the baseline; each is compiled with
-# -DVGPU_VARIANT=<name> and the flags below.
+# -DVGPU_ISA=<name> and the flags below.
 ifeq ($(ARCH),x86_64)
-EXEC_VARIANTS ?=
+EXEC_VARIANTS ?= v3 v4
+CFLAGS_ALL    += -DVGPU_LEVELS
 endif
 EXEC_FLAGS_v3 := -march=x86-64-v3
 EXEC_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
@@ -89,7 +90,7 @@ $(BUILD)/obj/vgpu/exec%.o: src/vgpu/exec%.c $(BUILD)/flags
 define variant-rule
 $(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_VARIANT=$(1) -c -o $$@ $$<
+	$(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_ISA=$(1) -c -o $$@ $$<
 endef
 $(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
 
