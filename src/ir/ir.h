@@ -50,7 +50,11 @@ void ir_liveness_free(IrLiveness *l);
 bool ir_verify(const IrCfg *c, Error *err);
 
 // --- contract.c: makes fused multiply-add explicit exactly where ptxas would fuse. ---
-// requires: a verified module. keeps: the machine code ptxas makes of it. breaks: nothing.
+// requires: a verified module. keeps: the machine code ptxas makes of it. breaks: an IrCfg built before.
+// The module is verified again at the end. Afterwards mul, add and sub of floats carry .rn, or are fma.rn.
 bool ir_contract(PtxModule *m, Error *err);
+// For the architecture ptxas or the driver will assemble for (90; 0: the module's own). log, if not NULL, gets one line
+// per instruction changed.
+bool ir_contract_for(PtxModule *m, uint32_t sm, Str *log, Error *err);
 
 #endif

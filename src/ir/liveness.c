@@ -2,7 +2,7 @@
 //
 // One register at a time: from each block that reads it before writing it, backwards until blocks that write it. The
 // work is the size of the answer. Rows of blocks with the same answer are shared: look, do not write.
-#include "ir/ir.h"
+#include "ir/internal.h"
 
 typedef struct Pair { uint32_t reg, block; } Pair;
 typedef VEC(Pair) Pairs;
@@ -48,7 +48,9 @@ static void read_returns(const PtxFunc *f, Scan *s) {
   }
 }
 
-IrLiveness *ir_liveness_build(const IrCfg *c) {
+IrLiveness *ir_liveness_build(const IrCfg *c) { return liveness_without(c, NULL); }
+
+IrLiveness *liveness_without(const IrCfg *c, const bool *dead) {
   const PtxFunc *f = c->func;
   IrLiveness *l = mem_alloc(sizeof *l);
   l->words = (f->nregs + 63) / 64;
@@ -63,6 +65,7 @@ IrLiveness *ir_liveness_build(const IrCfg *c) {
     s.block = b;
     for (uint32_t i = c->blocks[b].first; i < c->blocks[b].end; i++) {
       PtxInstr *in = c->instrs[i];
+      if (dead && dead[i]) continue;
       s.kills = !in->guard && in->op != OP_WGMMA_MMA_ASYNC;        // wgmma adds to its destination
       s.defs = false;
       ptx_visit_regs(in, visit, &s);

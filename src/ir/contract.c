@@ -1,0 +1,200 @@
+// contract: rewrites mul, add and sub so that nothing is left for ptxas to fuse, with the same machine code.
+//
+// requires: a verified module. keeps: the machine code. breaks: an IrCfg of any function in it.
+#include "ir/contract.h"
+
+typedef struct Rewriter {
+  PtxFunc *func;
+  Arena *arena;                             // the module's
+  const IrCfg *c;
+  const ContractPlan *plan;
+  bool *is_const; uint64_t *const_value;
+  VEC(PtxStmt) stmts;
+  VEC(PtxReg *) regs;                       // new ones
+  const char *prefix;                       // of their names
+  PtxOperand (*saved)[2];                   // per instruction: copies of a product's sources
+  Str *log;
+  bool changed;
+} Rewriter;
+
+static PtxType bits_type(PtxType t) {
+  unsigned size = ptx_type_size(t);
+  return size == 2 ? TYPE_B16 : size == 4 ? TYPE_B32 : TYPE_B64;
+}
+
+// A prefix no register of the function starts with.
+static const char *fresh_prefix(const PtxFunc *f, Arena *a) {
+  for (unsigned n = 0;; n++) {
+    const char *prefix = arena_printf(a, "%%wgc%u_", n);
+    size_t len = strlen(prefix);
+    bool taken = false;
+    for (uint32_t r = 0; r < f->nregs && !taken; r++) taken = !strncmp(f->regs[r]->name, prefix, len);
+    if (!taken) return prefix;
+  }
+}
+
+static PtxOperand new_register(Rewriter *w, PtxType t) {
+  PtxReg *r = ARENA_NEW(w->arena, PtxReg);
+  *r = (PtxReg){.name = arena_printf(w->arena, "%s%u", w->prefix, w->regs.len), .type = bits_type(t), .id = w->func->nregs + w->regs.len};
+  vec_push(&w->regs, r);
+  return (PtxOperand){.kind = OPD_REG, .reg = r};
+}
+
+// A one-source instruction `op.type d, a` next to `near`, into a new register.
+static PtxOperand emit_unary(Rewriter *w, PtxOp op, PtxType op_type, PtxType reg_type, PtxOperand a, const PtxInstr *near) {
+  PtxInstr *in = ARENA_NEW(w->arena, PtxInstr);
+  *in = (PtxInstr){.op = op, .nmods = 1, .nops = 2, .types = {op_type}, .ntypes = 1, .ptx_line = near->ptx_line, .loc = near->loc};
+  in->mods = ARENA_NEW(w->arena, PtxMod);
+  in->mods[0] = (PtxMod)op_type;            // mods.def starts with the types, in their order
+  in->ops = ARENA_ARRAY(w->arena, PtxOperand, 2);
+  in->ops[0] = new_register(w, reg_type);
+  in->ops[1] = a;
+  vec_push(&w->stmts, (PtxStmt){.kind = STMT_INSTR, .instr = in});
+  return in->ops[0];
+}
+
+static bool is_constant(const Rewriter *w, const PtxOperand *o, uint64_t *bits) {
+  // A register made here is never asked about.
+  return contract_constant(o, w->const_value, w->is_const, bits);
+}
+
+static PtxOperand negate(Rewriter *w, PtxOperand o, PtxType t, const PtxInstr *near) {
+  if (o.kind == OPD_FLOAT) {
+    o.imm ^= o.is_double ? INT64_MIN : (int64_t)0x80000000;
+    return o;
+  }
+  uint64_t bits;
+  if (t == TYPE_BF16X2 && o.reg->id < w->c->func->nregs && is_constant(w, &o, &bits))
+    return emit_unary(w, OP_MOV, TYPE_B32, t, (PtxOperand){.kind = OPD_INT, .imm = (int64_t)((uint32_t)bits ^ 0x80008000u)}, near);
+  return emit_unary(w, OP_NEG, t, t, o, near);
+}
+
+static void put_rn_first(Rewriter *w, PtxInstr *in) {
+  PtxMod *mods = ARENA_ARRAY(w->arena, PtxMod, in->nmods + 1);
+  mods[0] = MOD_RN;
+  memcpy(mods + 1, in->mods, sizeof *mods * in->nmods);
+  in->mods = mods;
+  in->nmods++;
+  in->form = 0;
+  w->changed = true;
+}
+
+static void emit_fma(Rewriter *w, PtxInstr *in, const ContractStep *s) {
+  const PtxInstr *mul = w->c->instrs[s->mul];
+  PtxType t = in->types[0];
+  uint64_t bits;
+  bool a_const = is_constant(w, &mul->ops[1], &bits), b_const = is_constant(w, &mul->ops[2], &bits);
+  PtxOperand a = w->saved[s->mul][0], b = w->saved[s->mul][1], addend = in->ops[2 - s->operand];
+  // ptxas negates the constant where there is one.
+  if (s->negate_product && (b_const || !a_const)) {
+    if (b_const) b = negate(w, b, t, in);
+    else a = negate(w, a, t, in);
+  } else if (s->negate_product) {
+    a = negate(w, a, t, in);
+  }
+  if (s->negate_addend) addend = negate(w, addend, t, in);
+  PtxOperand *ops = ARENA_ARRAY(w->arena, PtxOperand, 4);
+  ops[0] = in->ops[0];
+  ops[1] = a;
+  ops[2] = b;
+  ops[3] = addend;
+  in->op = OP_FMA;
+  in->ops = ops;
+  in->nops = 4;
+  put_rn_first(w, in);
+}
+
+// The product itself goes away, or stays for uses that were not fused; its sources are kept for the fused ones.
+static void keep_sources(Rewriter *w, uint32_t i, const ContractStep *s) {
+  PtxInstr *in = w->c->instrs[i];
+  PtxType t = in->types[0];
+  for (int k = 0; k < 2; k++) {
+    bool save = k == 0 ? s->save_a : s->save_b;
+    w->saved[i][k] = save ? emit_unary(w, OP_MOV, bits_type(t), t, in->ops[1 + k], in) : in->ops[1 + k];
+  }
+}
+
+static void log_step(Rewriter *w, uint32_t i, const ContractStep *s) {
+  static const char *const what[] = {NULL, "stays apart", "fused with the product of line", "gone into fma", "left to ptxas"};
+  if (!w->log || s->action == CONTRACT_NONE) return;
+  str_printf(w->log, "%s:%u: ", w->func->name, w->c->instrs[i]->ptx_line);
+  ptx_print_instr(w->c->instrs[i], w->log);
+  str_printf(w->log, "  // %s", what[s->action]);
+  if (s->action == CONTRACT_FUSE) str_printf(w->log, " %u", w->c->instrs[s->mul]->ptx_line);
+  str_addc(w->log, '\n');
+}
+
+static void rewrite_body(Rewriter *w) {
+  PtxFunc *f = w->func;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < f->nstmts; i++) {
+    PtxStmt s = f->stmts[i];
+    if (s.kind != STMT_INSTR) {
+      vec_push(&w->stmts, s);
+      continue;
+    }
+    const ContractStep *step = &w->plan->steps[at];
+    log_step(w, at, step);
+    if (s.instr->op == OP_MUL && contract_is_candidate(s.instr)) keep_sources(w, at, step);
+    if (step->action == CONTRACT_FUSE) emit_fma(w, s.instr, step);
+    else if (step->action == CONTRACT_EXPLICIT) put_rn_first(w, s.instr);
+    if (step->action != CONTRACT_DELETE) vec_push(&w->stmts, s);
+    else w->changed = true;
+    at++;
+  }
+}
+
+// Puts the new statements and registers into the function.
+static void install_body(Rewriter *w) {
+  PtxFunc *f = w->func;
+  uint32_t nregs = w->regs.len, n = w->stmts.len + nregs;
+  PtxStmt *stmts = ARENA_ARRAY(w->arena, PtxStmt, n + 1);
+  for (uint32_t i = 0; i < nregs; i++) {
+    stmts[i].kind = STMT_REGS;
+    stmts[i].regs.first = w->regs.data[i];
+    stmts[i].regs.count = 1;
+  }
+  if (w->stmts.len) memcpy(stmts + nregs, w->stmts.data, sizeof *stmts * w->stmts.len);
+  f->stmts = stmts;
+  f->nstmts = n;
+  for (uint32_t i = 0; i < n; i++)
+    if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
+  if (!nregs) return;
+  PtxReg **regs = ARENA_ARRAY(w->arena, PtxReg *, f->nregs + nregs);
+  memcpy(regs, f->regs, sizeof *regs * f->nregs);
+  memcpy(regs + f->nregs, w->regs.data, sizeof *regs * nregs);
+  f->regs = regs;
+  f->nregs += nregs;
+}
+
+static bool contract_function(PtxFunc *f, uint32_t sm, Str *log, bool *changed, Error *err) {
+  IrCfg *c = ir_cfg_build(f, err);
+  if (!c) return false;
+  ContractPlan plan = {{0}, NULL};
+  contract_plan(c, sm, f->module->debug, &plan);
+  Rewriter w = {.func = f, .arena = &f->module->arena, .c = c, .plan = &plan, .log = log};
+  contract_find_constants(c, &plan.arena, &w.is_const, &w.const_value);
+  w.saved = arena_alloc(&plan.arena, sizeof *w.saved * (c->ninstrs + 1));
+  w.prefix = fresh_prefix(f, w.arena);
+  rewrite_body(&w);
+  if (w.changed) install_body(&w);
+  *changed |= w.changed;
+  vec_free(&w.stmts);
+  vec_free(&w.regs);
+  arena_free(&plan.arena);
+  ir_cfg_free(c);
+  if (!w.changed) return true;
+  c = ir_cfg_build(f, err);
+  bool ok = c && ir_verify(c, err);
+  ir_cfg_free(c);
+  return ok;
+}
+
+bool ir_contract_for(PtxModule *m, uint32_t sm, Str *log, Error *err) {
+  bool changed = false;
+  for (uint32_t i = 0; i < m->nfuncs; i++)
+    if (!m->funcs[i]->is_declaration && !contract_function(m->funcs[i], sm ? sm : m->sm, log, &changed, err)) return false;
+  return !changed || ptx_verify(m, err);
+}
+
+bool ir_contract(PtxModule *m, Error *err) { return ir_contract_for(m, 0, NULL, err); }

@@ -1,0 +1,35 @@
+// ir/contract.h: what contract_plan.c decides and contract.c carries out. Not for other folders.
+#ifndef WG_IR_CONTRACT_H
+#define WG_IR_CONTRACT_H
+
+#include "ir/internal.h"
+
+typedef enum ContractAction {
+  CONTRACT_NONE,                            // not ours
+  CONTRACT_EXPLICIT,                        // add .rn: ptxas must not fuse it
+  CONTRACT_FUSE,                            // an add or sub that becomes fma.rn
+  CONTRACT_DELETE,                          // a product, or a copy of one, that only fused additions read
+  CONTRACT_LEAVE,                           // no explicit form makes the same code; see docs/ir.md
+} ContractAction;
+
+typedef struct ContractStep {
+  ContractAction action;
+  uint32_t mul;                             // FUSE: instruction of the product
+  uint8_t operand;                          // FUSE: which source of the addition it is, 0 or 1
+  bool negate_product;                      // FUSE: a neg between the two, or the product is subtracted
+  bool negate_addend;
+  bool save_a, save_b;                      // the product: its sources are overwritten before a fused addition reads them
+} ContractStep;
+
+typedef struct ContractPlan { Arena arena; ContractStep *steps; /* per instruction */ } ContractPlan;
+
+// What ptxas would do for architecture sm.
+void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan);
+
+bool contract_is_candidate(const PtxInstr *in);                      // mul, add or sub without a rounding mode
+bool contract_constant(const PtxOperand *o, const uint64_t *reg_const, const bool *is_const, uint64_t *bits);
+// Registers written once in the function, by a mov of an immediate.
+void contract_find_constants(const IrCfg *c, Arena *a, bool **is_const, uint64_t **value);
+bool contract_is_one(PtxType t, uint64_t bits);                      // +1 or -1 in a scalar type
+
+#endif

@@ -1,0 +1,481 @@
+// contract_plan: which mul and add instructions ptxas (CUDA 13.0) makes one FMA of.
+//
+// Found by experiment (tests/ir/contract_gen.c holds the shapes, docs/ir.md the account), the same from sm_75 to sm_120:
+//  1. Only inside one basic block, as ptxas sees blocks: straight-line code is one block, but instructions that become
+//     code with branches cut it (division, fences, calls, guarded memory accesses …: cuts_block below).
+//  2. Only a product without guard, rounding mode or .sat, whose every use is an add or sub of the same type and .ftz
+//     without rounding mode. Moves and negations in between are looked through; dead code does not count.
+//  3. An addition takes one product. Products with a single use are placed first, in program order, first operand
+//     first; then those with several uses, of two the one with fewer. A product that is the addend of an FMA is stuck.
+//  4. x + x and a sum of two equal products are not fused. A product with +1 or -1 is a move, not a product.
+#include "ir/contract.h"
+
+enum { NO_VALUE = UINT32_MAX };
+
+typedef struct Value {                      // what one instruction writes, where it matters to us
+  enum { VALUE_PRODUCT, VALUE_COPY } kind;
+  uint32_t instr, region;
+  uint32_t source;                          // COPY: the value copied
+  bool negated;                             // COPY: by neg
+  bool needs_ftz;                           // COPY: by neg.ftz, which is only transparent between .ftz instructions
+  // PRODUCT
+  uint32_t nuses;
+  bool blocked;                             // some use is not a fusable addition
+  uint32_t version_a, version_b;            // of the source registers when it was computed
+} Value;
+
+typedef struct Addition {
+  uint32_t instr, region;
+  uint32_t product[2];                      // value index or NO_VALUE
+  bool negated[2];
+  bool stale_a[2], stale_b[2];              // the product's sources were overwritten since
+  uint32_t fused;                           // product taken, or NO_VALUE
+  uint8_t fused_operand;
+} Addition;
+
+typedef struct Planner {
+  const IrCfg *c;
+  uint32_t sm;
+  ContractPlan *plan;
+  Arena arena;
+  bool *is_const; uint64_t *const_value;
+  bool *dead;                               // instruction has no effect
+  uint32_t *current;                        // register -> value it holds, NO_VALUE: something else
+  uint32_t *version;                        // register -> how many writes so far
+  uint32_t *product_of;                     // instruction -> its product value
+  uint32_t region;
+  VEC(Value) values;
+  VEC(Addition) additions;
+  VEC(uint32_t) touched;                    // registers with a current value
+} Planner;
+
+static bool is_arithmetic_type(PtxType t) {
+  return t == TYPE_F32 || t == TYPE_F64 || t == TYPE_F16 || t == TYPE_F16X2 || t == TYPE_BF16 || t == TYPE_BF16X2;
+}
+
+static bool has_rounding(const PtxInstr *in) {
+  return ptx_has(in, MOD_RN) || ptx_has(in, MOD_RZ) || ptx_has(in, MOD_RM) || ptx_has(in, MOD_RP);
+}
+
+bool contract_is_candidate(const PtxInstr *in) {
+  return (in->op == OP_MUL || in->op == OP_ADD || in->op == OP_SUB) && in->ntypes == 1 && is_arithmetic_type(in->types[0]) &&
+         in->nops == 3 && !has_rounding(in);
+}
+
+// --- constants ---
+
+bool contract_constant(const PtxOperand *o, const uint64_t *reg_const, const bool *is_const, uint64_t *bits) {
+  if (o->kind == OPD_FLOAT || o->kind == OPD_INT) *bits = (uint64_t)o->imm;
+  else if (o->kind == OPD_REG && o->selector == SEL_NONE && is_const[o->reg->id]) *bits = reg_const[o->reg->id];
+  else return false;
+  return true;
+}
+
+bool contract_is_one(PtxType t, uint64_t bits) {
+  switch (t) {
+    case TYPE_F32: return (bits & 0x7fffffff) == 0x3f800000 || bits == 0x3ff0000000000000 || bits == 0xbff0000000000000;
+    case TYPE_F64: return (bits & 0x7fffffffffffffff) == 0x3ff0000000000000;
+    case TYPE_F16: return (bits & 0x7fff) == 0x3c00;
+    case TYPE_BF16: return (bits & 0x7fff) == 0x3f80;
+    default: return false;
+  }
+}
+
+typedef struct DefCount { uint32_t *defs; } DefCount;
+
+static void count_def(void *ctx, PtxReg **reg, bool is_def) {
+  if (is_def) ((DefCount *)ctx)->defs[(*reg)->id]++;
+}
+
+void contract_find_constants(const IrCfg *c, Arena *a, bool **is_const, uint64_t **value) {
+  uint32_t n = c->func->nregs;
+  DefCount d = {ARENA_ARRAY(a, uint32_t, n + 1)};
+  *is_const = ARENA_ARRAY(a, bool, n + 1);
+  *value = ARENA_ARRAY(a, uint64_t, n + 1);
+  for (uint32_t i = 0; i < c->ninstrs; i++) ptx_visit_regs(c->instrs[i], count_def, &d);
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    if (in->op != OP_MOV || in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE) continue;
+    if (in->ops[1].kind != OPD_FLOAT && in->ops[1].kind != OPD_INT) continue;
+    uint32_t r = in->ops[0].reg->id;
+    if (d.defs[r] != 1) continue;
+    (*is_const)[r] = true;
+    (*value)[r] = (uint64_t)in->ops[1].imm;
+  }
+}
+
+// --- dead code ---
+
+// Instructions ptxas drops when nobody reads the result.
+static bool has_no_side_effect(const PtxInstr *in) {
+  if (ptx_op_family(in->op) == FAMILY_ARITH) return !ptx_has(in, MOD_CC);
+  if (in->op == OP_LD) return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_ACQUIRE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_MMIO);
+  return in->op == OP_CVTA || in->op == OP_ISSPACEP;
+}
+
+typedef struct Marker {
+  bool *needed;
+  VEC(uint32_t) queue;                      // registers newly needed
+} Marker;
+
+static void mark_reads(void *ctx, PtxReg **reg, bool is_def) {
+  Marker *m = ctx;
+  if (is_def || m->needed[(*reg)->id]) return;
+  m->needed[(*reg)->id] = true;
+  vec_push(&m->queue, (*reg)->id);
+}
+
+typedef struct DefList { uint32_t *count; uint32_t *list; uint32_t instr; bool any_def; bool fill; } DefList;
+
+static void list_def(void *ctx, PtxReg **reg, bool is_def) {
+  DefList *d = ctx;
+  if (!is_def) return;
+  d->any_def = true;
+  if (d->fill) d->list[--d->count[(*reg)->id]] = d->instr;
+  else d->count[(*reg)->id]++;
+}
+
+static void find_dead_code(Planner *p) {
+  const IrCfg *c = p->c;
+  uint32_t nregs = c->func->nregs, total = 0;
+  DefList d = {.count = ARENA_ARRAY(&p->arena, uint32_t, nregs + 1)};
+  p->dead = ARENA_ARRAY(&p->arena, bool, c->ninstrs + 1);
+  Marker m = {.needed = ARENA_ARRAY(&p->arena, bool, nregs + 1)};
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    d.any_def = false;
+    ptx_visit_regs(c->instrs[i], list_def, &d);
+    p->dead[i] = d.any_def && has_no_side_effect(c->instrs[i]);
+  }
+  for (uint32_t r = 0; r <= nregs; r++) d.count[r] = total += r < nregs ? d.count[r] : 0;
+  d.list = ARENA_ARRAY(&p->arena, uint32_t, total + 1);
+  d.fill = true;
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    d.instr = i;
+    ptx_visit_regs(c->instrs[i], list_def, &d);
+  }
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    if (!p->dead[i]) ptx_visit_regs(c->instrs[i], mark_reads, &m);
+  while (m.queue.len) {
+    uint32_t r = m.queue.data[--m.queue.len];
+    for (uint32_t k = d.count[r]; k < d.count[r + 1]; k++) {
+      if (!p->dead[d.list[k]]) continue;
+      p->dead[d.list[k]] = false;
+      ptx_visit_regs(c->instrs[d.list[k]], mark_reads, &m);
+    }
+  }
+  vec_free(&m.queue);
+}
+
+// --- blocks as ptxas sees them ---
+
+static bool is_variable_mask(const Planner *p, const PtxInstr *in) {
+  uint64_t bits;
+  return in->nops && !contract_constant(&in->ops[in->nops - 1], p->const_value, p->is_const, &bits);
+}
+
+// Instructions that become code with branches, so that what follows is another block.
+static bool cuts_block(const Planner *p, const PtxInstr *in) {
+  PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
+  if (in->guard && ptx_op_family(in->op) != FAMILY_ARITH && !(ptx_op_classes(in) & CLASS_ADDRESS) && in->op != OP_CREATEPOLICY)
+    return true;
+  switch (in->op) {
+    case OP_DIV: return t != TYPE_U32 && !ptx_has(in, MOD_APPROX) && !ptx_has(in, MOD_FULL);
+    case OP_REM: return t != TYPE_U32;
+    case OP_RCP:
+    case OP_SQRT: return !ptx_has(in, MOD_APPROX);
+    case OP_RSQRT: return t == TYPE_F64 && !ptx_has(in, MOD_FTZ);
+    case OP_BFIND: return ptx_type_size(t) == 8;
+    case OP_MEMBAR: return !ptx_has(in, MOD_PROXY);
+    case OP_FENCE: return ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_SC);
+    case OP_CALL:
+    case OP_BRKPT:
+    case OP_PMEVENT: return true;
+    case OP_ATOM:
+    case OP_RED: return p->sm < 90 && (ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_RELEASE));
+    case OP_SHFL:
+    case OP_VOTE:
+    case OP_MATCH:
+    case OP_REDUX:
+    case OP_BAR_WARP_SYNC: return p->sm >= 80 && p->sm < 90 && is_variable_mask(p, in);
+    default: return false;
+  }
+}
+
+// --- values ---
+
+static uint32_t value_of(const Planner *p, const PtxOperand *o) {
+  return o->kind == OPD_REG && o->selector == SEL_NONE && !o->negated ? p->current[o->reg->id] : NO_VALUE;
+}
+
+static void forget(Planner *p, uint32_t reg) { p->current[reg] = NO_VALUE; }
+
+static void hold(Planner *p, uint32_t reg, uint32_t value) {
+  if (p->current[reg] == NO_VALUE) vec_push(&p->touched, reg);
+  p->current[reg] = value;
+}
+
+// The product a value is a copy of, if any.
+static uint32_t root_of(const Planner *p, uint32_t v, bool *negated, bool *needs_ftz) {
+  *negated = *needs_ftz = false;
+  while (v != NO_VALUE && p->values.data[v].kind == VALUE_COPY) {
+    *negated ^= p->values.data[v].negated;
+    *needs_ftz |= p->values.data[v].needs_ftz;
+    v = p->values.data[v].source;
+  }
+  return v;
+}
+
+static void block_value(Planner *p, uint32_t v) {
+  bool negated, ftz;
+  v = root_of(p, v, &negated, &ftz);
+  if (v != NO_VALUE) p->values.data[v].blocked = true;
+}
+
+static bool is_product(const Planner *p, const PtxInstr *in) {
+  if (in->op != OP_MUL || !contract_is_candidate(in) || in->guard || ptx_has(in, MOD_SAT)) return false;
+  uint64_t a, b;
+  bool ca = contract_constant(&in->ops[1], p->const_value, p->is_const, &a);
+  bool cb = contract_constant(&in->ops[2], p->const_value, p->is_const, &b);
+  if (ca && cb) return false;                                       // folded
+  return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));
+}
+
+static bool is_addition(const PtxInstr *in) { return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in); }
+
+static bool is_copy(const PtxInstr *in, bool *negated) {
+  if (in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_REG) return false;
+  if (in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector || in->ops[1].reg->vector) return false;
+  *negated = in->op == OP_NEG;
+  if (in->op == OP_NEG) return in->ntypes == 1 && is_arithmetic_type(in->types[0]) && in->types[0] != TYPE_BF16X2;
+  return in->op == OP_MOV;
+}
+
+static uint32_t source_version(const Planner *p, const PtxOperand *o) { return o->kind == OPD_REG ? p->version[o->reg->id] : 0; }
+
+static bool same_operand(const PtxOperand *a, uint32_t version_a, const PtxOperand *b, uint32_t version_b) {
+  if (a->kind != b->kind || a->selector != b->selector) return false;
+  return a->kind == OPD_REG ? a->reg == b->reg && version_a == version_b : a->imm == b->imm;
+}
+
+static bool equal_products(const Planner *p, uint32_t v, uint32_t w) {
+  const Value *x = &p->values.data[v], *y = &p->values.data[w];
+  const PtxOperand *a = p->c->instrs[x->instr]->ops, *b = p->c->instrs[y->instr]->ops;
+  return (same_operand(&a[1], x->version_a, &b[1], y->version_a) && same_operand(&a[2], x->version_b, &b[2], y->version_b)) ||
+         (same_operand(&a[1], x->version_a, &b[2], y->version_b) && same_operand(&a[2], x->version_b, &b[1], y->version_a));
+}
+
+// The product behind one source of an addition, if the two could become one FMA.
+static uint32_t fusable_product(Planner *p, const PtxInstr *in, const PtxOperand *o, bool *negated) {
+  bool needs_ftz;
+  uint32_t v = root_of(p, value_of(p, o), negated, &needs_ftz);
+  if (v == NO_VALUE) return v;
+  const PtxInstr *mul = p->c->instrs[p->values.data[v].instr];
+  bool ftz = ptx_has(mul, MOD_FTZ);
+  if (p->values.data[v].region == p->region && mul->types[0] == in->types[0] && ftz == ptx_has(in, MOD_FTZ) && (!needs_ftz || ftz))
+    return v;
+  p->values.data[v].blocked = true;
+  return NO_VALUE;
+}
+
+static void note_addition(Planner *p, uint32_t i) {
+  const PtxInstr *in = p->c->instrs[i];
+  Addition a = {.instr = i, .region = p->region, .fused = NO_VALUE};
+  for (int k = 0; k < 2; k++) a.product[k] = fusable_product(p, in, &in->ops[1 + k], &a.negated[k]);
+  uint32_t v = a.product[0], w = a.product[1];
+  if (v != NO_VALUE && w != NO_VALUE && (v == w || (in->op == OP_ADD && equal_products(p, v, w)))) {
+    p->values.data[v].blocked = p->values.data[w].blocked = true;
+    return;
+  }
+  for (int k = 0; k < 2; k++) {
+    if (a.product[k] == NO_VALUE) continue;
+    Value *product = &p->values.data[a.product[k]];
+    const PtxOperand *sources = p->c->instrs[product->instr]->ops;
+    product->nuses++;
+    a.stale_a[k] = source_version(p, &sources[1]) != product->version_a;
+    a.stale_b[k] = source_version(p, &sources[2]) != product->version_b;
+  }
+  if (v != NO_VALUE || w != NO_VALUE) vec_push(&p->additions, a);
+}
+
+static void block_reads(void *ctx, PtxReg **reg, bool is_def) {
+  if (!is_def) block_value(ctx, ((Planner *)ctx)->current[(*reg)->id]);
+}
+
+typedef struct Writes { Planner *p; bool merges; uint32_t value; } Writes;
+
+static void apply_writes(void *ctx, PtxReg **reg, bool is_def) {
+  Writes *w = ctx;
+  uint32_t r = (*reg)->id;
+  if (!is_def) return;
+  if (w->merges || (*reg)->vector) block_value(w->p, w->p->current[r]);
+  w->p->version[r]++;
+  if (w->value == NO_VALUE) forget(w->p, r);
+  else hold(w->p, r, w->value);
+}
+
+static void scan_instruction(Planner *p, uint32_t i) {
+  PtxInstr *in = p->c->instrs[i];
+  Writes w = {.p = p, .merges = in->guard, .value = NO_VALUE};
+  bool negated = false;
+  if (p->dead[i]) {
+    // keeps its place, counts for nothing
+  } else if (is_addition(in)) {
+    note_addition(p, i);
+  } else if (is_copy(in, &negated)) {
+    uint32_t source = value_of(p, &in->ops[1]);
+    if (source != NO_VALUE) {
+      vec_push(&p->values, (Value){.kind = VALUE_COPY, .instr = i, .region = p->region, .source = source, .negated = negated,
+                                   .needs_ftz = negated && ptx_has(in, MOD_FTZ)});
+      w.value = p->values.len - 1;
+    }
+  } else {
+    ptx_visit_regs(in, block_reads, p);
+    if (is_product(p, in)) {
+      vec_push(&p->values, (Value){.kind = VALUE_PRODUCT, .instr = i, .region = p->region,
+                                   .version_a = source_version(p, &in->ops[1]), .version_b = source_version(p, &in->ops[2])});
+      w.value = p->product_of[i] = p->values.len - 1;
+    }
+  }
+  ptx_visit_regs(in, apply_writes, &w);
+  if (!p->dead[i] && cuts_block(p, in)) p->region++;
+}
+
+// The block that straight-line code goes on in: the only successor, with no other way in. A guarded ret, exit or trap
+// is a branch.
+static uint32_t continuation(const IrCfg *c, uint32_t block) {
+  const IrBlock *b = &c->blocks[block];
+  if (b->nsucc != 1 || b->succ[0] == 0) return IR_NONE;
+  const PtxInstr *last = b->end > b->first ? c->instrs[b->end - 1] : NULL;
+  if (last && last->guard && (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP)) return IR_NONE;
+  const IrBlock *next = &c->blocks[b->succ[0]];
+  uint32_t ways = 0;
+  for (uint32_t k = 0; k < next->npred && ways < 2; k++) ways += c->blocks[next->pred[k]].rpo != IR_NONE;
+  return ways == 1 ? b->succ[0] : IR_NONE;
+}
+
+static void scan_chain(Planner *p, const IrLiveness *live, uint32_t block) {
+  const IrCfg *c = p->c;
+  p->touched.len = 0;
+  p->region++;
+  for (uint32_t next = block; next != IR_NONE; next = continuation(c, block)) {
+    block = next;
+    for (uint32_t i = c->blocks[block].first; i < c->blocks[block].end; i++) scan_instruction(p, i);
+  }
+  const uint64_t *out = live->live_out[block];
+  for (uint32_t i = 0; i < p->touched.len; i++) {
+    uint32_t r = p->touched.data[i];
+    if (out[r / 64] >> (r % 64) & 1) block_value(p, p->current[r]);
+    forget(p, r);
+  }
+}
+
+static void scan_chains(Planner *p, const IrLiveness *live) {
+  const IrCfg *c = p->c;
+  bool *inside = ARENA_ARRAY(&p->arena, bool, c->nblocks);
+  for (uint32_t i = 0; i < c->norder; i++) {
+    uint32_t next = continuation(c, c->order[i]);
+    if (next != IR_NONE) inside[next] = true;
+  }
+  for (uint32_t i = 0; i < c->norder; i++)
+    if (!inside[c->order[i]]) scan_chain(p, live, c->order[i]);
+}
+
+// --- decisions ---
+
+static bool is_free(const Planner *p, uint32_t v, uint32_t most_uses) {
+  return v != NO_VALUE && !p->values.data[v].blocked && p->values.data[v].nuses <= most_uses;
+}
+
+static void fuse(Planner *p, Addition *a, int k) {
+  a->fused = a->product[k];
+  a->fused_operand = (uint8_t)k;
+  uint32_t other = a->product[1 - k];
+  if (other != NO_VALUE) p->values.data[other].blocked = true;      // it is an addend now
+}
+
+static void decide(Planner *p) {
+  for (uint32_t most = 1;; most = UINT32_MAX) {
+    for (uint32_t i = 0; i < p->additions.len; i++) {
+      Addition *a = &p->additions.data[i];
+      if (a->fused != NO_VALUE) continue;
+      bool first = is_free(p, a->product[0], most), second = is_free(p, a->product[1], most);
+      if (first && second) first = p->values.data[a->product[0]].nuses <= p->values.data[a->product[1]].nuses;
+      if (first) fuse(p, a, 0);
+      else if (second) fuse(p, a, 1);
+    }
+    if (most != 1) break;
+  }
+}
+
+// --- the plan ---
+
+// A product stays if some use of it was not fused. `left` counts those.
+static void write_plan(Planner *p) {
+  const IrCfg *c = p->c;
+  ContractStep *steps = p->plan->steps;
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    if (!contract_is_candidate(c->instrs[i])) continue;
+    uint64_t bits;
+    const PtxInstr *in = c->instrs[i];
+    bool times_one = false;
+    for (int k = 1; k < 3 && in->op == OP_MUL; k++)
+      times_one |= contract_constant(&in->ops[k], p->const_value, p->is_const, &bits) && contract_is_one(in->types[0], bits);
+    steps[i].action = times_one ? CONTRACT_LEAVE : CONTRACT_EXPLICIT;
+  }
+  uint32_t *left = ARENA_ARRAY(&p->arena, uint32_t, p->values.len + 1);
+  bool *stuck = ARENA_ARRAY(&p->arena, bool, p->values.len + 1);
+  for (uint32_t v = 0; v < p->values.len; v++) left[v] = p->values.data[v].nuses;
+  for (uint32_t i = 0; i < p->additions.len; i++) {
+    const Addition *a = &p->additions.data[i];
+    if (a->fused == NO_VALUE) continue;
+    const PtxInstr *in = c->instrs[a->instr], *mul = c->instrs[p->values.data[a->fused].instr];
+    ContractStep *s = &steps[a->instr];
+    s->mul = p->values.data[a->fused].instr;
+    s->operand = a->fused_operand;
+    s->negate_product = a->negated[s->operand] ^ (in->op == OP_SUB && s->operand == 1);
+    s->negate_addend = in->op == OP_SUB && s->operand == 0;
+    s->action = CONTRACT_FUSE;
+    steps[s->mul].save_a |= a->stale_a[s->operand];
+    steps[s->mul].save_b |= a->stale_b[s->operand];
+    left[a->fused]--;
+    // ptxas negates packed bfloat16 inside the FMA, but has no PTX for it.
+    uint64_t bits;
+    bool const_product = contract_constant(&mul->ops[1], p->const_value, p->is_const, &bits) ||
+                         contract_constant(&mul->ops[2], p->const_value, p->is_const, &bits);
+    bool const_addend = contract_constant(&in->ops[2 - s->operand], p->const_value, p->is_const, &bits);
+    if (in->types[0] == TYPE_BF16X2 && ((s->negate_product && !const_product) || (s->negate_addend && !const_addend)))
+      stuck[a->fused] = true;
+  }
+  for (uint32_t i = 0; i < p->additions.len; i++)
+    if (p->additions.data[i].fused != NO_VALUE && stuck[p->additions.data[i].fused]) steps[p->additions.data[i].instr].action = CONTRACT_LEAVE;
+  for (uint32_t v = 0; v < p->values.len; v++) {
+    bool negated, ftz;
+    uint32_t root = root_of(p, v, &negated, &ftz);
+    const Value *r = &p->values.data[root];
+    if (stuck[root]) steps[p->values.data[root].instr].action = CONTRACT_LEAVE;
+    else if (!r->blocked && r->nuses && left[root] == 0) steps[p->values.data[v].instr].action = CONTRACT_DELETE;
+  }
+}
+
+void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan) {
+  Planner p = {.c = c, .sm = sm, .plan = plan};
+  uint32_t nregs = c->func->nregs;
+  plan->steps = ARENA_ARRAY(&plan->arena, ContractStep, c->ninstrs + 1);
+  contract_find_constants(c, &p.arena, &p.is_const, &p.const_value);
+  p.current = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
+  p.version = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
+  p.product_of = ARENA_ARRAY(&p.arena, uint32_t, c->ninstrs + 1);
+  for (uint32_t r = 0; r < nregs; r++) p.current[r] = NO_VALUE;
+  if (!debug) {                             // ptxas -g does not fuse
+    find_dead_code(&p);
+    IrLiveness *live = liveness_without(c, p.dead);
+    scan_chains(&p, live);
+    ir_liveness_free(live);
+    decide(&p);
+  }
+  write_plan(&p);
+  vec_free(&p.values);
+  vec_free(&p.additions);
+  vec_free(&p.touched);
+  arena_free(&p.arena);
+}
