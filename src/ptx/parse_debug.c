@@ -78,27 +78,6 @@ void parse_section(Parser *ps) {
 static bool ident_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%'; }
 static bool ident_char(char c) { return (ident_start(c) && c != '%') || (c >= '0' && c <= '9'); }
 
-// One section's words, skipping numbers and .directives. Returns NULL at the end.
-static const char *next_ident(const char *p, size_t *len) {
-  while (*p) {
-    if (ident_start(*p)) {
-      const char *s = p++;
-      while (ident_char(*p)) p++;
-      *len = (size_t)(p - s);
-      return s;
-    }
-    if (*p == '.' || (*p >= '0' && *p <= '9')) {
-      p++;
-      while (ident_char(*p)) p++;
-    } else if (*p == '/' && p[1] == '/') {
-      while (*p && *p != '\n') p++;
-    } else {
-      p++;
-    }
-  }
-  return NULL;
-}
-
 typedef struct DebugStr { Str bytes; StrMap labels; } DebugStr;
 
 // The bytes and labels of .debug_str, as far as they are written the way nvcc writes them: labels and .b8 lists.
@@ -142,35 +121,125 @@ static void resolve_function_names(Parser *ps) {
   strmap_free(&d.labels);
 }
 
-static void resolve_section_labels(Parser *ps) {
-  StrMap labels = {0};
-  VEC(struct PtxSectionRef) refs = {0};
-  for (uint32_t i = 0; i < ps->items.len; i++) {
-    PtxItem *it = &ps->items.data[i];
-    if (it->kind != ITEM_SECTION) continue;
-    if (!labels.len)
-      for (uint32_t f = 0; f < ps->funcs.len; f++)
-        for (uint32_t l = 0; l < ps->funcs.data[f]->nlabels; l++) {
-          PtxLabel *label = ps->funcs.data[f]->labels[l];
-          if (!strmap_get(&labels, label->name)) strmap_put(&labels, label->name, label);
-        }
-    if (!labels.len) return;
-    const char *p = strchr(it->text, '{');
-    size_t len = 0;
-    refs.len = 0;
-    while (p && (p = next_ident(p, &len))) {
-      PtxLabel *label = strmap_getn(&labels, p, len);
-      if (label && p[len] != ':') vec_push(&refs, (struct PtxSectionRef){(uint32_t)(p - it->text), (uint32_t)len, label});
-      p += len;
+typedef struct LabelHome { PtxLabel *label; PtxFunc *func; } LabelHome;
+typedef struct SectionScan {
+  Parser *ps;
+  StrMap labels;                 // name -> LabelHome
+  PtxFunc *func;                 // of the label seen last: registers named after it are that function's
+  PtxFunc *regs_of; StrMap regs; // names of the registers of regs_of
+  VEC(struct PtxSectionRef) refs;
+} SectionScan;
+
+static void collect_labels(SectionScan *s) {
+  Parser *ps = s->ps;
+  for (uint32_t f = 0; f < ps->funcs.len; f++) {
+    PtxFunc *func = ps->funcs.data[f];
+    LabelHome *homes = ARENA_ARRAY(ps->arena, LabelHome, func->nlabels + 1);
+    for (uint32_t l = 0; l < func->nlabels; l++) {
+      homes[l] = (LabelHome){func->labels[l], func};
+      if (!strmap_get(&s->labels, func->labels[l]->name)) strmap_put(&s->labels, func->labels[l]->name, &homes[l]);
     }
-    it->nrefs = refs.len;
-    it->refs = VEC_TO_ARENA(ps, &refs);
   }
-  vec_free(&refs);
-  strmap_free(&labels);
+}
+
+static PtxReg *find_register(SectionScan *s, const char *name) {
+  if (!s->func) return NULL;
+  if (s->regs_of != s->func) {
+    strmap_free(&s->regs);
+    s->regs_of = s->func;
+    for (uint32_t i = 0; i < s->func->nregs; i++) strmap_put(&s->regs, s->func->regs[i]->name, s->func->regs[i]);
+  }
+  return strmap_get(&s->regs, name);
+}
+
+// The next byte of a .b8 list at p, or -1.
+static int next_byte(const char **p) {
+  for (;;) {
+    while (**p == ' ' || **p == '\t' || **p == '\n' || **p == '\r' || **p == ',') ++*p;
+    if (strncmp(*p, ".b8", 3)) break;
+    *p += 3;
+  }
+  if (**p < '0' || **p > '9') return -1;
+  char *stop;
+  unsigned long v = strtoul(*p, &stop, 10);
+  *p = stop;
+  return v < 256 ? (int)v : -1;
+}
+
+// After the DWARF operator "regx": a LEB128 number whose bytes spell the register, "%r1" being 0x257231.
+static void scan_register(SectionScan *s, const char *text, const char *p) {
+  char name[32];
+  uint64_t bits = 0;
+  unsigned have = 0, n = sizeof name;
+  const char *start = NULL, *end = p;
+  name[--n] = 0;
+  for (int byte = 128; byte & 128;) {
+    while (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r' || *p == ',') p++;
+    if (!start) start = p;
+    byte = next_byte(&p);
+    if (byte < 0 || n == 0) return;
+    end = p;
+    bits |= (uint64_t)(byte & 127) << have;
+    have += 7;
+    if (have >= 8) {
+      name[--n] = (char)(bits & 255);
+      bits >>= 8;
+      have -= 8;
+    }
+  }
+  if (bits) { if (!n) return; name[--n] = (char)bits; }
+  while (n < sizeof name - 1 && !name[n]) n++;
+  PtxReg *reg = name[n] == '%' ? find_register(s, name + n) : NULL;
+  if (reg) vec_push(&s->refs, (struct PtxSectionRef){(uint32_t)(start - text), (uint32_t)(end - start), NULL, reg});
+}
+
+static void scan_section(SectionScan *s, PtxItem *it) {
+  enum { DW_OP_regx = 144, DW_OP_bregx = 146 };
+  const char *p = strchr(it->text, '{');
+  bool bytes = false;
+  s->refs.len = 0;
+  s->func = NULL;
+  while (p && *p) {
+    if (ident_start(*p)) {
+      const char *start = p++;
+      while (ident_char(*p)) p++;
+      LabelHome *home = *p == ':' ? NULL : strmap_getn(&s->labels, start, (size_t)(p - start));
+      if (!home) continue;
+      s->func = home->func;
+      vec_push(&s->refs, (struct PtxSectionRef){(uint32_t)(start - it->text), (uint32_t)(p - start), home->label, NULL});
+    } else if (*p == '.') {
+      const char *start = p++;
+      while (ident_char(*p)) p++;
+      bytes = p - start == 3 && !memcmp(start, ".b8", 3);
+    } else if (*p >= '0' && *p <= '9') {
+      const char *start = p;
+      while (ident_char(*p)) p++;
+      if (!bytes || p - start != 3) continue;
+      int v = atoi(start);
+      if (v == DW_OP_regx || v == DW_OP_bregx) {
+        uint32_t before = s->refs.len;
+        scan_register(s, it->text, p);
+        if (s->refs.len > before) p = it->text + s->refs.data[before].offset + s->refs.data[before].length;
+      }
+    } else if (*p == '/' && p[1] == '/') {
+      while (*p && *p != '\n') p++;
+    } else {
+      p++;
+    }
+  }
+  it->nrefs = s->refs.len;
+  it->refs = VEC_TO_ARENA(s->ps, &s->refs);
 }
 
 void resolve_debug(Parser *ps) {
   resolve_function_names(ps);
-  resolve_section_labels(ps);
+  SectionScan s = {.ps = ps};
+  for (uint32_t i = 0; i < ps->items.len; i++) {
+    if (ps->items.data[i].kind != ITEM_SECTION) continue;
+    if (!s.labels.len) collect_labels(&s);
+    scan_section(&s, &ps->items.data[i]);
+  }
+  strmap_free(&s.labels);
+  strmap_free(&s.regs);
+  vec_free(&s.refs);
 }

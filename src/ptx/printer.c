@@ -227,12 +227,28 @@ void ptx_print_func(const PtxFunc *f, Str *out) {
   str_add(out, "}\n");
 }
 
+// A register's name as a DWARF number: its characters, read as one big number, in LEB128.
+static void print_encoded_name(const char *name, Str *out) {
+  size_t n = strlen(name);
+  uint64_t bits = 0;
+  unsigned have = 0;
+  for (bool more = true, first = true; more; first = false) {
+    while (have < 7 && n) bits |= (uint64_t)(unsigned char)name[--n] << have, have += 8;
+    unsigned byte = bits & 127;
+    bits >>= 7;
+    have = have > 7 ? have - 7 : 0;
+    more = n || bits;
+    str_printf(out, first ? ".b8 %u" : "\n.b8 %u", byte | (more ? 128u : 0u));
+  }
+}
+
 static void print_section(const PtxItem *it, Str *out) {
   uint32_t at = 0;
   str_addc(out, '\t');
   for (uint32_t i = 0; i < it->nrefs; i++) {
     str_addn(out, it->text + at, it->refs[i].offset - at);
-    str_add(out, it->refs[i].label->name);
+    if (it->refs[i].reg) print_encoded_name(it->refs[i].reg->name, out);
+    else str_add(out, it->refs[i].label->name);
     at = it->refs[i].offset + it->refs[i].length;
   }
   str_add(out, it->text + at);

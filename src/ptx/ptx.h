@@ -254,8 +254,9 @@ typedef struct PtxItem {                  // module-level things in the order wr
     const char *text;                     // ITEM_SECTION, ITEM_PRAGMA, ITEM_DIRECTIVE: whole text as written
     struct { const char *alias, *target; } alias;
   };
-  // ITEM_SECTION: words of the text that name code labels; the printer writes their present names
-  struct PtxSectionRef { uint32_t offset, length; PtxLabel *label; } *refs; uint32_t nrefs;
+  // ITEM_SECTION: words of the text that name code labels, and bytes that encode the name of a register (its letters as
+  // a DWARF register number); the printer writes their present names. A register's must keep its length.
+  struct PtxSectionRef { uint32_t offset, length; PtxLabel *label; PtxReg *reg; } *refs; uint32_t nrefs;
 } PtxItem;
 
 struct PtxModule {
