@@ -7,7 +7,8 @@
 //     without rounding mode. Moves and negations in between are looked through; dead code does not count.
 //  3. An addition takes one product. Products with a single use are placed first, in program order, first operand
 //     first; then those with several uses, of two the one with fewer. A product that is the addend of an FMA is stuck.
-//  4. x + x and a sum of two equal products are not fused. A product with +1 or -1 is a move, not a product.
+//     Packed types have only the second round.
+//  4. x + x is not fused, nor a sum of two equal products with single uses. A product with +1 or -1 is a move, not a product.
 #include "ir/contract.h"
 
 enum { NO_VALUE = UINT32_MAX };
@@ -282,8 +283,8 @@ static void note_addition(Planner *p, uint32_t i) {
   Addition a = {.instr = i, .region = p->region, .fused = NO_VALUE};
   for (int k = 0; k < 2; k++) a.product[k] = fusable_product(p, in, &in->ops[1 + k], &a.negated[k]);
   uint32_t v = a.product[0], w = a.product[1];
-  if (v != NO_VALUE && w != NO_VALUE && (v == w || (in->op == OP_ADD && equal_products(p, v, w)))) {
-    p->values.data[v].blocked = p->values.data[w].blocked = true;
+  if (v != NO_VALUE && w != NO_VALUE && v == w) {
+    p->values.data[v].blocked = true;
     return;
   }
   for (int k = 0; k < 2; k++) {
@@ -393,18 +394,25 @@ static void fuse(Planner *p, Addition *a, int k) {
   if (other != NO_VALUE) p->values.data[other].blocked = true;      // it is an addend now
 }
 
+// Whether an addition is looked at in the first round. Packed types have only the second.
+static bool has_first_round(const Planner *p, const Addition *a) {
+  PtxType t = p->c->instrs[a->instr]->types[0];
+  return t != TYPE_F16X2 && t != TYPE_BF16X2;
+}
+
 static void decide(Planner *p) {
-  for (uint32_t most = 1;; most = UINT32_MAX) {
+  for (int round = 1; round <= 2; round++)
     for (uint32_t i = 0; i < p->additions.len; i++) {
       Addition *a = &p->additions.data[i];
-      if (a->fused != NO_VALUE) continue;
-      bool first = is_free(p, a->product[0], most), second = is_free(p, a->product[1], most);
-      if (first && second) first = p->values.data[a->product[0]].nuses <= p->values.data[a->product[1]].nuses;
-      if (first) fuse(p, a, 0);
-      else if (second) fuse(p, a, 1);
+      if (a->fused != NO_VALUE || (round == 1 && !has_first_round(p, a))) continue;
+      uint32_t v = a->product[0], w = a->product[1], most = round == 1 ? 1 : UINT32_MAX;
+      bool first = is_free(p, v, most), second = is_free(p, w, most);
+      if (!first && !second) continue;
+      bool equal = round == 1 && v != NO_VALUE && w != NO_VALUE && p->c->instrs[a->instr]->op == OP_ADD && equal_products(p, v, w);
+      if (equal) p->values.data[v].blocked = p->values.data[w].blocked = true;
+      else if (first && (!second || p->values.data[v].nuses <= p->values.data[w].nuses)) fuse(p, a, 0);
+      else fuse(p, a, 1);
     }
-    if (most != 1) break;
-  }
 }
 
 // --- the plan ---
