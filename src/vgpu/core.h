@@ -45,6 +45,7 @@ struct VgpuKernel {
   uint32_t local_static;                      // bytes of local memory per thread without recursion
   bool recursive;                             // recursion or indirect calls: needs the stack limit
   bool calls;                                 // calls any function with a body
+  struct Group *spare_groups;                 // kept for the next launch; engine's
 };
 bool kernel_prepare(VgpuKernel *k, Error *err);          // decodes once; thread-safe
 bool kernel_shared_offset(const VgpuKernel *k, const PtxVar *v, uint32_t *offset);
@@ -111,6 +112,7 @@ uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
 
 // --- engine.c ---
+void engine_free_groups(VgpuKernel *k);
 void vgpu_print(Launch *l, const char *text, size_t n);
 struct Launch {
   VgpuKernel *kernel;
@@ -120,7 +122,7 @@ struct Launch {
   uint32_t group_size, nthreads, nwarps;
   uint32_t shared_bytes;                      // one past the last shared offset
   uint32_t local_bytes;
-  char *params; size_t params_bytes;          // in the window
+  char *params; size_t params_bytes;          // in the window; bytes 0: a pooled buffer
   uint64_t grid_id;
   uint64_t workspace;                         // cooperative groups' grid barrier
   _Atomic uint64_t next_group, done_groups;

@@ -18,6 +18,8 @@ static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000;
 
 typedef struct Group {
   Block *blocks;
+  uint32_t nblocks, nwarps, shared_bytes, local_bytes;   // its shape: a later launch of the same shape can use it again
+  uint32_t block_dims[3];
   Cluster cluster;
   Block *members[16];
   uint64_t index;
@@ -120,15 +122,75 @@ static void install_handlers(void) {
 // --- groups ---
 static size_t round64(size_t n) { return (n + 63) & ~(size_t)63; }
 
+static bool fits(const Group *g, const Launch *l) {
+  return g->nblocks == l->group_size && g->nwarps == l->nwarps && g->shared_bytes == l->shared_bytes &&
+         g->local_bytes == l->local_bytes && !memcmp(g->block_dims, l->block, sizeof g->block_dims);
+}
+
+static void group_free(Group *g) {
+  for (uint32_t k = 0; k < g->nblocks; k++) {
+    Block *b = &g->blocks[k];
+    for (uint32_t i = 0; i < g->nwarps; i++) {
+      warp_free_frames(&b->warps[i]);
+      free(b->warps[i].async);
+    }
+    free(b->warps);
+    free(b->barriers[0].arrived);
+    free(b->mem);
+  }
+  free(g->blocks);
+  free(g);
+}
+
+void engine_free_groups(VgpuKernel *k) {
+  for (Group *g = k->spare_groups, *next; g; g = next) {
+    next = g->next;
+    group_free(g);
+  }
+  k->spare_groups = NULL;
+}
+
+// A few groups stay with their kernel, so that small launches need not build theirs anew.
+static void group_keep(Launch *l, Group *g) {
+  enum { MOST_KEPT = 8 };
+  pthread_mutex_lock(&lock);
+  VgpuKernel *k = l->kernel;
+  if (k->spare_groups && !fits(k->spare_groups, l)) engine_free_groups(k);
+  uint32_t n = 0;
+  for (Group *x = k->spare_groups; x; x = x->next) n++;
+  bool keep = n < MOST_KEPT;
+  if (keep) {
+    g->next = k->spare_groups;
+    k->spare_groups = g;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!keep) group_free(g);
+}
+
+static Group *group_build(Launch *l);
+
 static Group *group_new(Launch *l) {
+  pthread_mutex_lock(&lock);
+  Group *g = l->kernel->spare_groups;
+  if (g && fits(g, l)) l->kernel->spare_groups = g->next;
+  else g = NULL;
+  pthread_mutex_unlock(&lock);
+  return g ? g : group_build(l);
+}
+
+static Group *group_build(Launch *l) {
   Group *g = mem_alloc(sizeof *g);
+  g->nblocks = l->group_size;
+  g->nwarps = l->nwarps;
+  g->shared_bytes = l->shared_bytes;
+  g->local_bytes = l->local_bytes;
+  memcpy(g->block_dims, l->block, sizeof g->block_dims);
   const Code *code = l->kernel->code;
   g->blocks = mem_alloc(l->group_size * sizeof(Block));
   size_t regs = round64(code->reg_bytes) * l->nwarps, shared = round64(l->shared_bytes + 64);
   size_t local = round64((size_t)l->local_bytes * LANES) * l->nwarps;
   for (uint32_t k = 0; k < l->group_size; k++) {
     Block *b = &g->blocks[k];
-    b->launch = l;
     b->nwarps = l->nwarps;
     b->nthreads = l->nthreads;
     b->warps = mem_alloc(l->nwarps * sizeof(Warp));
@@ -146,7 +208,6 @@ static Group *group_new(Launch *l) {
       Warp *w = &b->warps[i];
       w->index = i;
       w->block = b;
-      w->launch = l;
       w->shared = b->shared;
       w->local_bytes = l->local_bytes;
       w->local = mem + regs + shared + i * round64((size_t)l->local_bytes * LANES);
@@ -162,21 +223,6 @@ static Group *group_new(Launch *l) {
     }
   }
   return g;
-}
-
-static void group_free(Launch *l, Group *g) {
-  for (uint32_t k = 0; k < l->group_size; k++) {
-    Block *b = &g->blocks[k];
-    for (uint32_t i = 0; i < l->nwarps; i++) {
-      warp_free_frames(&b->warps[i]);
-      free(b->warps[i].async);
-    }
-    free(b->warps);
-    free(b->barriers[0].arrived);
-    free(b->mem);
-  }
-  free(g->blocks);
-  free(g);
 }
 
 static void place(Launch *l, Block *b, uint64_t group, uint32_t rank) {
@@ -200,6 +246,7 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
   }
   for (uint32_t k = 0; k < l->group_size; k++) {
     Block *b = &g->blocks[k];
+    b->launch = l;
     b->cluster = l->cluster[0] ? &g->cluster : NULL;
     place(l, b, index, k);
     b->alive_threads = l->nthreads;
@@ -211,6 +258,7 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
     for (uint32_t i = 0; i < l->nwarps; i++) {
       Warp *w = &b->warps[i];
       uint32_t lanes = MIN(l->nthreads - i * LANES, (uint32_t)LANES);
+      w->launch = l;
       w->live = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
       warp_start(w, l->kernel->code, w->base_frame.regs);
     }
@@ -369,9 +417,9 @@ static void execute(Launch *l, bool helper) {
     if (r == GROUP_ENDED) {
       spare = g;
       if (atomic_fetch_add(&l->done_groups, 1) + 1 == l->ngroups) break;
-    } else group_free(l, g);
+    } else group_free(g);
   }
-  if (spare) group_free(l, spare);
+  if (spare) group_keep(l, spare);
 }
 
 static Launch *find_work(void) {
@@ -417,6 +465,36 @@ static void start_helpers(void) {             // under the lock
     pthread_t t;
     if (pthread_create(&t, NULL, helper_main, NULL)) break;
     pthread_detach(t);
+  }
+}
+
+// --- parameter buffers: in the window, because kernels may take the address of a parameter ---
+enum { PARAM_SLOT = 4352 };                   // 4 KB of parameters and the workspace of a grid barrier
+static VEC(char *) param_slots;
+
+static char *params_take(Launch *l, size_t bytes) {
+  if (bytes > PARAM_SLOT) {
+    l->params_bytes = bytes;
+    return vgpu_mem_alloc(bytes, 0);
+  }
+  pthread_mutex_lock(&lock);
+  if (!param_slots.len) {
+    enum { SLAB = 64 };
+    char *slab = vgpu_mem_alloc(SLAB * PARAM_SLOT, 0);
+    for (unsigned i = 0; slab && i < SLAB; i++) vec_push(&param_slots, slab + i * PARAM_SLOT);
+  }
+  char *p = param_slots.len ? param_slots.data[--param_slots.len] : NULL;
+  pthread_mutex_unlock(&lock);
+  return p;
+}
+
+static void params_give(Launch *l) {
+  if (!l->params) return;
+  if (l->params_bytes) vgpu_mem_free(l->params, l->params_bytes);
+  else {
+    pthread_mutex_lock(&lock);
+    vec_push(&param_slots, l->params);
+    pthread_mutex_unlock(&lock);
   }
 }
 
@@ -477,12 +555,12 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   uint32_t per_sm = vgpu_max_resident_blocks(k, l->nthreads, r->dynamic_shared);
   l->max_resident = MAX(per_sm * VGPU_MULTIPROCESSORS / l->group_size, 1u);
   if (r->cooperative) l->max_resident = (uint32_t)MIN(l->ngroups, 1u << 20);
-  l->params_bytes = MAX(k->info.param_bytes, 8u) + 64;
-  l->params = vgpu_mem_alloc(l->params_bytes, 0);
+  l->params = params_take(l, (size_t)k->info.param_bytes + 64);
   if (!l->params) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "no memory for its parameters");
   if (k->info.param_bytes) memcpy(l->params, r->params, k->info.param_bytes);
   // cooperative groups' grid barrier: {size, barrier}, zero at the start
   l->workspace = (uint64_t)l->params + ((k->info.param_bytes + 15) & ~15u);
+  memset((char *)l->workspace, 0, 16);
   shuffle_order(l);
   return VGPU_OK;
 }
@@ -491,7 +569,7 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   Launch *l = mem_alloc(sizeof *l);
   VgpuStatus s = set_up(l, r, fault);
   if (s != VGPU_OK || cancelled) {
-    if (l->params) vgpu_mem_free(l->params, l->params_bytes);
+    params_give(l);
     free(l);
     return cancelled ? VGPU_CANCELLED : s;
   }
@@ -524,12 +602,12 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
 
   for (Group *g = l->suspended_first, *next; g; g = next) {
     next = g->next;
-    group_free(l, g);
+    group_free(g);
   }
   if (l->stop == VGPU_CANCELLED) l->fault.status = VGPU_CANCELLED;
   *fault = l->fault;
   s = (VgpuStatus)l->stop;
-  vgpu_mem_free(l->params, l->params_bytes);
+  params_give(l);
   free(l);
   return s;
 }

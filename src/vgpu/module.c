@@ -182,6 +182,7 @@ VgpuModule *vgpu_module_load(PtxModule **units, uint32_t nunits, Error *err) {
 void vgpu_module_unload(VgpuModule *m) {
   for (uint32_t i = 0; i < m->kernels.len; i++) {
     VgpuKernel *k = m->kernels.data[i];
+    engine_free_groups(k);
     uint32_t it = 0;
     uint64_t key;
     void *code;
