@@ -65,7 +65,7 @@ CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
   $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c))
 LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
-SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.c))
+SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/libcudart.so.12 $(BUILD)/lib/libcudart.so.13)
 
 .PHONY: all demo check check-gpu bench stress fuzz install uninstall clean help deps

@@ -206,21 +206,3 @@ cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count) {
   RT_ENTER();
   return rt_done(cuUserObjectRelease(object, count));
 }
-
-// --- memory of another process ---
-
-cudaError_t cudaIpcGetMemHandle(CUipcMemHandle *handle, void *p) {
-  RT_ENTER();
-  return rt_done(cuIpcGetMemHandle(handle, (CUdeviceptr)(uintptr_t)p));
-}
-cudaError_t cudaIpcOpenMemHandle(void **out, CUipcMemHandle handle, unsigned flags) {
-  RT_ENTER();
-  CUdeviceptr p = 0;
-  cudaError_t e = rt_result(cuIpcOpenMemHandle_v2(&p, handle, flags));
-  if (!e) *out = (void *)(uintptr_t)p;
-  return rt_return(e);
-}
-cudaError_t cudaIpcCloseMemHandle(void *p) {
-  RT_ENTER();
-  return rt_done(cuIpcCloseMemHandle((CUdeviceptr)(uintptr_t)p));
-}

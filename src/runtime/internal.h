@@ -47,10 +47,26 @@ bool rt_copy_kind_types(int kind, CUmemorytype *src, CUmemorytype *dst);
 cudaError_t rt_check_launch(dim3 grid, dim3 block);
 void rt_launch_config(const cudaLaunchConfig_t *in, CUlaunchConfig *out);
 
-// --- redirect.c, table.c ---
+// --- table.c ---
 typedef struct RtEntry { const char *name; void *abi12, *abi13; bool in12, in13; } RtEntry;
 const RtEntry *rt_entry_table(uint32_t *count);
-void *rt_entry_unsupported(const char *name);       // a function that returns cudaErrorNotSupported and logs `name` once
+cudaError_t rt_unsupported(const char *name);       // returns cudaErrorNotSupported and logs `name` once
+
+// --- patch_aarch64.c, patch_x86_64.c: jumps written into code ---
+extern const size_t patch_far_bytes, patch_near_bytes, patch_call_bytes;      // room each kind of jump needs
+extern const int64_t patch_near_reach;                                         // bytes a near jump can go either way
+void patch_far_jump(uint8_t *at, const void *target);
+void patch_near_jump(uint8_t *at, const void *target);
+void patch_call_with(uint8_t *at, const void *target, const void *argument);   // jumps to target(argument)
+bool patch_is_empty_function(const uint8_t *code);                             // returns at once, with room for a near jump
+
+// --- patch.c: pages ---
+bool patch_make_writable(const void *start, size_t size);
+void patch_make_executable(const void *start, size_t size);                    // and flushes the instruction cache
+uint8_t *patch_alloc_near(const void *start, const void *end, size_t size);    // writable; NULL: no room within reach
+
+// --- loader.c: to be told of every object between its mapping and its first constructor ---
+bool rt_watch_loader(void (*changed)(void));
 
 #define STREAM_PTSZ(s) ((s) ? (s) : cudaStreamPerThread)
 

@@ -1,7 +1,7 @@
 // libcudart.so.12 and libcudart.so.13: every function of that version as a jump through our table of the same version.
-// Compiled with -DRUNTIME_VERSION=12 or 13. The table is data of libcuda.so.1, filled in before any constructor runs.
+// Compiled with -DCUDART_MAJOR=12 or 13. The table is data of libcuda.so.1, filled in before any constructor runs.
 
-#if RUNTIME_VERSION == 12
+#if CUDART_MAJOR == 12
 #define TABLE warpgrind_runtime_12
 #define ENTRY_12(name) ENTRY(name)
 #define ENTRY_13(name) SKIP
@@ -44,9 +44,8 @@
 #include "runtime/api.def"
 
 // Tells the redirection that this object is ours.
-  .globl warpgrind_libcudart
-  .type warpgrind_libcudart, %object
-  .section .rodata
-warpgrind_libcudart: .long RUNTIME_VERSION
-  .size warpgrind_libcudart, 4
+  .globl __cuda_warpgrind_shim
+  .type __cuda_warpgrind_shim, %function
+__cuda_warpgrind_shim: ret
+  .size __cuda_warpgrind_shim, . - __cuda_warpgrind_shim
   .section .note.GNU-stack, "", %progbits

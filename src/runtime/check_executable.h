@@ -1,8 +1,11 @@
-// executable: what an ELF file says about the CUDA runtime in it. Depends on base only.
-#ifndef WG_RUNTIME_EXECUTABLE_H
-#define WG_RUNTIME_EXECUTABLE_H
+// What an ELF file says about the CUDA runtime in it. Depends on base only, so the command can ask before it starts a program.
+#ifndef WG_RUNTIME_CHECK_EXECUTABLE_H
+#define WG_RUNTIME_CHECK_EXECUTABLE_H
 
 #include "base/base.h"
+
+// False: the CUDA runtime inside `path` cannot be served (fully static, or a stripped static runtime); `e` says how to build.
+bool runtime_check_executable(const char *path, Error *e);
 
 typedef struct ElfFile {
   const uint8_t *data; size_t size;           // the whole file, mapped

@@ -5,8 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "runtime/executable.h"
-#include "runtime/runtime.h"
+#include "runtime/check_executable.h"
 
 static bool in_file(const ElfFile *f, uint64_t offset, uint64_t size) { return offset <= f->size && size <= f->size - offset; }
 
