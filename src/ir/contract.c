@@ -83,7 +83,7 @@ static void emit_fma(Rewriter *w, PtxInstr *in, const ContractStep *s) {
   const PtxInstr *mul = w->c->instrs[s->mul];
   PtxType t = in->types[0];
   uint64_t bits;
-  bool a_const = is_constant(w, &mul->ops[1], &bits), b_const = is_constant(w, &mul->ops[2], &bits);
+  bool a_const = is_constant(w, &mul->ops[1], &bits), b_const = mul->op == OP_MUL && is_constant(w, &mul->ops[2], &bits);
   PtxOperand a = w->saved[s->mul][0], b = w->saved[s->mul][1], addend = in->ops[2 - s->operand];
   // ptxas negates the constant where there is one.
   if (s->negate_product && (b_const || !a_const)) {
@@ -104,6 +104,17 @@ static void emit_fma(Rewriter *w, PtxInstr *in, const ContractStep *s) {
   put_rn_first(w, in);
 }
 
+static PtxOperand emit_reciprocal(Rewriter *w, PtxOperand a, bool ftz, const PtxInstr *near) {
+  PtxOperand d = emit_unary(w, OP_RCP, TYPE_F32, TYPE_F32, a, near);
+  PtxInstr *in = w->stmts.data[w->stmts.len - 1].instr;
+  in->mods = ARENA_ARRAY(w->arena, PtxMod, 3);
+  in->mods[in->nmods = 0] = MOD_APPROX;
+  if (ftz) in->mods[++in->nmods] = MOD_FTZ;
+  in->mods[++in->nmods] = MOD_F32;
+  in->nmods++;
+  return d;
+}
+
 // The product itself goes away, or stays for uses that were not fused; its sources are kept for the fused ones.
 static void keep_sources(Rewriter *w, uint32_t i, const ContractStep *s) {
   PtxInstr *in = w->c->instrs[i];
@@ -112,6 +123,7 @@ static void keep_sources(Rewriter *w, uint32_t i, const ContractStep *s) {
     bool save = k == 0 ? s->save_a : s->save_b;
     w->saved[i][k] = save ? emit_unary(w, OP_MOV, bits_type(t), t, in->ops[1 + k], in) : in->ops[1 + k];
   }
+  if (in->op == OP_DIV) w->saved[i][1] = emit_reciprocal(w, in->ops[2], ptx_has(in, MOD_FTZ), in);
 }
 
 static void log_step(Rewriter *w, uint32_t i, const ContractStep *s) {
@@ -135,7 +147,7 @@ static void rewrite_body(Rewriter *w) {
     }
     const ContractStep *step = &w->plan->steps[at];
     log_step(w, at, step);
-    if (s.instr->op == OP_MUL && contract_is_candidate(s.instr)) keep_sources(w, at, step);
+    if (step->feeds_fma && step->action != CONTRACT_LEAVE) keep_sources(w, at, step);
     if (step->action == CONTRACT_FUSE) emit_fma(w, s.instr, step);
     else if (step->action == CONTRACT_EXPLICIT) put_rn_first(w, s.instr);
     if (step->action != CONTRACT_DELETE) vec_push(&w->stmts, s);

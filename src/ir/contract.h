@@ -9,7 +9,7 @@ typedef enum ContractAction {
   CONTRACT_EXPLICIT,                        // add .rn: ptxas must not fuse it
   CONTRACT_FUSE,                            // an add or sub that becomes fma.rn
   CONTRACT_DELETE,                          // a product, or a copy of one, that only fused additions read
-  CONTRACT_LEAVE,                           // no explicit form makes the same code; see docs/ir.md
+  CONTRACT_LEAVE,                           // fused by ptxas, but no explicit form makes the same code; see docs/ir.md
 } ContractAction;
 
 typedef struct ContractStep {
@@ -19,6 +19,7 @@ typedef struct ContractStep {
   bool negate_product;                      // FUSE: a neg between the two, or the product is subtracted
   bool negate_addend;
   bool save_a, save_b;                      // the product: its sources are overwritten before a fused addition reads them
+  bool feeds_fma;                           // the product: some fused addition needs its sources
 } ContractStep;
 
 typedef struct ContractPlan { Arena arena; ContractStep *steps; /* per instruction */ } ContractPlan;
@@ -26,7 +27,11 @@ typedef struct ContractPlan { Arena arena; ContractStep *steps; /* per instructi
 // What ptxas would do for architecture sm.
 void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan);
 
+// contract_apart.c: what the plan left alone but could be fused after a change elsewhere becomes EXPLICIT.
+void contract_keep_apart(const IrCfg *c, const bool *is_const, const uint64_t *const_value, ContractPlan *plan);
+
 bool contract_is_candidate(const PtxInstr *in);                      // mul, add or sub without a rounding mode
+bool contract_makes_product(const PtxInstr *in);                     // ends in a multiplication ptxas may fuse
 bool contract_constant(const PtxOperand *o, const uint64_t *reg_const, const bool *is_const, uint64_t *bits);
 // Registers written once in the function, by a mov of an immediate.
 void contract_find_constants(const IrCfg *c, Arena *a, bool **is_const, uint64_t **value);

@@ -63,6 +63,17 @@ bool contract_is_candidate(const PtxInstr *in) {
          in->nops == 3 && !has_rounding(in);
 }
 
+static bool is_quick_division(const PtxInstr *in) {
+  return in->op == OP_DIV && in->ntypes == 1 && in->types[0] == TYPE_F32 && (ptx_has(in, MOD_APPROX) || ptx_has(in, MOD_FULL));
+}
+
+// A quick division is a product with a reciprocal, and a reciprocal that keeps subnormals ends in a scaling.
+bool contract_makes_product(const PtxInstr *in) {
+  if (in->op == OP_MUL) return contract_is_candidate(in);
+  if (in->op == OP_RCP) return in->ntypes == 1 && in->types[0] == TYPE_F32 && ptx_has(in, MOD_APPROX) && !ptx_has(in, MOD_FTZ);
+  return is_quick_division(in);
+}
+
 // --- constants ---
 
 bool contract_constant(const PtxOperand *o, const uint64_t *reg_const, const bool *is_const, uint64_t *bits) {
@@ -233,12 +244,22 @@ static void block_value(Planner *p, uint32_t v) {
 }
 
 static bool is_product(const Planner *p, const PtxInstr *in) {
-  if (in->op != OP_MUL || !contract_is_candidate(in) || in->guard || ptx_has(in, MOD_SAT)) return false;
+  if (!contract_makes_product(in) || in->guard || ptx_has(in, MOD_SAT)) return false;
+  if (in->op != OP_MUL) return true;
   uint64_t a, b;
   bool ca = contract_constant(&in->ops[1], p->const_value, p->is_const, &a);
   bool cb = contract_constant(&in->ops[2], p->const_value, p->is_const, &b);
   if (ca && cb) return false;                                       // folded
   return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));
+}
+
+// Whether PTX has words for a fused addition with this product.
+static bool is_expressible(const Planner *p, const PtxInstr *product) {
+  uint64_t bits;
+  if (product->op == OP_MUL) return true;
+  if (product->op == OP_RCP) return false;
+  return (ptx_has(product, MOD_APPROX) && ptx_has(product, MOD_FTZ)) ||
+         contract_constant(&product->ops[2], p->const_value, p->is_const, &bits);
 }
 
 static bool is_addition(const PtxInstr *in) { return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in); }
@@ -260,6 +281,7 @@ static bool same_operand(const PtxOperand *a, uint32_t version_a, const PtxOpera
 
 static bool equal_products(const Planner *p, uint32_t v, uint32_t w) {
   const Value *x = &p->values.data[v], *y = &p->values.data[w];
+  if (p->c->instrs[x->instr]->op != OP_MUL || p->c->instrs[y->instr]->op != OP_MUL) return false;
   const PtxOperand *a = p->c->instrs[x->instr]->ops, *b = p->c->instrs[y->instr]->ops;
   return (same_operand(&a[1], x->version_a, &b[1], y->version_a) && same_operand(&a[2], x->version_b, &b[2], y->version_b)) ||
          (same_operand(&a[1], x->version_a, &b[2], y->version_b) && same_operand(&a[2], x->version_b, &b[1], y->version_a));
@@ -293,7 +315,7 @@ static void note_addition(Planner *p, uint32_t i) {
     const PtxOperand *sources = p->c->instrs[product->instr]->ops;
     product->nuses++;
     a.stale_a[k] = source_version(p, &sources[1]) != product->version_a;
-    a.stale_b[k] = source_version(p, &sources[2]) != product->version_b;
+    a.stale_b[k] = p->c->instrs[product->instr]->nops > 2 && source_version(p, &sources[2]) != product->version_b;
   }
   if (v != NO_VALUE || w != NO_VALUE) vec_push(&p->additions, a);
 }
@@ -333,7 +355,7 @@ static void scan_instruction(Planner *p, uint32_t i) {
     ptx_visit_regs(in, block_reads, p);
     if (is_product(p, in)) {
       vec_push(&p->values, (Value){.kind = VALUE_PRODUCT, .instr = i, .region = p->region,
-                                   .version_a = source_version(p, &in->ops[1]), .version_b = source_version(p, &in->ops[2])});
+                                   .version_a = source_version(p, &in->ops[1]), .version_b = in->nops > 2 ? source_version(p, &in->ops[2]) : 0});
       w.value = p->product_of[i] = p->values.len - 1;
     }
   }
@@ -421,15 +443,6 @@ static void decide(Planner *p) {
 static void write_plan(Planner *p) {
   const IrCfg *c = p->c;
   ContractStep *steps = p->plan->steps;
-  for (uint32_t i = 0; i < c->ninstrs; i++) {
-    if (!contract_is_candidate(c->instrs[i])) continue;
-    uint64_t bits;
-    const PtxInstr *in = c->instrs[i];
-    bool times_one = false;
-    for (int k = 1; k < 3 && in->op == OP_MUL; k++)
-      times_one |= contract_constant(&in->ops[k], p->const_value, p->is_const, &bits) && contract_is_one(in->types[0], bits);
-    steps[i].action = times_one ? CONTRACT_LEAVE : CONTRACT_EXPLICIT;
-  }
   uint32_t *left = ARENA_ARRAY(&p->arena, uint32_t, p->values.len + 1);
   bool *stuck = ARENA_ARRAY(&p->arena, bool, p->values.len + 1);
   for (uint32_t v = 0; v < p->values.len; v++) left[v] = p->values.data[v].nuses;
@@ -443,26 +456,30 @@ static void write_plan(Planner *p) {
     s->negate_product = a->negated[s->operand] ^ (in->op == OP_SUB && s->operand == 1);
     s->negate_addend = in->op == OP_SUB && s->operand == 0;
     s->action = CONTRACT_FUSE;
+    steps[s->mul].feeds_fma = true;
     steps[s->mul].save_a |= a->stale_a[s->operand];
     steps[s->mul].save_b |= a->stale_b[s->operand];
     left[a->fused]--;
     // ptxas negates packed bfloat16 inside the FMA, but has no PTX for it.
     uint64_t bits;
-    bool const_product = contract_constant(&mul->ops[1], p->const_value, p->is_const, &bits) ||
-                         contract_constant(&mul->ops[2], p->const_value, p->is_const, &bits);
+    bool const_product = mul->op == OP_MUL && (contract_constant(&mul->ops[1], p->const_value, p->is_const, &bits) ||
+                         contract_constant(&mul->ops[2], p->const_value, p->is_const, &bits));
     bool const_addend = contract_constant(&in->ops[2 - s->operand], p->const_value, p->is_const, &bits);
+    if (!is_expressible(p, mul)) stuck[a->fused] = true;
     if (in->types[0] == TYPE_BF16X2 && ((s->negate_product && !const_product) || (s->negate_addend && !const_addend)))
       stuck[a->fused] = true;
   }
-  for (uint32_t i = 0; i < p->additions.len; i++)
-    if (p->additions.data[i].fused != NO_VALUE && stuck[p->additions.data[i].fused]) steps[p->additions.data[i].instr].action = CONTRACT_LEAVE;
   for (uint32_t v = 0; v < p->values.len; v++) {
     bool negated, ftz;
     uint32_t root = root_of(p, v, &negated, &ftz);
     const Value *r = &p->values.data[root];
-    if (stuck[root]) steps[p->values.data[root].instr].action = CONTRACT_LEAVE;
+    // A division that stays for other uses would be computed twice.
+    if (left[root] && c->instrs[r->instr]->op == OP_DIV && steps[r->instr].feeds_fma) stuck[root] = true;
+    if (stuck[root]) steps[r->instr].action = CONTRACT_LEAVE;
     else if (!r->blocked && r->nuses && left[root] == 0) steps[p->values.data[v].instr].action = CONTRACT_DELETE;
   }
+  for (uint32_t i = 0; i < p->additions.len; i++)
+    if (p->additions.data[i].fused != NO_VALUE && stuck[p->additions.data[i].fused]) steps[p->additions.data[i].instr].action = CONTRACT_LEAVE;
 }
 
 void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan) {
@@ -482,6 +499,7 @@ void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan) 
     decide(&p);
   }
   write_plan(&p);
+  contract_keep_apart(c, p.is_const, p.const_value, plan);
   vec_free(&p.values);
   vec_free(&p.additions);
   vec_free(&p.touched);

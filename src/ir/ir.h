@@ -51,7 +51,8 @@ bool ir_verify(const IrCfg *c, Error *err);
 
 // --- contract.c: makes fused multiply-add explicit exactly where ptxas would fuse. ---
 // requires: a verified module. keeps: the machine code ptxas makes of it. breaks: an IrCfg built before.
-// The module is verified again at the end. Afterwards mul, add and sub of floats carry .rn, or are fma.rn.
+// The module is verified again at the end. Afterwards no plain mul and add are left that ptxas could fuse, now or after
+// a later pass has changed the code around them (exceptions: docs/ir.md).
 bool ir_contract(PtxModule *m, Error *err);
 // For the architecture ptxas or the driver will assemble for (90; 0: the module's own). log, if not NULL, gets one line
 // per instruction changed.

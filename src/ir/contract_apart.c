@@ -1,0 +1,118 @@
+// contract_apart: keeps products and additions apart that ptxas did not fuse, whatever a later pass does to the code.
+//
+// A product and an addition can only ever become one FMA if neither has a rounding mode and the value flows from one to
+// the other. Only such pairs get .rn, on one side: elsewhere a plain mul or sub allows ptxas other things that .rn
+// forbids, for example x - y > 0 becoming x > y, and (x * y) * 0.5 one scaled multiplication. So the product gets it,
+// or if it goes into a multiplication by a constant, the addition.
+#include "ir/contract.h"
+
+typedef struct Flow {
+  const IrCfg *c;
+  ContractPlan *plan;
+  Arena arena;
+  uint32_t *from, *to, ncopies;             // registers copied, in any form
+  uint32_t *at, *list;                      // the same by register, for the direction at hand
+} Flow;
+
+typedef struct CopyRegs { uint32_t reads[8], writes[8]; uint32_t nreads, nwrites; } CopyRegs;
+
+static void collect(void *ctx, PtxReg **reg, bool is_def) {
+  CopyRegs *r = ctx;
+  if (is_def && r->nwrites < ARRAY_LEN(r->writes)) r->writes[r->nwrites++] = (*reg)->id;
+  if (!is_def && (*reg)->type != TYPE_PRED && r->nreads < ARRAY_LEN(r->reads)) r->reads[r->nreads++] = (*reg)->id;
+}
+
+static bool is_copy(const PtxInstr *in) { return in->op == OP_MOV || in->op == OP_NEG || in->op == OP_SELP; }
+
+static void find_copies(Flow *f) {
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) {
+      f->from = ARENA_ARRAY(&f->arena, uint32_t, f->ncopies + 1);
+      f->to = ARENA_ARRAY(&f->arena, uint32_t, f->ncopies + 1);
+      f->ncopies = 0;
+    }
+    for (uint32_t i = 0; i < f->c->ninstrs; i++) {
+      if (!is_copy(f->c->instrs[i])) continue;
+      CopyRegs r = {.nreads = 0};
+      ptx_visit_regs(f->c->instrs[i], collect, &r);
+      for (uint32_t k = 0; k < r.nreads; k++)
+        for (uint32_t j = 0; j < r.nwrites; j++, f->ncopies++)
+          if (pass) {
+            f->from[f->ncopies] = r.reads[k];
+            f->to[f->ncopies] = r.writes[j];
+          }
+    }
+  }
+}
+
+// Spreads marks along copies: from `a` to `b`.
+static void spread(Flow *f, bool *marked, const uint32_t *a, const uint32_t *b) {
+  uint32_t nregs = f->c->func->nregs, top = 0;
+  uint32_t *stack = ARENA_ARRAY(&f->arena, uint32_t, nregs + 1);
+  f->at = ARENA_ARRAY(&f->arena, uint32_t, nregs + 2);
+  f->list = ARENA_ARRAY(&f->arena, uint32_t, f->ncopies + 1);
+  for (uint32_t i = 0; i < f->ncopies; i++) f->at[a[i] + 1]++;
+  for (uint32_t r = 0; r < nregs; r++) f->at[r + 1] += f->at[r];
+  for (uint32_t i = 0; i < f->ncopies; i++) f->list[f->at[a[i]]++] = b[i];
+  for (uint32_t r = nregs; r > 0; r--) f->at[r] = f->at[r - 1];
+  f->at[0] = 0;
+  for (uint32_t r = 0; r < nregs; r++)
+    if (marked[r]) stack[top++] = r;
+  while (top) {
+    uint32_t r = stack[--top];
+    for (uint32_t k = f->at[r]; k < f->at[r + 1]; k++) {
+      if (marked[f->list[k]]) continue;
+      marked[f->list[k]] = true;
+      stack[top++] = f->list[k];
+    }
+  }
+}
+
+static bool is_open_addition(const Flow *f, uint32_t i) {
+  const PtxInstr *in = f->c->instrs[i];
+  return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in) && f->plan->steps[i].action == CONTRACT_NONE;
+}
+
+static bool reads_marked(const PtxInstr *in, const bool *marked) {
+  for (int k = 1; k < 3; k++)
+    if (in->ops[k].kind == OPD_REG && marked[in->ops[k].reg->id]) return true;
+  return false;
+}
+
+// ptxas makes a move of it, with .rn it would not; fused or not, the sum is the same.
+static bool is_times_one(const PtxInstr *in, const bool *is_const, const uint64_t *const_value) {
+  uint64_t bits;
+  for (int k = 1; k < 3 && in->op == OP_MUL; k++)
+    if (contract_constant(&in->ops[k], const_value, is_const, &bits) && contract_is_one(in->types[0], bits)) return true;
+  return false;
+}
+
+void contract_keep_apart(const IrCfg *c, const bool *is_const, const uint64_t *const_value, ContractPlan *plan) {
+  Flow f = {.c = c, .plan = plan};
+  uint32_t nregs = c->func->nregs;
+  bool *added = ARENA_ARRAY(&f.arena, bool, nregs + 1), *product = ARENA_ARRAY(&f.arena, bool, nregs + 1);
+  bool *scaled = ARENA_ARRAY(&f.arena, bool, nregs + 1);
+  uint64_t bits;
+  find_copies(&f);
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    for (int k = 1; k < 3 && is_open_addition(&f, i); k++)
+      if (in->ops[k].kind == OPD_REG) added[in->ops[k].reg->id] = true;
+    if (in->op == OP_MUL && in->nops == 3)
+      for (int k = 1; k < 3; k++)
+        if (in->ops[k].kind == OPD_REG && contract_constant(&in->ops[3 - k], const_value, is_const, &bits)) scaled[in->ops[k].reg->id] = true;
+  }
+  spread(&f, added, f.to, f.from);
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    if (plan->steps[i].action != CONTRACT_NONE || !contract_makes_product(in) || in->ops[0].kind != OPD_REG) continue;
+    uint32_t r = in->ops[0].reg->id;
+    if (!added[r] || is_times_one(in, is_const, const_value)) continue;
+    if (in->op == OP_MUL && !scaled[r]) plan->steps[i].action = CONTRACT_EXPLICIT;
+    else product[r] = true;
+  }
+  spread(&f, product, f.from, f.to);
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    if (is_open_addition(&f, i) && reads_marked(c->instrs[i], product)) plan->steps[i].action = CONTRACT_EXPLICIT;
+  arena_free(&f.arena);
+}
