@@ -195,6 +195,9 @@ unsigned ptx_op_classes(const PtxInstr *in);   // INT or FLOAT by the instructio
 PtxFamily ptx_op_family(PtxOp op);
 unsigned ptx_op_version(PtxOp op);        // first ISA version, times ten: 70
 unsigned ptx_op_sm(PtxOp op);             // first architecture: 80; 0: all
+// --- forms.c: the lines of forms.def, from 1 on as in PtxInstr.form; NULL past the end ---
+typedef struct PtxForm { PtxOp op; const char *mods, *operands; } PtxForm;
+const PtxForm *ptx_form(uint32_t index);
 
 // --- visit.c ---
 // How an instruction uses its registers: calls f for every register operand, addresses, vectors and the guard included.
