@@ -68,6 +68,7 @@ void parse_section(Parser *ps) {
   if (!is_punct(ps, '{')) parse_fail(ps, &ps->tok, "expected '{' after the name of a section, found %s", token_describe(ps, &ps->tok));
   const char *close = memchr(ps->p, '}', (size_t)(ps->end - ps->p));
   if (!close) parse_fail(ps, &start, "section without an end");
+  if (memchr(ps->p, 0, (size_t)(close - ps->p))) parse_fail(ps, &start, "a NUL byte in a section");
   for (const char *p = ps->p; p < close; p++)
     if (*p == '\n') ps->line++, ps->bol = p + 1;
   vec_push(&ps->items, (PtxItem){.kind = ITEM_SECTION, .text = text_between(ps, start.at, close + 1)});
