@@ -59,7 +59,8 @@ bool cuda_open(const char *library) {
   char name[64];
 #define F(fn, args) \
   snprintf(name, sizeof name, "%s_v2", #fn); \
-  *(void **)&fn = dlsym(lib, name); \
+  /* cuCtxSynchronize_v2 is another function: it takes a context */ \
+  *(void **)&fn = strcmp(#fn, "cuCtxSynchronize") ? dlsym(lib, name) : NULL; \
   if (!fn) *(void **)&fn = dlsym(lib, #fn); \
   if (!fn) { \
     fprintf(stderr, "semantics: %s has no %s\n", library, #fn); \
