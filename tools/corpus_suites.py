@@ -111,13 +111,15 @@ def sample(top, base, name, cmake, known):
     if known.get('skip'):
         p.not_tried = p.not_tried or 'skipped by its own test list'
     common = os.path.join(top, 'Common')
-    command = ['nvcc', '-O3', '-std=c++17', '--extended-lambda', '-I' + common, '-o', name] + sources
+    command = ['nvcc', '-O3', '-std=c++17', '--extended-lambda', '-I' + common, '-Iinc', '-o', name] + sources
     if 'cdp' in name or re.search(r'cudadevrt', text):
         command += ['-rdc=true', '-lcudadevrt']
     if 'cuda_driver' in text:
         command += ['-lcuda']
     if 'nvrtc' in text.lower():
         command += ['-lnvrtc', '-lcuda']
+    if 'nvJitLink' in text:
+        command += ['-lnvJitLink', '-lcuda']
     if 'OpenMP' in text:
         command += ['-Xcompiler', '-fopenmp']
     p.build = [command]
