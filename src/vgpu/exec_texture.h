@@ -1,0 +1,40 @@
+// Shared by the files of the texture family.
+#ifndef WG_VGPU_EXEC_TEXTURE_H
+#define WG_VGPU_EXEC_TEXTURE_H
+
+#include "vgpu/exec_memory.h"
+
+typedef enum { GEOM_1D, GEOM_2D, GEOM_3D, GEOM_A1D, GEOM_A2D, GEOM_CUBE, GEOM_ACUBE, GEOM_NONE } TexGeometry;
+static inline bool geometry_has_layers(TexGeometry g) { return g == GEOM_A1D || g == GEOM_A2D || g == GEOM_ACUBE; }
+static inline unsigned geometry_dims(TexGeometry g) {     // coordinates besides the layer
+  return g == GEOM_1D || g == GEOM_A1D ? 1 : g == GEOM_2D || g == GEOM_A2D ? 2 : 3;
+}
+
+// One lane's request to the sampler.
+typedef struct TexRequest {
+  TexGeometry geometry;
+  bool integer;                               // coordinates are texel indices, no filtering
+  int32_t index[3];
+  float at[3];
+  int32_t layer;
+  float lod;
+  bool has_gradient;
+  float dx[3], dy[3];
+  int32_t offset[3];                          // in texels
+} TexRequest;
+
+// Four channels: integers as they are, floats as their bits.
+void VGPU_NAME(texture_sample)(const VgpuTexture *t, const TexRequest *q, uint32_t out[4]);
+// One channel of the four texels a bilinear filter would mix, counter-clockwise from the lower left.
+void VGPU_NAME(texture_gather)(const VgpuTexture *t, const TexRequest *q, unsigned channel, uint32_t out[4]);
+
+// The handle a lane names: the value itself, or what the texref or surfref variable at that address holds.
+static inline uint64_t texture_handle(uint64_t value) {
+  return vgpu_window_base && vgpu_window_holds(value, 8) ? *(const volatile uint64_t *)value : value;
+}
+
+TexGeometry VGPU_NAME(texture_geometry)(const PtxInstr *in);
+BindFn VGPU_NAME(bind_surface);               // exec_surface.c: suld, sust, sured
+BindFn VGPU_NAME(bind_texture_query);         // exec_texture_query.c: txq, suq, istypep
+
+#endif
