@@ -123,7 +123,7 @@ static const Inst *exec_sust(Warp *w, const Inst *in) {
 
 // sust.p: 32-bit values become the surface's own format; out of its range they saturate.
 static void store_channel(VgpuTexel texel, char *p, uint32_t bits, PtxType t) {
-  int64_t v = t == TYPE_S32 ? (int32_t)bits : bits;
+  int64_t v = t == TYPE_S32 ? (int64_t)(int32_t)bits : (int64_t)bits;
 #define SATURATE(T, lo, hi) do { T x_ = (T)(v < (lo) ? (lo) : v > (hi) ? (hi) : v); memcpy(p, &x_, sizeof x_); } while (0)
   switch (texel) {
   case TEXEL_U8: SATURATE(uint8_t, 0, UINT8_MAX); break;
