@@ -87,12 +87,6 @@ static void compile_modifiers(Form *f) {
       if (*p != '|') break;
       p++;
     }
-    if (optional && *p == '.') {   // {.and.popc}: two that come together
-      CHECK(f->ngroups < MAX_GROUPS);
-      f->groups[f->ngroups++] = (FormGroup){set_id(&s), true, holds_type(&s)};
-      s = (ModSet){{0}};
-      p = add_modifier(&s, p, text);
-    }
     if (optional && *p++ != '}') form_error(text, "expected '}'");
     CHECK(f->ngroups < MAX_GROUPS);
     f->groups[f->ngroups++] = (FormGroup){set_id(&s), optional, holds_type(&s)};

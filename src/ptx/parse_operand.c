@@ -10,7 +10,7 @@ void pend_label(Parser *ps, const Token *t, PtxLabel **slot, bool is_branch) {
 }
 
 static PtxSelector selector_of(const Token *t) {
-  static const char names[][4] = {"", ".x", ".y", ".z", ".w", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
+  static const char *const names[] = {"", ".x", ".y", ".z", ".w", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
   for (unsigned i = 1; i < ARRAY_LEN(names); i++)
     if (is_word(t, names[i])) return (PtxSelector)i;
   if (is_word(t, ".r")) return SEL_X;   // .r .g .b .a are other names of .x .y .z .w
@@ -18,6 +18,17 @@ static PtxSelector selector_of(const Token *t) {
   if (is_word(t, ".b")) return SEL_Z;
   if (is_word(t, ".a")) return SEL_W;
   return SEL_NONE;
+}
+
+// lanes: '.' ('b' | 'h') digit digit+, of video instructions
+static PtxSelector parse_lanes(const Token *t, PtxOperand *o) {
+  if (t->len < 4 || t->len > 6 || (t->at[1] != 'b' && t->at[1] != 'h')) return SEL_NONE;
+  for (uint32_t i = 2; i < t->len; i++) {
+    if (t->at[i] < '0' || t->at[i] > '7') return SEL_NONE;
+    o->lanes[i - 2] = (uint8_t)(t->at[i] - '0');
+  }
+  o->nlanes = (uint8_t)(t->len - 2);
+  return t->at[1] == 'b' ? SEL_B_LANES : SEL_H_LANES;
 }
 
 static void set_number(PtxOperand *o, Number n) {
@@ -74,6 +85,7 @@ static void parse_symbol(Parser *ps, PtxOp op, PtxOperand *o) {
   }
   if ((o->kind == OPD_REG || o->kind == OPD_SREG) && ps->tok.kind == TOK_DOT) {
     o->selector = selector_of(&ps->tok);
+    if (!o->selector) o->selector = parse_lanes(&ps->tok, o);
     if (!o->selector) parse_fail(ps, &ps->tok, "unknown component %s", token_describe(ps, &ps->tok));
     ptx_lex(ps);
   }
@@ -150,6 +162,20 @@ static void parse_address(Parser *ps, PtxOp op, PtxOperand *o) {
   memcpy(o->list, local, n * sizeof *local);
 }
 
+// pair: (register | vector | '_') ['|' (register | '_')]
+static void parse_pair(Parser *ps, PtxOp op, PtxOperand *o) {
+  if ((o->kind != OPD_REG && o->kind != OPD_SINK && o->kind != OPD_VECTOR) || !is_punct(ps, '|')) return;
+  PtxOperand *pair = ARENA_ARRAY(ps->arena, PtxOperand, 2);
+  pair[0] = *o;
+  ptx_lex(ps);
+  Token t = ps->tok;
+  if (t.kind != TOK_IDENT) parse_fail(ps, &t, "expected a register after '|', found %s", token_describe(ps, &t));
+  if (is_word(&t, "_")) pair[1].kind = OPD_SINK, ptx_lex(ps);
+  else parse_symbol(ps, op, &pair[1]);
+  if (pair[1].kind != OPD_REG && pair[1].kind != OPD_SINK) parse_fail(ps, &t, "expected a register after '|'");
+  *o = (PtxOperand){.kind = OPD_PAIR, .list = pair, .nlist = 2};
+}
+
 // operand: ['!'] symbol ['|' symbol] | constant | '[' … ']' | '{' … '}' | '_'
 void parse_operand(Parser *ps, PtxOp op, PtxOperand *o) {
   const Token *t = &ps->tok;
@@ -167,16 +193,7 @@ void parse_operand(Parser *ps, PtxOp op, PtxOperand *o) {
         o->imm += parse_offset(ps);
       }
     }
-    if ((o->kind == OPD_REG || o->kind == OPD_SINK) && is_punct(ps, '|')) {
-      PtxOperand *pair = ARENA_ARRAY(ps->arena, PtxOperand, 2);
-      pair[0] = *o;
-      ptx_lex(ps);
-      if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected a register after '|', found %s", token_describe(ps, &ps->tok));
-      if (is_word(&ps->tok, "_")) pair[1].kind = OPD_SINK, ptx_lex(ps);
-      else parse_symbol(ps, op, &pair[1]);
-      if (pair[1].kind != OPD_REG && pair[1].kind != OPD_SINK) parse_fail(ps, &ps->tok, "expected a register after '|'");
-      *o = (PtxOperand){.kind = OPD_PAIR, .list = pair, .nlist = 2};
-    }
+    parse_pair(ps, op, o);
     return;
   }
   if (t->kind == TOK_PUNCT) {
@@ -185,6 +202,7 @@ void parse_operand(Parser *ps, PtxOp op, PtxOperand *o) {
         ptx_lex(ps);
         o->kind = OPD_VECTOR;
         parse_list(ps, op, o, '}', "after a vector");
+        parse_pair(ps, op, o);
         return;
       case '[':
         ptx_lex(ps);
@@ -202,7 +220,17 @@ void parse_operand(Parser *ps, PtxOp op, PtxOperand *o) {
         o->negated = true;
         return;
       }
-      case '-': case '+': case '~': case '(': break;
+      case '-':
+        if (op == OP_VMAD && (*ps->p == '%' || *ps->p == '_' || (*ps->p | 0x20) >= 'a')) {   // -%r4: the register's value, negated
+          ptx_lex(ps);
+          if (ps->tok.kind != TOK_IDENT) parse_fail(ps, &ps->tok, "expected a register after '-'");
+          parse_symbol(ps, op, o);
+          if (o->kind != OPD_REG) parse_fail(ps, &ps->tok, "expected a register after '-'");
+          o->negated = true;
+          return;
+        }
+        break;
+      case '+': case '~': case '(': break;
       default: parse_fail(ps, t, "expected an operand, found %s", token_describe(ps, t));
     }
   } else if (t->kind != TOK_NUMBER) {

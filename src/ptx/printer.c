@@ -39,7 +39,7 @@ static void print_list(const PtxOperand *list, unsigned n, Str *out) {
 
 void print_operand(const PtxOperand *o, Str *out) {
   static const char *const selectors[] = {"", ".x", ".y", ".z", ".w", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
-  if (o->negated) str_addc(out, '!');
+  if (o->negated) str_addc(out, o->kind == OPD_REG && o->reg->type != TYPE_PRED ? '-' : '!');
   switch (o->kind) {
     case OPD_NONE: break;
     case OPD_REG: str_add(out, o->reg->name); break;
@@ -84,7 +84,12 @@ void print_operand(const PtxOperand *o, Str *out) {
       break;
     case OPD_SINK: str_addc(out, '_'); break;
   }
-  str_add(out, selectors[o->selector]);
+  if (o->selector < ARRAY_LEN(selectors)) {
+    str_add(out, selectors[o->selector]);
+  } else {
+    str_add(out, o->selector == SEL_B_LANES ? ".b" : ".h");
+    for (unsigned i = 0; i < o->nlanes; i++) str_addc(out, (char)('0' + o->lanes[i]));
+  }
 }
 
 void ptx_print_instr(const PtxInstr *in, Str *out) {

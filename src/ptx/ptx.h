@@ -132,12 +132,13 @@ typedef enum PtxOperandKind {
   OPD_ADDR,       // [base + offset]: list[0] is the base (REG, VAR, INT); `imm` the offset; if nlist>1 the rest are
                   // further bracket members, as in [tex, {x,y}] or [map, {c0,c1}]; reg_neg: [a + -b] kept as imm
   OPD_VECTOR,     // {a, b, …}: list
-  OPD_PAIR,       // a|b as in setp p|q and shfl d|p: list[0], list[1] (either may be OPD_SINK)
+  OPD_PAIR,       // a|b as in setp p|q and shfl d|p: list[0], list[1] (either may be OPD_SINK; list[0] a vector in tex)
   OPD_LIST,       // (a, b, …): call arguments or returns: list
   OPD_SINK,       // _
 } PtxOperandKind;
 
-typedef enum { SEL_NONE, SEL_X, SEL_Y, SEL_Z, SEL_W, SEL_B0, SEL_B1, SEL_B2, SEL_B3, SEL_H0, SEL_H1 } PtxSelector;
+typedef enum { SEL_NONE, SEL_X, SEL_Y, SEL_Z, SEL_W, SEL_B0, SEL_B1, SEL_B2, SEL_B3, SEL_H0, SEL_H1,
+  SEL_B_LANES, SEL_H_LANES } PtxSelector;   // video: .b7654, .h10; the digits are in PtxOperand.lanes
 
 typedef enum PtxSreg {
   SREG_NONE,
@@ -152,10 +153,11 @@ bool ptx_sreg_is_vector(PtxSreg s);       // %tid and its like: .x .y .z follow
 struct PtxOperand {
   PtxOperandKind kind;
   PtxSelector selector;                   // %v.x, %r.b0, %tid.x
-  bool negated;                           // !%p
+  bool negated;                           // !%p, and -%r in vmad
   bool is_double;                         // OPD_FLOAT
   bool is_unsigned;                       // OPD_INT written with U or too large for int64
   bool offset_given;                      // OPD_VAR, OPD_ADDR: written [x+0]; ptxas -g makes other code of [x]
+  uint8_t nlanes, lanes[4];               // SEL_B_LANES, SEL_H_LANES: the digits as written
   uint8_t nlist;                          // up to 255; call lists too
   PtxSreg sreg;
   union { PtxReg *reg; PtxVar *var; PtxFunc *func; PtxLabel *label; };

@@ -88,7 +88,6 @@ static bool check_value(Verifier *v, const PtxOperand *o, PtxType t, bool relaxe
       if (t && (is_plain_int(t) || t == TYPE_PRED)) *why = "a floating-point constant where an integer is expected";
       else return true;
       return false;
-    case OPD_SREG: return true;
     default: return true;
   }
 }
@@ -117,6 +116,7 @@ static bool match_operand(Verifier *v, const PtxInstr *in, const FormOperand *wa
     case 'd': case 'D': case 'P':
       if (o->negated) return false;
       if (o->kind == OPD_SINK) return ptx_op_family(in->op) != FAMILY_ARITH || want->kind != 'd';
+      if (want->kind == 'P' && o->kind == OPD_PAIR && o->list[0].kind == OPD_VECTOR) return ptx_op_family(in->op) == FAMILY_TEXTURE;
       if (want->kind == 'P' && o->kind == OPD_PAIR) return check_elements(v, o, t, relaxed, true, why);
       if ((want->kind == 'D' || (want->kind == 'P' && ptx_op_family(in->op) == FAMILY_TEXTURE)) && o->kind == OPD_VECTOR)
         return check_elements(v, o, in->op == OP_MOV ? TYPE_NONE : t, relaxed, true, why);
@@ -132,7 +132,9 @@ static bool match_operand(Verifier *v, const PtxInstr *in, const FormOperand *wa
     case 'x': return o->kind != OPD_NONE;
     default:
       if (o->negated && t != TYPE_PRED) return false;
-      return (o->kind == OPD_REG || o->kind == OPD_INT || o->kind == OPD_FLOAT || o->kind == OPD_SREG) && check_value(v, o, t, relaxed, why);
+      if (o->kind == OPD_SREG && in->op == OP_CVT) return true;
+      if (o->kind == OPD_SREG) *why = "a special register can only be read by mov and cvt";
+      return (o->kind == OPD_REG || o->kind == OPD_INT || o->kind == OPD_FLOAT) && check_value(v, o, t, relaxed, why);
   }
 }
 
@@ -171,6 +173,9 @@ static bool check_vector_length(Verifier *v, const PtxInstr *in) {
 // mov.b64 d, {a, b} and mov.b64 {a, b}, d: the parts fill the whole.
 static bool check_pack(Verifier *v, const PtxInstr *in) {
   if (in->op != OP_MOV || in->nops != 2 || !in->ntypes) return true;
+  if (in->ops[1].kind == OPD_SREG && ptx_sreg_is_vector(in->ops[1].sreg) != (in->ops[1].selector || vector_length(in)))
+    return fail(v, in, "'%s' %s", ptx_sreg_name(in->ops[1].sreg), ptx_sreg_is_vector(in->ops[1].sreg) ? "is a vector: write .x, .y or .z after it" : "is not a vector");
+  if (vector_length(in)) return true;
   for (int i = 0; i < 2; i++) {
     const PtxOperand *o = &in->ops[i];
     if (o->kind == OPD_REG && !(o->reg->vector && !o->selector) && !register_fits(o->reg->type, in->types[0], false))
