@@ -29,8 +29,8 @@ struct VgpuModule {
   pthread_mutex_t lock;                       // decoding
 };
 // What a name means inside one unit. Both follow .extern to the definition; NULL: unresolved.
-FuncSym *module_function(const PtxFunc *f);
-VarSym *module_variable(const PtxVar *v);
+FuncSym *function_symbol(const PtxFunc *f);
+VarSym *variable_symbol(const PtxVar *v);
 
 struct VgpuKernel {
   VgpuModule *module;

@@ -113,7 +113,7 @@ uint32_t bind_src(Binder *b, const PtxOperand *o, PtxType t) {
   case OPD_FLOAT:
     return bind_constant(b, float_bits(o, t), width);
   case OPD_FUNC: {
-    return bind_constant(b, (uint64_t)module_function(o->func), MAX(width, 4u));
+    return bind_constant(b, (uint64_t)function_symbol(o->func), MAX(width, 4u));
   }
   case OPD_VAR: {
     uint32_t offset;
@@ -128,7 +128,7 @@ uint32_t bind_src(Binder *b, const PtxOperand *o, PtxType t) {
       i->flag[1] = (uint8_t)MAX(width, 4u);
       return slot;
     }
-    VarSym *s = module_variable(o->var);
+    VarSym *s = variable_symbol(o->var);
     if (!s) {
       error_set(b->err, "the address of %s is not known", o->var->name);
       return bind_constant(b, 0, MAX(width, 4u));
@@ -241,7 +241,7 @@ static bool decode_call(Decoder *d) {
     i->a = slot;
     return true;
   }
-  cs->callee = module_function(callee->func);
+  cs->callee = function_symbol(callee->func);
   if (!cs->callee->func && !cs->callee->builtin)
     return error_set(d->binder.err, "call of %s, which is defined nowhere in this program", callee->func->name);
   bind_emit(&d->binder, cs->callee->builtin ? cs->callee->builtin : exec_call)->ptr = cs;

@@ -22,7 +22,7 @@ static void place_shared(VgpuKernel *k, const PtxVar *v) {
 }
 
 static void scan_operand(Reach *r, const PtxOperand *o) {
-  if (o->kind == OPD_FUNC && o->func->user) reach(r, module_function(o->func));
+  if (o->kind == OPD_FUNC && o->func->user) reach(r, function_symbol(o->func));
   if (o->kind == OPD_VAR && o->var) place_shared(r->k, o->var);
   for (unsigned i = 0; i < o->nlist; i++) scan_operand(r, &o->list[i]);
 }
@@ -55,7 +55,7 @@ static uint32_t deepest(VgpuKernel *k, FuncSym *f, U64Map *depth) {
     if (f->func->stmts[i].kind != STMT_INSTR) continue;
     PtxInstr *in = f->func->stmts[i].instr;
     if (in->op != OP_CALL || in->ops[1].kind != OPD_FUNC || !in->ops[1].func->user) continue;
-    FuncSym *callee = module_function(in->ops[1].func);
+    FuncSym *callee = function_symbol(in->ops[1].func);
     if (callee->func) below = MAX(below, deepest(k, callee, depth));
   }
   uint32_t total = (c ? c->local_bytes : 0) + below;

@@ -2,8 +2,8 @@
 // PtxVar.user and PtxFunc.user point at the VarSym and FuncSym they resolve to.
 #include "vgpu/core.h"
 
-FuncSym *module_function(const PtxFunc *f) { return f->user; }
-VarSym *module_variable(const PtxVar *v) { return v->user; }
+FuncSym *function_symbol(const PtxFunc *f) { return f->user; }
+VarSym *variable_symbol(const PtxVar *v) { return v->user; }
 
 static bool in_memory(const PtxVar *v) {
   return (v->space == SPACE_GLOBAL || v->space == SPACE_CONST || v->space == SPACE_TEX) && v->linkage != LINK_EXTERN;
@@ -80,8 +80,8 @@ static bool resolve_all(VgpuModule *m, Error *err) {
 }
 
 static uint64_t generic_address(const PtxReloc *r) {
-  if (r->func) return (uint64_t)module_function(r->func) + (uint64_t)r->addend;
-  VarSym *s = module_variable(r->var);
+  if (r->func) return (uint64_t)function_symbol(r->func) + (uint64_t)r->addend;
+  VarSym *s = variable_symbol(r->var);
   return s ? (uint64_t)s->address + (uint64_t)r->addend : 0;
 }
 
@@ -108,7 +108,7 @@ static bool lay_out_memory(VgpuModule *m, Error *err) {
       const PtxReloc *rel = &s->var->relocs[r];
       uint64_t value = generic_address(rel);
       if (rel->mask) value = (value & rel->mask) >> __builtin_ctzll(rel->mask);
-      if (rel->func) module_function(rel->func)->address_taken = true;
+      if (rel->func) function_symbol(rel->func)->address_taken = true;
       if (rel->offset + rel->size <= s->var->size) memcpy(s->address + rel->offset, &value, rel->size);
     }
   }
@@ -116,7 +116,7 @@ static bool lay_out_memory(VgpuModule *m, Error *err) {
 }
 
 static void note_address(PtxOperand *o) {
-  if (o->kind == OPD_FUNC && o->func->user) module_function(o->func)->address_taken = true;
+  if (o->kind == OPD_FUNC && o->func->user) function_symbol(o->func)->address_taken = true;
   for (unsigned i = 0; i < o->nlist; i++) note_address(&o->list[i]);
 }
 
