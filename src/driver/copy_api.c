@@ -140,10 +140,12 @@ CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream q) { return c
 
 // --- batches ---
 
+static bool is_legacy(CUstream q) { return q == CU_STREAM_LEGACY || (!q && !stream_zero_is_per_thread); }
+
 CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, size_t count, CUmemcpyAttributes *attrs,
                                size_t *index, size_t nattrs, CUstream q) {
   if (!d || !s || !sizes || !count || !attrs || !index || !nattrs || nattrs > count || index[0]) return CUDA_ERROR_INVALID_VALUE;
-  if (!q || q == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
+  if (is_legacy(q)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; i++) TRY(flat(UNIFIED, d[i], UNIFIED, s[i], sizes[i], q, true));
   return CUDA_SUCCESS;
 }
@@ -181,7 +183,7 @@ static size_t batch_element(const CUDA_MEMCPY3D_BATCH_OP *op) {
 }
 
 CUresult cuMemcpy3DBatchAsync_v2(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream q) {
-  if (!n || !ops || flags || !q || q == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
+  if (!n || !ops || flags || is_legacy(q)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < n; i++) {
     CUDA_MEMCPY3D_BATCH_OP *op = &ops[i];
     size_t element = batch_element(op);

@@ -117,6 +117,8 @@ struct Module {
 };
 CUresult module_load(Context *ctx, const CodeImage *code, Module **out, Error *err);
 void module_unload(Module *m);                           // waits for its context
+void module_bind(Module *m, Context *ctx);
+void module_report_failure(const Error *err);
 CUresult module_function(Module *m, const char *name, Function **out);
 void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info, const char *error);
 
@@ -131,7 +133,7 @@ typedef struct FunctionSettings {                        // what cuFuncSetAttrib
   int max_dynamic_shared, carveout, nonportable_cluster, cluster_policy, cluster[3];
   CUfunc_cache cache;
 } FunctionSettings;
-struct Kernel { ObjectKind kind; Library *library; const char *name; const VgpuKernelInfo *info; FunctionSettings settings; };
+struct Kernel { ObjectKind kind; Library *library; const char *name; FunctionSettings settings; };
 struct Function {
   ObjectKind kind;
   Module *module;
@@ -142,6 +144,10 @@ struct Function {
   bool launched;
   unsigned legacy_block[3], legacy_shared, legacy_size; unsigned char *legacy_params;    // cuFuncSetBlockShape, cuParamSet*
 };
+// --- link.c: what cuLinkComplete returns ---
+bool link_is_linked(const void *data);
+void link_open(const void *data, CodeImage *out);
+
 CUresult library_module(Library *lib, Context *ctx, Module **out);
 CUresult function_get(CUfunction handle, Context *ctx, Function **out);      // accepts a CUkernel too
 FunctionSettings *function_settings(Function *f);
@@ -222,7 +228,7 @@ typedef struct Work {
     struct { CUstreamCallback fn; void *user; CUstream stream; } callback;
     Event *event;                                        // WORK_RECORD, WORK_WAIT: counted reference
     struct { CUstreamBatchMemOpParams *ops; unsigned count, flags; } memops;     // ops owned
-    struct { CUdeviceptr ptr; size_t bytes; CUmemPoolProps props; } alloc;
+    struct { struct GraphMemory *memory; size_t bytes; CUmemPoolProps props; } alloc;     // counted reference
     CUdeviceptr free;
     Plan *plan;                                          // WORK_GRAPH: counted reference
     struct { CUgraphConditionalHandle handle; CUgraphConditionalNodeType type; unsigned size; } conditional;
@@ -282,6 +288,8 @@ struct Event {
   uint64_t capture_id;
   VEC(Node *) capture_deps;
 };
+void event_move(Event *e, Stream *s, uint64_t seq);      // queue_lock held: it now stands for that position
+CUresult event_get(CUevent handle, Event **out);
 void event_retain(Event *e);
 void event_release(Event *e);
 uint64_t clock_ns(void);
@@ -303,6 +311,15 @@ Pool *pool_new(Device *dev, const CUmemPoolProps *props);
 void pool_give_back(const Alloc *a);                     // an ALLOC_POOL range that was removed
 CUresult memory_free_now(CUdeviceptr p);                 // at the end of what was queued before
 
+// --- graph_memory.c: memory of allocation nodes; lives as long as a node or plan names it ---
+typedef struct GraphMemory GraphMemory;
+CUresult graph_memory_new(Context *ctx, size_t bytes, GraphMemory **out);
+CUdeviceptr graph_memory_address(const GraphMemory *m);
+void graph_memory_retain(GraphMemory *m);
+void graph_memory_release(GraphMemory *m);
+void graph_memory_set_live(GraphMemory *m);              // its node ran
+bool graph_memory_freed(CUdeviceptr p);                  // by a free node or the program; false: not such memory
+
 // --- array.c ---
 struct Array {
   ObjectKind kind;
@@ -316,6 +333,9 @@ struct Mipmap { ObjectKind kind; Context *ctx; CUDA_ARRAY3D_DESCRIPTOR desc; VEC
 bool array_texel(CUarray_format format, VgpuTexel *texel, unsigned *channels, bool *normalized);   // channels: 0 unless the format fixes them
 unsigned array_texel_bytes(VgpuTexel t);
 void array_forget_context(Context *ctx);
+
+// --- texture.c ---
+CUresult texture_describe(const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *d, const CUDA_RESOURCE_VIEW_DESC *v, VgpuTexture *t);
 
 // --- texref.c ---
 void texref_bind(Module *m);                             // before a launch: texture references get their handles
@@ -334,8 +354,10 @@ struct Capture {
 // queue_lock held. Adds the work as a node behind the stream's dependencies; takes it over.
 CUresult capture_add(Stream *s, Work *w);
 CUresult capture_forbids_unsafe_call(void);              // calls that a capture on this thread (or a global one) does not allow
+Capture *capture_of_event(Event *e);                      // queue_lock held; NULL: its last record was not in a capture that goes on
 CUresult capture_record_event(Stream *s, Event *e);      // queue_lock held
 CUresult capture_wait_event(Stream *s, Event *e);        // queue_lock held
+CUresult capture_add_child(Stream *s, const Graph *child);       // queue_lock held
 CUresult capture_refuse(Stream *s);                      // this stream is being captured: the call invalidates the capture
 CUgraphNodeType work_node_type(const Work *w);
 
@@ -349,7 +371,11 @@ struct Node {
   uint64_t clone_of;                                     // id of the node it was cloned from
   VEC(Node *) deps; VEC(CUgraphEdgeData) edges;          // edges[i] belongs to deps[i]
   VEC(Graph *) bodies;                                   // child graph, or the bodies of a conditional node
+  void **param_pointers;                                 // what cuGraphKernelNodeGetParams handed out
 };
+CUresult node_get(CUgraphNode handle, Node **out);
+CUresult graph_get(CUgraph handle, Graph **out);
+CUresult node_make_work(const CUgraphNodeParams *p, const Work *before, Work *out);   // before: attributes to keep, or NULL
 typedef struct UserRef { struct UserObject *object; unsigned count; } UserRef;
 struct Graph {
   ObjectKind kind;

@@ -27,7 +27,7 @@ void event_release(Event *e) {
   free(e);
 }
 
-static CUresult event_get(CUevent handle, Event **out) {
+CUresult event_get(CUevent handle, Event **out) {
   TRY(driver_check());
   Event *e = object_get(handle, OBJECT_EVENT);
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
@@ -61,8 +61,7 @@ CUresult cuEventDestroy_v2(CUevent handle) {
   return CUDA_SUCCESS;
 }
 
-// The event now stands for position seq of s. queue_lock held.
-static void move_to(Event *e, Stream *s, uint64_t seq) {
+void event_move(Event *e, Stream *s, uint64_t seq) {
   stream_retain(s);
   if (e->stream) stream_release(e->stream);
   e->stream = s;
@@ -86,7 +85,7 @@ static CUresult record(Event *e, Stream *s, unsigned flags) {
   TRY(queue_submit_after(s, &w, NULL, 0, &seq, SUBMIT_INLINE));
   if (captured) return CUDA_SUCCESS;
   pthread_mutex_lock(&queue_lock);
-  move_to(e, s, seq);
+  event_move(e, s, seq);
   pthread_mutex_unlock(&queue_lock);
   return CUDA_SUCCESS;
 }
@@ -128,7 +127,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags) {
   TRY(event_get(handle, &e));
   bool external = flags & CU_EVENT_WAIT_EXTERNAL;
   pthread_mutex_lock(&queue_lock);
-  if (!external && (s->capture || e->capture)) {
+  if (!external && (s->capture || capture_of_event(e))) {
     CUresult result = capture_wait_event(s, e);
     pthread_mutex_unlock(&queue_lock);
     return result;
@@ -190,8 +189,8 @@ CUresult cuCtxWaitEvent(CUcontext handle, CUevent event) {
 
 static CUresult check_not_captured(Event *e) {
   pthread_mutex_lock(&queue_lock);
-  bool captured = e->capture;
-  if (captured) e->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  Capture *captured = capture_of_event(e);
+  if (captured) captured->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   pthread_mutex_unlock(&queue_lock);
   return captured ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
 }

@@ -180,7 +180,7 @@ CUresult cuMemFree_v2(CUdeviceptr p) {
 
 CUresult memory_free_now(CUdeviceptr p) {
   Alloc a;
-  if (alloc_find(p, &a) && a.base == p && a.kind == ALLOC_GRAPH) return CUDA_SUCCESS;   // lives as long as its graph
+  if (graph_memory_freed(p)) return CUDA_SUCCESS;        // stays with its graph
   if (!alloc_remove(p, &a)) return CUDA_ERROR_INVALID_VALUE;
   memory_release(&a);
   return CUDA_SUCCESS;

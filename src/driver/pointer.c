@@ -1,8 +1,15 @@
 // What a pointer is: cuPointerGetAttribute, cuMemAdvise, prefetch and the attributes of ranges.
 #include "driver/driver.h"
 
-static bool is_host_kind(AllocKind kind) { return kind == ALLOC_HOST || kind == ALLOC_REGISTERED; }
-static bool host_can_touch(const Alloc *a) { return is_host_kind(a->kind) || a->kind == ALLOC_MANAGED; }
+static bool is_managed(const Alloc *a) {
+  return a->kind == ALLOC_MANAGED || (a->kind == ALLOC_GLOBAL && a->flags) ||
+         (a->kind == ALLOC_POOL && a->pool->props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED);
+}
+static bool is_host(const Alloc *a) {
+  return a->kind == ALLOC_HOST || a->kind == ALLOC_REGISTERED ||
+         (a->kind == ALLOC_POOL && !is_managed(a) && a->pool->props.location.type != CU_MEM_LOCATION_TYPE_DEVICE);
+}
+static bool host_can_touch(const Alloc *a) { return is_host(a) || is_managed(a); }
 
 // INVALID_VALUE for memory we do not know is what cuPointerGetAttribute answers for pageable memory.
 static CUresult attribute(void *data, CUpointer_attribute which, CUdeviceptr p) {
@@ -11,7 +18,7 @@ static CUresult attribute(void *data, CUpointer_attribute which, CUdeviceptr p) 
   switch ((int)which) {
   case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     if (!known) return CUDA_ERROR_INVALID_VALUE;
-    *(bool *)data = a.kind == ALLOC_MANAGED;
+    *(bool *)data = is_managed(&a);
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_MAPPED: *(bool *)data = known; return CUDA_SUCCESS;
   }
@@ -22,7 +29,7 @@ static CUresult attribute(void *data, CUpointer_attribute which, CUdeviceptr p) 
     *(CUcontext *)data = (CUcontext)a.ctx;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-    *(unsigned *)data = is_host_kind(a.kind) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    *(unsigned *)data = is_host(&a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)data = p; return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -114,8 +121,7 @@ static CUresult check_location(CUmemLocation l) {
 static CUresult check_managed(CUdeviceptr p, size_t count) {
   Alloc a;
   if (!count || !alloc_find(p, &a) || p + count > a.base + a.size) return CUDA_ERROR_INVALID_VALUE;
-  return a.kind == ALLOC_MANAGED || (a.kind == ALLOC_GLOBAL && a.flags) || a.kind == ALLOC_POOL ? CUDA_SUCCESS
-                                                                                              : CUDA_ERROR_INVALID_VALUE;
+  return is_managed(&a) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemAdvise_v2(CUdeviceptr p, size_t count, CUmem_advise advice, CUmemLocation where) {

@@ -8,6 +8,7 @@ static CUresult run(const Work *w, uint64_t seq) {
   case WORK_SET: set_run(&w->set); return CUDA_SUCCESS;
   case WORK_HOST: w->host.fn(w->host.user); return CUDA_SUCCESS;
   case WORK_MEMOPS: return memops_run(w->memops.ops, w->memops.count);
+  case WORK_ALLOC: graph_memory_set_live(w->alloc.memory); return CUDA_SUCCESS;
   case WORK_FREE: memory_free_now(w->free); return CUDA_SUCCESS;
   case WORK_GRAPH: return plan_run(w->plan, seq);
   case WORK_WAIT: {
@@ -61,6 +62,7 @@ void work_copy(Work *to, const Work *from) {
   case WORK_RECORD:
   case WORK_WAIT: event_retain(to->event); break;
   case WORK_GRAPH: plan_retain(to->plan); break;
+  case WORK_ALLOC: graph_memory_retain(to->alloc.memory); break;
   case WORK_COPY: CHECK(!from->copy.staged); break;
   default: break;
   }
@@ -74,6 +76,7 @@ void work_free(Work *w) {
   case WORK_RECORD:
   case WORK_WAIT: event_release(w->event); break;
   case WORK_GRAPH: plan_release(w->plan); break;
+  case WORK_ALLOC: graph_memory_release(w->alloc.memory); break;
   default: break;
   }
   w->kind = WORK_EMPTY;

@@ -1,0 +1,274 @@
+// Modules: from an image to PTX to code on the virtual device.
+#include "driver/driver.h"
+
+#include "base/runstats.h"
+#include "image/image.h"
+#include "ir/ir.h"
+
+// --- the PTX of an image ---
+
+enum { SM = 90 };
+
+CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err) {
+  *out = (CodeImage){0};
+  if (link_is_linked(data)) {
+    link_open(data, out);
+    return CUDA_SUCCESS;
+  }
+  Image image;
+  if (!image_open(data, size, &image, err)) return CUDA_ERROR_INVALID_IMAGE;
+  CUresult result = CUDA_SUCCESS;
+  ImageEntryList chosen = {0};
+  if (!image_choose_ptx(&image, SM, IMAGE_ANY_ARCH | IMAGE_PREFER_PLAIN | IMAGE_USE_DEBUG_PTX, &chosen, err))
+    result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+  for (uint32_t i = 0; i < chosen.len && !result; i++) {
+    const ImageEntry *e = &chosen.data[i];
+    const char *text;
+    size_t len;
+    if (!image_entry_text(e, &out->arena, &text, &len, err)) result = CUDA_ERROR_INVALID_IMAGE;
+    else
+      vec_push(&out->units, (PtxText){arena_strndup(&out->arena, text, len), len,
+                                      e->source[0] ? arena_strdup(&out->arena, e->source) : "PTX",
+                                      arena_strdup(&out->arena, e->options)});
+  }
+  vec_free(&chosen);
+  image_close(&image);
+  if (result) code_close(out);
+  return result;
+}
+
+void code_close(CodeImage *code) {
+  arena_free(&code->arena);
+  vec_free(&code->units);
+}
+
+// --- loading ---
+
+static PtxModule *parse(const PtxText *unit, Error *err) {
+  PtxModule *m = ptx_parse(unit->text, unit->len, unit->name, err);
+  if (!m) return NULL;
+  if (ptx_verify(m, err) && ir_contract(m, err)) return m;
+  ptx_free(m);
+  return NULL;
+}
+
+static void register_globals(Module *m) {
+  VgpuGlobal g;
+  for (uint32_t i = 0; vgpu_module_global_at(m->vgpu, i, &g); i++)
+    if (g.size)
+      alloc_add(&(Alloc){.base = (uintptr_t)g.address, .size = g.size, .kind = ALLOC_GLOBAL, .ctx = m->ctx,
+                         .device = m->ctx->device, .flags = g.managed});
+}
+
+static void unregister_globals(Module *m) {
+  VgpuGlobal g;
+  Alloc gone;
+  for (uint32_t i = 0; vgpu_module_global_at(m->vgpu, i, &g); i++)
+    if (g.size) alloc_remove((uintptr_t)g.address, &gone);
+}
+
+// A library's module belongs to the first context that uses it.
+void module_bind(Module *m, Context *ctx) {
+  m->ctx = ctx;
+  register_globals(m);
+  pthread_mutex_lock(&context_lock);
+  vec_push(&ctx->modules, m);
+  pthread_mutex_unlock(&context_lock);
+}
+
+CUresult module_load(Context *ctx, const CodeImage *code, Module **out, Error *err) {
+  VEC(PtxModule *) units = {0};
+  for (uint32_t i = 0; i < code->units.len; i++) {
+    PtxModule *u = parse(&code->units.data[i], err);
+    if (!u) {
+      for (uint32_t k = 0; k < units.len; k++) ptx_free(units.data[k]);
+      vec_free(&units);
+      return CUDA_ERROR_INVALID_PTX;
+    }
+    vec_push(&units, u);
+  }
+  VgpuModule *vgpu = vgpu_module_load(units.data, units.len, err);
+  vec_free(&units);
+  if (!vgpu) return CUDA_ERROR_INVALID_PTX;
+  Module *m = object_new(OBJECT_MODULE, sizeof *m);
+  m->vgpu = vgpu;
+  if (ctx) module_bind(m, ctx);
+  *out = m;
+  return CUDA_SUCCESS;
+}
+
+void module_unload(Module *m) {
+  if (m->ctx) {
+    context_wait(m->ctx);
+    unregister_globals(m);
+    pthread_mutex_lock(&context_lock);
+    for (uint32_t i = 0; i < m->ctx->modules.len; i++)
+      if (m->ctx->modules.data[i] == m) {
+        m->ctx->modules.data[i] = m->ctx->modules.data[--m->ctx->modules.len];
+        break;
+      }
+    pthread_mutex_unlock(&context_lock);
+  }
+  for (uint32_t i = 0; i < m->all_functions.len; i++) {
+    free(m->all_functions.data[i]->legacy_params);
+    object_delete(m->all_functions.data[i]);
+  }
+  for (uint32_t i = 0; i < m->texrefs.len; i++) texref_free(m->texrefs.data[i]);
+  vec_free(&m->all_functions);
+  vec_free(&m->texrefs);
+  strmap_free(&m->functions);
+  vgpu_module_unload(m->vgpu);
+  object_delete(m);
+}
+
+static Function *function_of(Module *m, VgpuKernel *k) {
+  const VgpuKernelInfo *info = vgpu_kernel_info(k);
+  Function *f = strmap_get(&m->functions, info->name);
+  if (f) return f;
+  f = object_new(OBJECT_FUNCTION, sizeof *f);
+  f->module = m;
+  f->vgpu = k;
+  f->info = info;
+  f->settings = (FunctionSettings){.max_dynamic_shared = (int)(49152 - MIN(info->static_shared, 49152)), .carveout = -1};
+  strmap_put(&m->functions, info->name, f);
+  vec_push(&m->all_functions, f);
+  return f;
+}
+
+CUresult module_function(Module *m, const char *name, Function **out) {
+  VgpuKernel *k = vgpu_module_kernel(m->vgpu, name);
+  if (!k) return CUDA_ERROR_NOT_FOUND;
+  pthread_mutex_lock(&context_lock);
+  *out = function_of(m, k);
+  pthread_mutex_unlock(&context_lock);
+  return CUDA_SUCCESS;
+}
+
+// --- options and messages of the just-in-time compiler ---
+
+static void write_log(char *buffer, void **size_slot, const char *text) {
+  size_t size = size_slot ? (size_t)(uintptr_t)*size_slot : 0;
+  if (!buffer || !size) return;
+  snprintf(buffer, size, "%s", text);
+  *size_slot = (void *)(uintptr_t)MIN(strlen(text), size - 1);
+}
+
+void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info, const char *error) {
+  char *info_buffer = NULL, *error_buffer = NULL;
+  void **info_size = NULL, **error_size = NULL;
+  for (unsigned i = 0; options && values && i < n; i++) switch ((int)options[i]) {
+    case CU_JIT_INFO_LOG_BUFFER: info_buffer = values[i]; break;
+    case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: info_size = &values[i]; break;
+    case CU_JIT_ERROR_LOG_BUFFER: error_buffer = values[i]; break;
+    case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: error_size = &values[i]; break;
+    case CU_JIT_WALL_TIME: values[i] = NULL; break;
+  }
+  write_log(info_buffer, info_size, info);
+  write_log(error_buffer, error_size, error);
+}
+
+// The program goes on with an error code; the run as a whole did not do its work.
+void module_report_failure(const Error *err) {
+  log_error("%s", err->text);
+  runstats_fail("%s", err->text);
+}
+
+static CUresult load(CUmodule *out, const void *data, size_t size, unsigned n, CUjit_option *options, void **values) {
+  Context *ctx;
+  TRY(context_current(&ctx));
+  if (!out || !data) return CUDA_ERROR_INVALID_VALUE;
+  CodeImage code;
+  Error err = {{0}};
+  Module *m = NULL;
+  CUresult result = code_open(data, size, &code, &err);
+  if (!result) {
+    result = module_load(ctx, &code, &m, &err);
+    code_close(&code);
+  }
+  if (result) module_report_failure(&err);
+  jit_write_logs(n, options, values, "", result ? err.text : "");
+  if (!result) *out = (CUmodule)m;
+  return result;
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options, void **values) {
+  return load(out, image, 0, n, options, values);
+}
+CUresult cuModuleLoadData(CUmodule *out, const void *image) { return load(out, image, 0, 0, NULL, NULL); }
+CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image) { return load(out, image, 0, 0, NULL, NULL); }
+
+CUresult cuModuleLoad(CUmodule *out, const char *path) {
+  Context *ctx;
+  TRY(context_current(&ctx));
+  if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
+  Str text = {0};
+  Error err = {{0}};
+  if (!file_read(path, &text, &err)) return CUDA_ERROR_FILE_NOT_FOUND;
+  CUresult result = load(out, text.data, text.len, 0, NULL, NULL);
+  str_free(&text);
+  return result;
+}
+
+static CUresult module_get(CUmodule handle, Module **out) {
+  Context *ctx;
+  TRY(context_current(&ctx));
+  *out = object_get(handle, OBJECT_MODULE);
+  return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuModuleUnload(CUmodule handle) {
+  Module *m;
+  TRY(module_get(handle, &m));
+  if (m->library) return CUDA_ERROR_NOT_PERMITTED;       // goes with its library
+  module_unload(m);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name) {
+  Module *m;
+  Function *f;
+  TRY(module_get(handle, &m));
+  if (!out || !name) return CUDA_ERROR_INVALID_VALUE;
+  TRY(module_function(m, name, &f));
+  *out = (CUfunction)f;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule handle) {
+  Module *m;
+  TRY(module_get(handle, &m));
+  if (!count) return CUDA_ERROR_INVALID_VALUE;
+  *count = 0;
+  while (vgpu_module_kernel_at(m->vgpu, *count)) ++*count;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned n, CUmodule handle) {
+  Module *m;
+  TRY(module_get(handle, &m));
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  pthread_mutex_lock(&context_lock);
+  VgpuKernel *k;
+  for (unsigned i = 0; i < n && (k = vgpu_module_kernel_at(m->vgpu, i)); i++) out[i] = (CUfunction)function_of(m, k);
+  pthread_mutex_unlock(&context_lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *size, CUmodule handle, const char *name) {
+  Module *m;
+  VgpuGlobal g;
+  TRY(module_get(handle, &m));
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  if (!vgpu_module_global(m->vgpu, name, &g)) return CUDA_ERROR_NOT_FOUND;
+  if (out) *out = (CUdeviceptr)(uintptr_t)g.address;
+  if (size) *size = g.size;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
+  TRY(driver_check());
+  if (!mode) return CUDA_ERROR_INVALID_VALUE;
+  const char *wish = getenv("CUDA_MODULE_LOADING");
+  *mode = wish && !strcmp(wish, "EAGER") ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
+  return CUDA_SUCCESS;
+}
