@@ -8,7 +8,7 @@ typedef struct Rewriter {
   Arena *arena;                             // the module's
   const IrCfg *c;
   const ContractPlan *plan;
-  bool *is_const; uint64_t *const_value;
+  ContractFacts facts;
   VEC(PtxStmt) stmts;
   VEC(PtxReg *) regs;                       // new ones
   const char *prefix;                       // of their names
@@ -40,22 +40,22 @@ static PtxOperand new_register(Rewriter *w, PtxType t) {
   return (PtxOperand){.kind = OPD_REG, .reg = r};
 }
 
-// A one-source instruction `op.type d, a` next to `near`, into a new register.
-static PtxOperand emit_unary(Rewriter *w, PtxOp op, PtxType op_type, PtxType reg_type, PtxOperand a, const PtxInstr *near) {
+// A one-source instruction `op.type d, a` next to `near`.
+static PtxInstr *emit_unary(Rewriter *w, PtxOp op, PtxType op_type, PtxOperand d, PtxOperand a, const PtxInstr *near) {
   PtxInstr *in = ARENA_NEW(w->arena, PtxInstr);
   *in = (PtxInstr){.op = op, .nmods = 1, .nops = 2, .types = {op_type}, .ntypes = 1, .ptx_line = near->ptx_line, .loc = near->loc};
   in->mods = ARENA_NEW(w->arena, PtxMod);
   in->mods[0] = (PtxMod)op_type;            // mods.def starts with the types, in their order
   in->ops = ARENA_ARRAY(w->arena, PtxOperand, 2);
-  in->ops[0] = new_register(w, reg_type);
+  in->ops[0] = d;
   in->ops[1] = a;
   vec_push(&w->stmts, (PtxStmt){.kind = STMT_INSTR, .instr = in});
-  return in->ops[0];
+  return in;
 }
 
 static bool is_constant(const Rewriter *w, const PtxOperand *o, uint64_t *bits) {
   // A register made here is never asked about.
-  return contract_constant(o, w->const_value, w->is_const, bits);
+  return contract_constant(&w->facts, o, bits);
 }
 
 static PtxOperand negate(Rewriter *w, PtxOperand o, PtxType t, const PtxInstr *near) {
@@ -63,10 +63,11 @@ static PtxOperand negate(Rewriter *w, PtxOperand o, PtxType t, const PtxInstr *n
     o.imm ^= o.is_double ? INT64_MIN : (int64_t)0x80000000;
     return o;
   }
+  PtxOperand d = new_register(w, t);
   uint64_t bits;
   if (t == TYPE_BF16X2 && o.reg->id < w->c->func->nregs && is_constant(w, &o, &bits))
-    return emit_unary(w, OP_MOV, TYPE_B32, t, (PtxOperand){.kind = OPD_INT, .imm = (int64_t)((uint32_t)bits ^ 0x80008000u)}, near);
-  return emit_unary(w, OP_NEG, t, t, o, near);
+    return emit_unary(w, OP_MOV, TYPE_B32, d, (PtxOperand){.kind = OPD_INT, .imm = (int64_t)((uint32_t)bits ^ 0x80008000u)}, near)->ops[0];
+  return emit_unary(w, OP_NEG, t, d, o, near)->ops[0];
 }
 
 static void put_rn_first(Rewriter *w, PtxInstr *in) {
@@ -104,26 +105,34 @@ static void emit_fma(Rewriter *w, PtxInstr *in, const ContractStep *s) {
   put_rn_first(w, in);
 }
 
-static PtxOperand emit_reciprocal(Rewriter *w, PtxOperand a, bool ftz, const PtxInstr *near) {
-  PtxOperand d = emit_unary(w, OP_RCP, TYPE_F32, TYPE_F32, a, near);
-  PtxInstr *in = w->stmts.data[w->stmts.len - 1].instr;
-  in->mods = ARENA_ARRAY(w->arena, PtxMod, 3);
-  in->mods[in->nmods = 0] = MOD_APPROX;
-  if (ftz) in->mods[++in->nmods] = MOD_FTZ;
-  in->mods[++in->nmods] = MOD_F32;
-  in->nmods++;
-  return d;
+static void emit_reciprocal(Rewriter *w, PtxOperand d, PtxOperand a, bool ftz, const PtxInstr *near) {
+  PtxInstr *in = emit_unary(w, OP_RCP, TYPE_F32, d, a, near);
+  PtxMod *mods = in->mods = ARENA_ARRAY(w->arena, PtxMod, 3);
+  *mods++ = MOD_APPROX;
+  if (ftz) *mods++ = MOD_FTZ;
+  *mods++ = MOD_F32;
+  in->nmods = (uint8_t)(mods - in->mods);
 }
 
-// The product itself goes away, or stays for uses that were not fused; its sources are kept for the fused ones.
+// What the fused additions read instead of the product: its sources, or copies made where it was computed. An addition
+// may stand before its product in the text, so this is settled first.
+static void choose_sources(Rewriter *w) {
+  for (uint32_t i = 0; i < w->c->ninstrs; i++) {
+    const ContractStep *s = &w->plan->steps[i];
+    const PtxInstr *in = w->c->instrs[i];
+    if (!s->feeds_fma || s->action == CONTRACT_LEAVE) continue;
+    PtxType t = in->types[0];
+    w->saved[i][0] = s->save_a ? new_register(w, t) : in->ops[1];
+    w->saved[i][1] = s->save_b || in->op == OP_DIV ? new_register(w, t) : in->ops[2];
+  }
+}
+
 static void keep_sources(Rewriter *w, uint32_t i, const ContractStep *s) {
   PtxInstr *in = w->c->instrs[i];
-  PtxType t = in->types[0];
-  for (int k = 0; k < 2; k++) {
-    bool save = k == 0 ? s->save_a : s->save_b;
-    w->saved[i][k] = save ? emit_unary(w, OP_MOV, bits_type(t), t, in->ops[1 + k], in) : in->ops[1 + k];
-  }
-  if (in->op == OP_DIV) w->saved[i][1] = emit_reciprocal(w, in->ops[2], ptx_has(in, MOD_FTZ), in);
+  PtxType bits = bits_type(in->types[0]);
+  if (s->save_a) emit_unary(w, OP_MOV, bits, w->saved[i][0], in->ops[1], in);
+  if (in->op == OP_DIV) emit_reciprocal(w, w->saved[i][1], in->ops[2], ptx_has(in, MOD_FTZ), in);
+  else if (s->save_b) emit_unary(w, OP_MOV, bits, w->saved[i][1], in->ops[2], in);
 }
 
 static void log_step(Rewriter *w, uint32_t i, const ContractStep *s) {
@@ -139,6 +148,7 @@ static void log_step(Rewriter *w, uint32_t i, const ContractStep *s) {
 static void rewrite_body(Rewriter *w) {
   PtxFunc *f = w->func;
   uint32_t at = 0;
+  choose_sources(w);
   for (uint32_t i = 0; i < f->nstmts; i++) {
     PtxStmt s = f->stmts[i];
     if (s.kind != STMT_INSTR) {
@@ -185,7 +195,7 @@ static bool contract_function(PtxFunc *f, uint32_t sm, Str *log, bool *changed, 
   ContractPlan plan = {{0}, NULL};
   contract_plan(c, sm, f->module->debug, &plan);
   Rewriter w = {.func = f, .arena = &f->module->arena, .c = c, .plan = &plan, .log = log};
-  contract_find_constants(c, &plan.arena, &w.is_const, &w.const_value);
+  contract_find_facts(c, &plan.arena, &w.facts);
   w.saved = arena_alloc(&plan.arena, sizeof *w.saved * (c->ninstrs + 1));
   w.prefix = fresh_prefix(f, w.arena);
   rewrite_body(&w);

@@ -20,6 +20,7 @@ typedef struct ContractStep {
   bool negate_addend;
   bool save_a, save_b;                      // the product: its sources are overwritten before a fused addition reads them
   bool feeds_fma;                           // the product: some fused addition needs its sources
+  bool near_addition;                       // the product: an addition of its own block reads it and was not fused
 } ContractStep;
 
 typedef struct ContractPlan { Arena arena; ContractStep *steps; /* per instruction */ } ContractPlan;
@@ -28,13 +29,21 @@ typedef struct ContractPlan { Arena arena; ContractStep *steps; /* per instructi
 void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan);
 
 // contract_apart.c: what the plan left alone but could be fused after a change elsewhere becomes EXPLICIT.
-void contract_keep_apart(const IrCfg *c, const bool *is_const, const uint64_t *const_value, ContractPlan *plan);
+struct ContractFacts;
+void contract_keep_apart(const IrCfg *c, const struct ContractFacts *facts, ContractPlan *plan);
 
 bool contract_is_candidate(const PtxInstr *in);                      // mul, add or sub without a rounding mode
 bool contract_makes_product(const PtxInstr *in);                     // ends in a multiplication ptxas may fuse
-bool contract_constant(const PtxOperand *o, const uint64_t *reg_const, const bool *is_const, uint64_t *bits);
-// Registers written once in the function, by a mov of an immediate.
-void contract_find_constants(const IrCfg *c, Arena *a, bool **is_const, uint64_t **value);
+
+// What is known of registers that are written once in the function.
+typedef struct ContractFacts {
+  bool *once;                               // written by one instruction
+  bool *is_const; uint64_t *value;          // by an unguarded mov of an immediate
+  bool *is_banked;                          // a kernel parameter, constant variable or immediate, perhaps negated
+} ContractFacts;
+void contract_find_facts(const IrCfg *c, Arena *a, ContractFacts *f);
+bool contract_constant(const ContractFacts *f, const PtxOperand *o, uint64_t *bits);
+bool contract_is_banked(const ContractFacts *f, const PtxOperand *o);
 bool contract_is_one(PtxType t, uint64_t bits);                      // +1 or -1 in a scalar type
 
 #endif

@@ -80,14 +80,14 @@ static bool reads_marked(const PtxInstr *in, const bool *marked) {
 }
 
 // ptxas makes a move of it, with .rn it would not; fused or not, the sum is the same.
-static bool is_times_one(const PtxInstr *in, const bool *is_const, const uint64_t *const_value) {
+static bool is_times_one(const PtxInstr *in, const ContractFacts *facts) {
   uint64_t bits;
   for (int k = 1; k < 3 && in->op == OP_MUL; k++)
-    if (contract_constant(&in->ops[k], const_value, is_const, &bits) && contract_is_one(in->types[0], bits)) return true;
+    if (contract_constant(facts, &in->ops[k], &bits) && contract_is_one(in->types[0], bits)) return true;
   return false;
 }
 
-void contract_keep_apart(const IrCfg *c, const bool *is_const, const uint64_t *const_value, ContractPlan *plan) {
+void contract_keep_apart(const IrCfg *c, const ContractFacts *facts, ContractPlan *plan) {
   Flow f = {.c = c, .plan = plan};
   uint32_t nregs = c->func->nregs;
   bool *added = ARENA_ARRAY(&f.arena, bool, nregs + 1), *product = ARENA_ARRAY(&f.arena, bool, nregs + 1);
@@ -100,14 +100,14 @@ void contract_keep_apart(const IrCfg *c, const bool *is_const, const uint64_t *c
       if (in->ops[k].kind == OPD_REG) added[in->ops[k].reg->id] = true;
     if (in->op == OP_MUL && in->nops == 3)
       for (int k = 1; k < 3; k++)
-        if (in->ops[k].kind == OPD_REG && contract_constant(&in->ops[3 - k], const_value, is_const, &bits)) scaled[in->ops[k].reg->id] = true;
+        if (in->ops[k].kind == OPD_REG && contract_constant(facts, &in->ops[3 - k], &bits)) scaled[in->ops[k].reg->id] = true;
   }
   spread(&f, added, f.to, f.from);
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
     if (plan->steps[i].action != CONTRACT_NONE || !contract_makes_product(in) || in->ops[0].kind != OPD_REG) continue;
     uint32_t r = in->ops[0].reg->id;
-    if (!added[r] || is_times_one(in, is_const, const_value)) continue;
+    if (!added[r] || is_times_one(in, facts)) continue;
     if (in->op == OP_MUL && !scaled[r]) plan->steps[i].action = CONTRACT_EXPLICIT;
     else product[r] = true;
   }

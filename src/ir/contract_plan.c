@@ -2,7 +2,8 @@
 //
 // Found by experiment (tests/ir/contract_gen.c holds the shapes, docs/ir.md the account), the same from sm_75 to sm_120:
 //  1. Only inside one basic block, as ptxas sees blocks: straight-line code is one block, but instructions that become
-//     code with branches cut it (division, fences, calls, guarded memory accesses …: cuts_block below).
+//     code with branches cut it (division, fences, calls, guarded memory accesses …: cuts_block below). A product with
+//     an immediate, a kernel parameter or a constant variable is fused in any block its value reaches unmerged.
 //  2. Only a product without guard, rounding mode or .sat, whose every use is an add or sub of the same type and .ftz
 //     without rounding mode. Moves and negations in between are looked through; dead code does not count.
 //  3. An addition takes one product. Products with a single use are placed first, in program order, first operand
@@ -22,6 +23,7 @@ typedef struct Value {                      // what one instruction writes, wher
   // PRODUCT
   uint32_t nuses;
   bool blocked;                             // some use is not a fusable addition
+  bool mobile;                              // an operand costs no register: may be fused in any block
   uint32_t version_a, version_b;            // of the source registers when it was computed
 } Value;
 
@@ -39,7 +41,7 @@ typedef struct Planner {
   uint32_t sm;
   ContractPlan *plan;
   Arena arena;
-  bool *is_const; uint64_t *const_value;
+  ContractFacts facts;
   bool *dead;                               // instruction has no effect
   uint32_t *current;                        // register -> value it holds, NO_VALUE: something else
   uint32_t *version;                        // register -> how many writes so far
@@ -72,48 +74,6 @@ bool contract_makes_product(const PtxInstr *in) {
   if (in->op == OP_MUL) return contract_is_candidate(in);
   if (in->op == OP_RCP) return in->ntypes == 1 && in->types[0] == TYPE_F32 && ptx_has(in, MOD_APPROX) && !ptx_has(in, MOD_FTZ);
   return is_quick_division(in);
-}
-
-// --- constants ---
-
-bool contract_constant(const PtxOperand *o, const uint64_t *reg_const, const bool *is_const, uint64_t *bits) {
-  if (o->kind == OPD_FLOAT || o->kind == OPD_INT) *bits = (uint64_t)o->imm;
-  else if (o->kind == OPD_REG && o->selector == SEL_NONE && is_const[o->reg->id]) *bits = reg_const[o->reg->id];
-  else return false;
-  return true;
-}
-
-bool contract_is_one(PtxType t, uint64_t bits) {
-  switch (t) {
-    case TYPE_F32: return (bits & 0x7fffffff) == 0x3f800000 || bits == 0x3ff0000000000000 || bits == 0xbff0000000000000;
-    case TYPE_F64: return (bits & 0x7fffffffffffffff) == 0x3ff0000000000000;
-    case TYPE_F16: return (bits & 0x7fff) == 0x3c00;
-    case TYPE_BF16: return (bits & 0x7fff) == 0x3f80;
-    default: return false;
-  }
-}
-
-typedef struct DefCount { uint32_t *defs; } DefCount;
-
-static void count_def(void *ctx, PtxReg **reg, bool is_def) {
-  if (is_def) ((DefCount *)ctx)->defs[(*reg)->id]++;
-}
-
-void contract_find_constants(const IrCfg *c, Arena *a, bool **is_const, uint64_t **value) {
-  uint32_t n = c->func->nregs;
-  DefCount d = {ARENA_ARRAY(a, uint32_t, n + 1)};
-  *is_const = ARENA_ARRAY(a, bool, n + 1);
-  *value = ARENA_ARRAY(a, uint64_t, n + 1);
-  for (uint32_t i = 0; i < c->ninstrs; i++) ptx_visit_regs(c->instrs[i], count_def, &d);
-  for (uint32_t i = 0; i < c->ninstrs; i++) {
-    const PtxInstr *in = c->instrs[i];
-    if (in->op != OP_MOV || in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE) continue;
-    if (in->ops[1].kind != OPD_FLOAT && in->ops[1].kind != OPD_INT) continue;
-    uint32_t r = in->ops[0].reg->id;
-    if (d.defs[r] != 1) continue;
-    (*is_const)[r] = true;
-    (*value)[r] = (uint64_t)in->ops[1].imm;
-  }
 }
 
 // --- dead code ---
@@ -182,7 +142,7 @@ static void find_dead_code(Planner *p) {
 
 static bool is_variable_mask(const Planner *p, const PtxInstr *in) {
   uint64_t bits;
-  return in->nops && !contract_constant(&in->ops[in->nops - 1], p->const_value, p->is_const, &bits);
+  return in->nops && !contract_constant(&p->facts, &in->ops[in->nops - 1], &bits);
 }
 
 // Instructions that become code with branches, so that what follows is another block.
@@ -247,8 +207,8 @@ static bool is_product(const Planner *p, const PtxInstr *in) {
   if (!contract_makes_product(in) || in->guard || ptx_has(in, MOD_SAT)) return false;
   if (in->op != OP_MUL) return true;
   uint64_t a, b;
-  bool ca = contract_constant(&in->ops[1], p->const_value, p->is_const, &a);
-  bool cb = contract_constant(&in->ops[2], p->const_value, p->is_const, &b);
+  bool ca = contract_constant(&p->facts, &in->ops[1], &a);
+  bool cb = contract_constant(&p->facts, &in->ops[2], &b);
   if (ca && cb) return false;                                       // folded
   return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));
 }
@@ -259,7 +219,7 @@ static bool is_expressible(const Planner *p, const PtxInstr *product) {
   if (product->op == OP_MUL) return true;
   if (product->op == OP_RCP) return false;
   return (ptx_has(product, MOD_APPROX) && ptx_has(product, MOD_FTZ)) ||
-         contract_constant(&product->ops[2], p->const_value, p->is_const, &bits);
+         contract_constant(&p->facts, &product->ops[2], &bits);
 }
 
 static bool is_addition(const PtxInstr *in) { return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in); }
@@ -287,6 +247,18 @@ static bool equal_products(const Planner *p, uint32_t v, uint32_t w) {
          (same_operand(&a[1], x->version_a, &b[2], y->version_b) && same_operand(&a[2], x->version_b, &b[1], y->version_a));
 }
 
+// Fusing in another block makes both sources live longer, unless one is in the constant bank.
+static bool is_mobile(const Planner *p, const PtxInstr *in) {
+  if (in->op == OP_RCP || !p->facts.once[in->ops[0].reg->id]) return false;
+  return contract_is_banked(&p->facts, &in->ops[2]) || (in->op == OP_MUL && contract_is_banked(&p->facts, &in->ops[1]));
+}
+
+// Whether a product's source may have another value where the addition is.
+static bool is_stale(const Planner *p, const Value *product, const PtxOperand *source, uint32_t version) {
+  if (source->kind != OPD_REG || p->facts.once[source->reg->id]) return false;
+  return product->region != p->region || p->version[source->reg->id] != version;
+}
+
 // The product behind one source of an addition, if the two could become one FMA.
 static uint32_t fusable_product(Planner *p, const PtxInstr *in, const PtxOperand *o, bool *negated) {
   bool needs_ftz;
@@ -294,7 +266,7 @@ static uint32_t fusable_product(Planner *p, const PtxInstr *in, const PtxOperand
   if (v == NO_VALUE) return v;
   const PtxInstr *mul = p->c->instrs[p->values.data[v].instr];
   bool ftz = ptx_has(mul, MOD_FTZ);
-  if (p->values.data[v].region == p->region && mul->types[0] == in->types[0] && ftz == ptx_has(in, MOD_FTZ) && (!needs_ftz || ftz))
+  if ((p->values.data[v].region == p->region || p->values.data[v].mobile) && mul->types[0] == in->types[0] && ftz == ptx_has(in, MOD_FTZ) && (!needs_ftz || ftz))
     return v;
   p->values.data[v].blocked = true;
   return NO_VALUE;
@@ -314,8 +286,8 @@ static void note_addition(Planner *p, uint32_t i) {
     Value *product = &p->values.data[a.product[k]];
     const PtxOperand *sources = p->c->instrs[product->instr]->ops;
     product->nuses++;
-    a.stale_a[k] = source_version(p, &sources[1]) != product->version_a;
-    a.stale_b[k] = p->c->instrs[product->instr]->nops > 2 && source_version(p, &sources[2]) != product->version_b;
+    a.stale_a[k] = is_stale(p, product, &sources[1], product->version_a);
+    a.stale_b[k] = p->c->instrs[product->instr]->nops > 2 && is_stale(p, product, &sources[2], product->version_b);
   }
   if (v != NO_VALUE || w != NO_VALUE) vec_push(&p->additions, a);
 }
@@ -354,7 +326,7 @@ static void scan_instruction(Planner *p, uint32_t i) {
   } else {
     ptx_visit_regs(in, block_reads, p);
     if (is_product(p, in)) {
-      vec_push(&p->values, (Value){.kind = VALUE_PRODUCT, .instr = i, .region = p->region,
+      vec_push(&p->values, (Value){.kind = VALUE_PRODUCT, .instr = i, .region = p->region, .mobile = is_mobile(p, in),
                                    .version_a = source_version(p, &in->ops[1]), .version_b = in->nops > 2 ? source_version(p, &in->ops[2]) : 0});
       w.value = p->product_of[i] = p->values.len - 1;
     }
@@ -387,6 +359,9 @@ static void scan_chain(Planner *p, const IrLiveness *live, uint32_t block) {
   const uint64_t *out = live->live_out[block];
   for (uint32_t i = 0; i < p->touched.len; i++) {
     uint32_t r = p->touched.data[i];
+    bool negated, ftz;
+    uint32_t root = root_of(p, p->current[r], &negated, &ftz);
+    if (root != NO_VALUE && p->values.data[root].mobile && p->facts.once[r]) continue;    // holds it for good
     if (out[r / 64] >> (r % 64) & 1) block_value(p, p->current[r]);
     forget(p, r);
   }
@@ -448,6 +423,8 @@ static void write_plan(Planner *p) {
   for (uint32_t v = 0; v < p->values.len; v++) left[v] = p->values.data[v].nuses;
   for (uint32_t i = 0; i < p->additions.len; i++) {
     const Addition *a = &p->additions.data[i];
+    for (int k = 0; k < 2; k++)
+      if (a->product[k] != NO_VALUE && a->product[k] != a->fused) steps[p->values.data[a->product[k]].instr].near_addition = true;
     if (a->fused == NO_VALUE) continue;
     const PtxInstr *in = c->instrs[a->instr], *mul = c->instrs[p->values.data[a->fused].instr];
     ContractStep *s = &steps[a->instr];
@@ -462,9 +439,9 @@ static void write_plan(Planner *p) {
     left[a->fused]--;
     // ptxas negates packed bfloat16 inside the FMA, but has no PTX for it.
     uint64_t bits;
-    bool const_product = mul->op == OP_MUL && (contract_constant(&mul->ops[1], p->const_value, p->is_const, &bits) ||
-                         contract_constant(&mul->ops[2], p->const_value, p->is_const, &bits));
-    bool const_addend = contract_constant(&in->ops[2 - s->operand], p->const_value, p->is_const, &bits);
+    bool const_product = mul->op == OP_MUL && (contract_constant(&p->facts, &mul->ops[1], &bits) ||
+                         contract_constant(&p->facts, &mul->ops[2], &bits));
+    bool const_addend = contract_constant(&p->facts, &in->ops[2 - s->operand], &bits);
     if (!is_expressible(p, mul)) stuck[a->fused] = true;
     if (in->types[0] == TYPE_BF16X2 && ((s->negate_product && !const_product) || (s->negate_addend && !const_addend)))
       stuck[a->fused] = true;
@@ -486,7 +463,7 @@ void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan) 
   Planner p = {.c = c, .sm = sm, .plan = plan};
   uint32_t nregs = c->func->nregs;
   plan->steps = ARENA_ARRAY(&plan->arena, ContractStep, c->ninstrs + 1);
-  contract_find_constants(c, &p.arena, &p.is_const, &p.const_value);
+  contract_find_facts(c, &p.arena, &p.facts);
   p.current = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
   p.version = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
   p.product_of = ARENA_ARRAY(&p.arena, uint32_t, c->ninstrs + 1);
@@ -499,7 +476,7 @@ void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan) 
     decide(&p);
   }
   write_plan(&p);
-  contract_keep_apart(c, p.is_const, p.const_value, plan);
+  contract_keep_apart(c, &p.facts, plan);
   vec_free(&p.values);
   vec_free(&p.additions);
   vec_free(&p.touched);
