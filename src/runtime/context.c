@@ -72,6 +72,9 @@ cudaError_t rt_reset_device(void) {
   cuCtxSynchronize();                         // what is still running must not outlive its module; its error is no matter here
   rt_unload_all();
   e = rt_result(cuDevicePrimaryCtxReset_v2(device));
+  pthread_mutex_lock(&lock);
+  primary[device] = NULL;                     // a reset takes the references with it
+  pthread_mutex_unlock(&lock);
   if (!e) e = rt_context_of(device, &context);
   if (!e) e = rt_result(cuCtxSetCurrent(context));
   rt_clear_errors();

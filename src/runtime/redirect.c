@@ -71,6 +71,9 @@ static void drop_foreign(Targets *t, uint8_t **low, uint8_t **high) {
 
 static bool redirect(const char *path, const Targets *t, uint8_t *low, uint8_t *high, int version, Error *e) {
   size_t island_bytes = 0, used = 0;
+  for (uint32_t i = 0; i < t->len; i++)       // a jump longer than the function is fine only in the padding before the next one
+    if (t->data[i].size && t->data[i].size < patch_near_bytes && (uintptr_t)t->data[i].code % 16)
+      return error_set(e, "%s: %s is too short to be redirected. Link the CUDA runtime as a shared library: nvcc -cudart=shared.", path, t->data[i].name);
   for (uint32_t i = 0; i < t->len; i++)
     if (!t->data[i].entry) island_bytes += patch_call_bytes;
     else if (t->data[i].size < patch_far_bytes) island_bytes += (patch_far_bytes + 7) & ~(size_t)7;

@@ -57,6 +57,7 @@ int main() {
   EXPECT(h[8] == 512);
   RETURNS(cudaLaunchCooperativeKernel((void *)grid_sum, dim3(1 << 20), dim3(1024), coop, 0, 0), cudaErrorCooperativeLaunchTooLarge);
 
+  EXPECT(cudaGetLastError() != cudaSuccess);
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(2);
   config.blockDim = dim3(32);
