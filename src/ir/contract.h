@@ -42,6 +42,8 @@ typedef struct ContractFacts {
   bool *is_banked;                          // a kernel parameter, constant variable or immediate, perhaps negated
 } ContractFacts;
 void contract_find_facts(const IrCfg *c, Arena *a, ContractFacts *f);
+// contract_unroll.c: per block, whether it is in a loop that ptxas may unroll completely.
+bool *contract_find_unrollable(const IrCfg *c, const ContractFacts *facts, Arena *a);
 bool contract_constant(const ContractFacts *f, const PtxOperand *o, uint64_t *bits);
 bool contract_is_banked(const ContractFacts *f, const PtxOperand *o);
 bool contract_is_one(PtxType t, uint64_t bits);                      // +1 or -1 in a scalar type

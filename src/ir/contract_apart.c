@@ -3,7 +3,8 @@
 // A product and an addition can only ever become one FMA if neither has a rounding mode and the value flows from one to
 // the other. Only such pairs get .rn, on one side: elsewhere a plain mul or sub allows ptxas other things that .rn
 // forbids, for example x - y > 0 becoming x > y, and (x * y) * 0.5 one scaled multiplication. So the product gets it,
-// or if it goes into a multiplication by a constant, the addition.
+// or if it goes into a multiplication by a constant, the addition. A pair that only meets across iterations of a loop
+// which ptxas may unroll first is left alone: it may or may not be fused.
 #include "ir/contract.h"
 
 typedef struct Flow {
@@ -91,23 +92,29 @@ void contract_keep_apart(const IrCfg *c, const ContractFacts *facts, ContractPla
   Flow f = {.c = c, .plan = plan};
   uint32_t nregs = c->func->nregs;
   bool *added = ARENA_ARRAY(&f.arena, bool, nregs + 1), *product = ARENA_ARRAY(&f.arena, bool, nregs + 1);
-  bool *scaled = ARENA_ARRAY(&f.arena, bool, nregs + 1);
+  bool *scaled = ARENA_ARRAY(&f.arena, bool, nregs + 1), *added_in_loop = ARENA_ARRAY(&f.arena, bool, nregs + 1);
+  bool *unrollable = contract_find_unrollable(c, facts, &f.arena);
   uint64_t bits;
   find_copies(&f);
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
     for (int k = 1; k < 3 && is_open_addition(&f, i); k++)
-      if (in->ops[k].kind == OPD_REG) added[in->ops[k].reg->id] = true;
+      if (in->ops[k].kind == OPD_REG) {
+        added[in->ops[k].reg->id] = true;
+        added_in_loop[in->ops[k].reg->id] |= unrollable[c->block_of[i]];
+      }
     if (in->op == OP_MUL && in->nops == 3)
       for (int k = 1; k < 3; k++)
         if (in->ops[k].kind == OPD_REG && contract_constant(facts, &in->ops[3 - k], &bits)) scaled[in->ops[k].reg->id] = true;
   }
   spread(&f, added, f.to, f.from);
+  spread(&f, added_in_loop, f.to, f.from);
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
     if (plan->steps[i].action != CONTRACT_NONE || !contract_makes_product(in) || in->ops[0].kind != OPD_REG) continue;
     uint32_t r = in->ops[0].reg->id;
     if (!added[r] || is_times_one(in, facts)) continue;
+    if (!plan->steps[i].near_addition && (added_in_loop[r] || unrollable[c->block_of[i]])) continue;
     if (in->op == OP_MUL && !scaled[r]) plan->steps[i].action = CONTRACT_EXPLICIT;
     else product[r] = true;
   }
