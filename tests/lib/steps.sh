@@ -64,11 +64,12 @@ ptxhost() {
 # With nvcc the program itself; without it a host part in C that loads the kept PTX, where there is one.
 # shellcheck disable=SC2046,SC2086
 step_cuda_program() {
-  local name host
+  local name host arch
+  arch=$(setting arch); arch=${arch:-compute_75}
   name=$(basename "${TEST_FILE%.cu}")
   host=$(dirname "$TEST_FILE")/${name%_ok}_host.c            # one host part serves an example and its correct twin
   if command -v nvcc >/dev/null 2>&1; then
-    nvcc -O3 -arch=compute_75 -o "$TEST_DIR/$name" $(setting nvcc) "$TEST_FILE" || return 1
+    nvcc -O3 -arch="$arch" -o "$TEST_DIR/$name" $(setting nvcc) "$TEST_FILE" || return 1
     run_program "$TEST_DIR/$name"
   elif [ -e "$host" ]; then
     $CC -std=gnu11 -g -O1 -Wall -Isrc -Itests/lib -o "$TEST_DIR/$name" "$host" -L"$BUILD/lib" -l:libcuda.so.1 -ldl -lm || return 1
