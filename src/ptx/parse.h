@@ -49,6 +49,7 @@ typedef struct Symbols {
   VEC(Sym) syms;                 // a stack: the open scopes'
   uint32_t *slots, nslots;       // hash of names, index + 1
   VEC(uint32_t) scope_start;     // syms.len at the beginning of each open scope
+  uint32_t digit_prefixes;       // ranges like x1<4>, whose names can be cut in two ways
   uint32_t single_numbered;      // registers like %r5 declared one by one: then prefix lookup alone is not enough
 } Symbols;
 #define RANGE_HASH(h) ((h) ^ 0x5bd1e995u)   // the prefix "%r" of %r<9> and the single name "%r" are different Names

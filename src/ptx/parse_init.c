@@ -131,6 +131,6 @@ void parse_initializer(Parser *ps, PtxVar *v) {
   else parse_value(ps, &t, 0);
   v->nrelocs = ps->relocs.len - first;
   v->relocs = ARENA_ARRAY(ps->arena, PtxReloc, v->nrelocs ? v->nrelocs : 1);
-  memcpy(v->relocs, ps->relocs.data + first, v->nrelocs * sizeof(PtxReloc));
+  if (v->nrelocs) memcpy(v->relocs, ps->relocs.data + first, v->nrelocs * sizeof(PtxReloc));
   ps->relocs.len = first;
 }

@@ -120,7 +120,7 @@ void ptx_print_instr(const PtxInstr *in, Str *out) {
 static bool is_range(const PtxReg *regs, uint32_t count, size_t *prefix_len) {
   const char *name = regs[0].name;
   size_t n = strlen(name);
-  if (!n || name[n - 1] != '0' || (n > 1 && name[n - 2] >= '0' && name[n - 2] <= '9')) return false;
+  if (!n || name[n - 1] != '0') return false;
   n--;
   if (!n) return false;
   for (uint32_t i = 1; i < count; i++) {

@@ -7,7 +7,7 @@ void symbols_reset(Symbols *s) {
     while (s->slots[j]) s->slots[j] = 0, j = (j + 1) & (s->nslots - 1);
   }
   s->names.len = s->syms.len = s->scope_start.len = 0;
-  s->single_numbered = 0;
+  s->single_numbered = s->digit_prefixes = 0;
 }
 
 void symbols_free(Symbols *s) {
@@ -66,6 +66,22 @@ static Sym *top_of(const Symbols *s, int32_t name) {
   return name < 0 || s->names.data[name].top < 0 ? NULL : &s->syms.data[s->names.data[name].top];
 }
 
+// Every other way to cut a name into prefix and number, for the rare ranges whose prefix ends in a digit.
+static Sym *find_odd_range(const Symbols *s, const Token *t, uint32_t *index) {
+  for (uint32_t cut = t->prefix_len + 1; cut < t->len; cut++) {
+    const char *digits = t->at + cut;
+    if (t->len - cut > 8 || (*digits == '0' && t->len - cut > 1)) continue;
+    uint32_t n = 0;
+    for (uint32_t i = cut; i < t->len; i++) n = n * 10 + (uint32_t)(t->at[i] - '0');
+    Sym *range = top_of(s, lookup(s, t->at, cut, RANGE_HASH(ptx_hash_word(t->at, cut))));
+    if (range && n < range->count) {
+      *index = n;
+      return range;
+    }
+  }
+  return NULL;
+}
+
 Sym *symbols_find(Symbols *s, const Token *t, uint32_t *index) {
   *index = 0;
   Sym *range = NULL, *single = NULL;
@@ -82,6 +98,7 @@ Sym *symbols_find(Symbols *s, const Token *t, uint32_t *index) {
     *index = t->suffix;
     return range;
   }
+  if (!single && s->digit_prefixes) return find_odd_range(s, t, index);
   return single;
 }
 
@@ -91,6 +108,7 @@ Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name) {
   uint32_t depth = s->scope_start.len;
   if (old && old->scope == depth) return NULL;
   if (kind == SYM_REG && n->text[0] == '%' && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9') s->single_numbered++;
+  if (kind == SYM_RANGE && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9') s->digit_prefixes++;
   int32_t outer = n->top;
   vec_push(&s->syms, (Sym){.kind = kind, .scope = depth, .name = name, .outer = outer});
   s->names.data[name].top = (int32_t)s->syms.len - 1;
@@ -101,11 +119,15 @@ Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name) {
 static bool is_taken(const Symbols *s, const char *text, uint32_t len) {
   int32_t n = lookup(s, text, len, ptx_hash_word(text, len));
   if (n >= 0 && s->names.data[n].taken) return true;
-  uint32_t prefix = len;
-  while (prefix && text[prefix - 1] >= '0' && text[prefix - 1] <= '9') prefix--;
-  if (prefix == len || len - prefix > 9 || (text[prefix] == '0' && len - prefix > 1)) return false;
-  n = lookup(s, text, prefix, RANGE_HASH(ptx_hash_word(text, prefix)));
-  return n >= 0 && strtoull(text + prefix, NULL, 10) < s->names.data[n].range_count;
+  uint32_t digits = 0;
+  while (digits < len && text[len - 1 - digits] >= '0' && text[len - 1 - digits] <= '9') digits++;
+  for (uint32_t k = s->digit_prefixes ? 1 : digits; k && k <= digits; k++) {
+    const char *number = text + len - k;
+    if (k > 9 || (*number == '0' && k > 1)) continue;
+    n = lookup(s, text, len - k, RANGE_HASH(ptx_hash_word(text, len - k)));
+    if (n >= 0 && strtoull(number, NULL, 10) < s->names.data[n].range_count) return true;
+  }
+  return false;
 }
 
 const char *symbols_unique(Symbols *s, Arena *a, uint32_t name) {
