@@ -11,8 +11,9 @@ if [ "${SAN:-0}" != 0 ]; then echo "the ordinary run fuzzes with sanitizers alre
 # A lie about a size must not eat the machine.
 flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -DIMAGE_MAX_UNPACKED=16777216"
 objects=$BUILD-fuzz
-make -s -j2 CC=clang BUILD="$objects" OPT=-O1 CFLAGS="$flags" lib-base lib-ptx lib-ir lib-image > "$objects.log" 2>&1 ||
-  { tail -n 20 "$objects.log"; echo "FAIL build"; exit 1; }
+mkdir -p "$objects"
+make -s -j2 CC=clang BUILD="$objects" OPT=-O1 CFLAGS="$flags" lib-base lib-ptx lib-ir lib-image > "$objects/build.log" 2>&1 ||
+  { tail -n 20 "$objects/build.log"; echo "FAIL build"; exit 1; }
 
 for source in tests/fuzz/*.c; do
   name=$(basename "$source" .c) dir=$objects/run/$name

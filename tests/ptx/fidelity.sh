@@ -2,7 +2,12 @@
 # fidelity.sh TOOL FILE.ptx…: PTX printed again with every register and label renamed must assemble to the same code.
 # TOOL is a program that prints renamed PTX when called as: TOOL --rename FILE
 # The architecture is the file's own .target. Prints one line per failure and a summary; exit code 1 on any failure.
+# Without arguments: the command itself, on all the PTX that is kept in the tree.
 here=$(dirname "$0")
+if [ $# = 0 ]; then
+  command -v ptxas > /dev/null || { echo "ptxas is not installed"; exit 77; }
+  set -- "$WARPGRIND ptx" examples/*/ptx/*.ptx bench/ptx/*.ptx
+fi
 tool=$1
 shift
 work=$(mktemp -d) || exit 125
