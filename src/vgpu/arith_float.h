@@ -23,14 +23,23 @@ static inline double f64_from_bits(uint64_t u) { double x; memcpy(&x, &u, 8); re
 #define F64_NAN_BITS 0xfff8000000000000ull       // of an invalid operation
 static inline float f32_canonical(float x) { return x == x ? x : f32_from_bits(F32_NAN_BITS); }
 static inline uint64_t f64_quiet(uint64_t u) { return u | 0x0008000000000000ull; }
-// r = result of an operation on a, b, c: a NaN is the first NaN operand made quiet, or the invalid operation's.
-static inline double f64_propagate3(double r, double a, double b, double c) {
-  if (r == r) return r;
-  uint64_t u = a != a ? f64_quiet(f64_bits(a)) : b != b ? f64_quiet(f64_bits(b)) : c != c ? f64_quiet(f64_bits(c)) : F64_NAN_BITS;
-  return f64_from_bits(u);
+// r = result of an operation on doubles; if NaN, it is the first NaN among x, y, z made quiet, or the invalid operation's.
+// add and mul look at b before a; fma at b, c, a; div at a before b (measured).
+static inline double f64_propagate3(double r, double x, double y, double z) {
+  uint64_t u = F64_NAN_BITS;
+  u = z != z ? f64_quiet(f64_bits(z)) : u;
+  u = y != y ? f64_quiet(f64_bits(y)) : u;
+  u = x != x ? f64_quiet(f64_bits(x)) : u;
+  return r == r ? r : f64_from_bits(u);
 }
-static inline double f64_propagate2(double r, double a, double b) { return f64_propagate3(r, a, b, b); }
-static inline double f64_propagate1(double r, double a) { return f64_propagate3(r, a, a, a); }
+static inline double f64_propagate2(double r, double x, double y) { return f64_propagate3(r, x, y, y); }
+static inline double f64_propagate1(double r, double x) { return f64_propagate3(r, x, x, x); }
+// Conversions between f64 and the others keep the sign and the upper bits of a NaN and make it quiet.
+static inline double f64_from_nan(uint64_t sign, uint64_t fraction) { return f64_from_bits(sign << 63 | 0x7ff8000000000000ull | fraction); }
+static inline uint64_t f64_nan_code(double x, unsigned fraction_bits, uint64_t quiet) {
+  uint64_t u = f64_bits(x);
+  return quiet | (u & 0x000fffffffffffffull) >> (52 - fraction_bits) | (u >> 63) << (fraction_bits == 23 ? 31 : 15);
+}
 
 // --- policy: .ftz, .sat, .relu ---
 static inline float f32_flush(float x) {
@@ -76,10 +85,16 @@ static inline bool bf16_is_nan(uint16_t u) { return (u & 0x7fff) > 0x7f80; }
 static inline bool f16_is_nan(uint16_t u) { return (u & 0x7fff) > 0x7c00; }
 #define bf16_order f16_order
 DEFINE_MINMAX(f32, uint32_t, F32_NAN_BITS)
-DEFINE_MINMAX(f64, uint64_t, 0x7fffffffffffffffull)
+DEFINE_MINMAX(f64, uint64_t, f64_quiet(b))
 DEFINE_MINMAX(f16, uint16_t, F16_NAN_BITS)
 DEFINE_MINMAX(bf16, uint16_t, BF16_NAN_BITS)
 #undef DEFINE_MINMAX
+
+// abs and neg make a NaN canonical; those of f64 make it quiet and keep its sign.
+static inline uint32_t f32_change_sign(uint32_t u, uint32_t r) { return f32_is_nan(u) ? F32_NAN_BITS : r; }
+static inline uint64_t f64_change_sign(uint64_t u, uint64_t r) { return f64_is_nan(u) ? f64_quiet(u) : r; }
+static inline uint16_t f16_change_sign(uint16_t u, uint16_t r) { return f16_is_nan(u) ? F16_NAN_BITS : r; }
+static inline uint16_t bf16_change_sign(uint16_t u, uint16_t r) { return bf16_is_nan(u) ? BF16_NAN_BITS : r; }
 
 // --- half precision, nearest ---
 static inline float f32_from_f16(uint16_t h) {
@@ -98,6 +113,11 @@ static inline uint16_t f16_from_f32(float x) {
   uint32_t r = u < 0x38800000u ? tiny : normal;
   r = u >= 0x477ff000u ? 0x7c00u : r;
   return (uint16_t)(u > 0x7f800000u ? F16_NAN_BITS : r | sign);
+}
+// .ftz flushes what is tiny after rounding to 11 bits with no limit on the exponent (measured).
+static inline uint16_t f16_from_f32_flush(float x) {
+  uint16_t r = f16_from_f32(x);
+  return fabsf(x) < 0x1.ffep-15f ? r & 0x8000 : r;
 }
 static inline uint16_t bf16_from_f32(float x) {
   uint32_t u = f32_bits(x);
@@ -118,11 +138,13 @@ static inline float f32_sum_error(float a, float b, float s) {
   float bb = s - a;
   return (a - (s - bb)) + (b - bb);
 }
-static inline uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c) {
+static inline float f16_fma_odd(uint16_t a, uint16_t b, uint16_t c) {
   float product = f32_from_f16(a) * f32_from_f16(b), addend = f32_from_f16(c);          // exact
   float s = product + addend;
-  return f16_from_f32(f32_to_odd(s, f32_sum_error(product, addend, s)));
+  return f32_to_odd(s, f32_sum_error(product, addend, s));
 }
+static inline uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c) { return f16_from_f32(f16_fma_odd(a, b, c)); }
+static inline uint16_t f16_fma_flush(uint16_t a, uint16_t b, uint16_t c) { return f16_from_f32_flush(f16_fma_odd(a, b, c)); }
 // d + error is exact: to float with an odd last bit, then to bf16.
 static inline uint16_t bf16_from_sum(double s, double error) {
   uint64_t u = f64_bits(s);
@@ -136,6 +158,27 @@ static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c) {
   double product = (double)f32_from_bf16(a) * (double)f32_from_bf16(b), addend = (double)f32_from_bf16(c);
   double s = product + addend, bb = s - product;
   return bf16_from_sum(s, (product - (s - bb)) + (addend - bb));
+}
+
+// --- policy: which results .ftz flushes ---
+// Those that are below the least normal number after rounding to 24 bits with no limit on the exponent (measured). Where
+// ordinary rounding gives the least normal number, these tell whether it must still be flushed. The operands are flushed
+// already; sums of floats are exact there.
+static inline double f32_tiny_limit(Rounding r) { return r == ROUND_NEAREST ? 0x1.ffffffp-127 : 0x1.fffffep-127; }
+// m + error is the exact magnitude.
+static inline bool f32_is_tiny(double m, double error, Rounding r) {
+  double limit = f32_tiny_limit(r);
+  return m < limit || (m == limit && (r == ROUND_NEAREST ? error < 0 : error <= 0));
+}
+static inline bool f32_tiny_sum(float a, float b, float c, Rounding r) { return false; }
+static inline bool f32_tiny_product(float a, float b, float c, Rounding r) { return f32_is_tiny(fabs((double)a * b), 0, r); }
+static inline bool f32_tiny_quotient(float a, float b, float c, Rounding r) {
+  double limit = fabs((double)b) * f32_tiny_limit(r);
+  return r == ROUND_NEAREST ? fabs((double)a) < limit : fabs((double)a) <= limit;
+}
+static inline bool f32_tiny_fma(float a, float b, float c, Rounding r) {
+  double p = (double)a * b, s = p + c, bb = s - p, error = (p - (s - bb)) + (c - bb);
+  return f32_is_tiny(fabs(s), s < 0 ? -error : error, r);
 }
 
 // --- directed rounding ---

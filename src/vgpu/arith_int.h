@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-// --- division by zero: the quotient is all ones and the remainder the dividend; INT_MIN / -1 wraps ---
+// --- division by zero: quotient and remainder are all ones; INT_MIN / -1 wraps ---
 #define DEFINE_DIVIDE(U, S, ut, st) \
   static inline ut div_##U(ut a, ut b) { return b ? (ut)(a / b) : (ut)-1; } \
-  static inline ut rem_##U(ut a, ut b) { return b ? (ut)(a % b) : a; } \
+  static inline ut rem_##U(ut a, ut b) { return b ? (ut)(a % b) : (ut)-1; } \
   static inline st div_##S(st a, st b) { return b == 0 ? (st)-1 : b == -1 ? (st)(0 - (ut)a) : (st)(a / b); } \
-  static inline st rem_##S(st a, st b) { return b == 0 ? a : b == -1 ? 0 : (st)(a % b); }
+  static inline st rem_##S(st a, st b) { return b == 0 ? (st)-1 : b == -1 ? 0 : (st)(a % b); }
 DEFINE_DIVIDE(u16, s16, uint16_t, int16_t)
 DEFINE_DIVIDE(u32, s32, uint32_t, int32_t)
 DEFINE_DIVIDE(u64, s64, uint64_t, int64_t)
@@ -31,12 +31,11 @@ static inline int64_t mul24_s32(int32_t a, int32_t b) {
   return (int64_t)((int32_t)((uint32_t)a << 8) >> 8) * ((int32_t)((uint32_t)b << 8) >> 8);
 }
 
-// --- bit fields ---
+// --- bit fields: position and length are the low byte of their operands in the 32-bit forms, all of it in the 64-bit forms ---
 static inline uint64_t low_bits64(uint32_t n) { return n >= 64 ? ~0ull : (1ull << n) - 1; }
 static inline uint32_t low_bits32(uint32_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
 
 static inline uint64_t bfe_u64(uint64_t a, uint32_t pos, uint32_t len) {
-  pos &= 255, len &= 255;
   return (pos >= 64 ? 0 : a >> pos) & low_bits64(len);
 }
 static inline uint32_t bfe_u32(uint32_t a, uint32_t pos, uint32_t len) {
@@ -45,9 +44,9 @@ static inline uint32_t bfe_u32(uint32_t a, uint32_t pos, uint32_t len) {
 }
 // The sign bit is the field's last bit, or the value's when the field reaches past its end.
 static inline int64_t bfe_s64(int64_t a, uint32_t pos, uint32_t len) {
-  pos &= 255, len &= 255;
   if (len == 0) return 0;
   if (pos > 63) pos = 63;
+  if (len > 64) len = 64;
   uint32_t end = pos + len > 64 ? 64 : pos + len;
   return (int64_t)((uint64_t)a << (64 - end)) >> (64 - (end - pos));
 }
@@ -59,7 +58,6 @@ static inline int32_t bfe_s32(int32_t a, uint32_t pos, uint32_t len) {
   return (int32_t)((uint32_t)a << (32 - end)) >> (32 - (end - pos));
 }
 static inline uint64_t bfi_b64(uint64_t field, uint64_t into, uint32_t pos, uint32_t len) {
-  pos &= 255, len &= 255;
   uint64_t mask = pos >= 64 ? 0 : low_bits64(len) << pos;
   return (into & ~mask) | ((pos >= 64 ? 0 : field << pos) & mask);
 }
@@ -91,11 +89,12 @@ static inline uint32_t bfind_s64(int64_t x) { return bfind_u64((uint64_t)(x ^ x 
 static inline uint32_t shiftamt32(uint32_t pos) { return pos == ~0u ? pos : 31 - pos; }
 static inline uint32_t shiftamt64(uint32_t pos) { return pos == ~0u ? pos : 63 - pos; }
 
-// The n-th set bit counted from `base` upward (n > 0) or downward (n < 0).
+// The n-th set bit counted from `base` upward (n > 0) or downward (n < 0). The least n gives 0 (measured).
 static inline uint32_t fns_b32(uint32_t mask, uint32_t base, int32_t n) {
+  if (n == INT32_MIN) return 0;
   if (base > 31) return ~0u;
   if (n == 0) return mask >> base & 1 ? base : ~0u;
-  int32_t count = n > 0 ? n : n == INT32_MIN ? INT32_MAX : -n, step = n > 0 ? 1 : -1;
+  int32_t count = n > 0 ? n : -n, step = n > 0 ? 1 : -1;
   for (int32_t pos = (int32_t)base; pos >= 0 && pos < 32; pos += step)
     if (mask >> pos & 1 && --count == 0) return (uint32_t)pos;
   return ~0u;

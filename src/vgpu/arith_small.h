@@ -79,12 +79,15 @@ static inline float small_decode(const SmallFormat *f, uint32_t code) {
   return (float)(sign * (double)fraction * f64_power(f->min_exponent + e - f->fraction_bits));
 }
 
-// tf32 is a float with 10 fraction bits; the rest of the register is zero.
-static inline uint32_t tf32_encode(float x, Rounding r) {
-  uint32_t u = f32_bits(x);
-  if (f32_is_nan(u)) return F32_NAN_BITS;
-  if ((u & 0x7f800000u) == 0x7f800000u || r == ROUND_ZERO) return u & 0xffffe000u;
-  return (r == ROUND_AWAY ? u + 0x1000 : u + 0xfff + (u >> 13 & 1)) & 0xffffe000u;
+// tf32 is a float with 10 fraction bits; the rest of the register is zero. rna (and its satfinite) treat NaN as bits only:
+// integer additions do it on the GPU (measured).
+static inline uint32_t tf32_encode(float x, Rounding r, bool satfinite) {
+  uint32_t u = f32_bits(x), top = 0x7f800000u;
+  if (f32_is_nan(u) && r != ROUND_AWAY) return F32_NAN_BITS & 0xffffe000u;
+  uint32_t code;
+  if ((u & top) == top || r == ROUND_ZERO) code = u & 0xffffe000u;
+  else code = (r == ROUND_AWAY ? u + 0x1000 : u + 0xfff + (u >> 13 & 1)) & 0xffffe000u;
+  return satfinite && (code & top) == top ? code - 0x2000 : code;
 }
 
 // ue8m0 is a power of two, 2^(code-127), no sign; 255 is NaN.

@@ -256,12 +256,12 @@ bool VGPU_NAME(arith_bind_set)(Binder *b) {
   return true;
 }
 
-// --- testp ---
+// --- testp; zero counts as normal (measured) ---
 #define DEFINE_TESTP(n, T, U, FRACTION, EXPONENT) \
   DEFINE_COMPARE(testp_finite_##n, U, (a & EXPONENT) != EXPONENT) \
   DEFINE_COMPARE(testp_infinite_##n, U, (a & (EXPONENT | FRACTION)) == EXPONENT) \
   DEFINE_COMPARE(testp_number_##n, U, (a & (EXPONENT | FRACTION)) <= EXPONENT) \
-  DEFINE_COMPARE(testp_normal_##n, U, (a & EXPONENT) != EXPONENT && (a & EXPONENT) != 0) \
+  DEFINE_COMPARE(testp_normal_##n, U, (a & EXPONENT) != EXPONENT && ((a & EXPONENT) != 0 || (a & FRACTION) == 0)) \
   DEFINE_COMPARE(testp_subnormal_##n, U, (a & EXPONENT) == 0 && (a & FRACTION) != 0)
 DEFINE_TESTP(f32, float, uint32_t, 0x007fffffu, 0x7f800000u)
 DEFINE_TESTP(f64, double, uint64_t, 0x000fffffffffffffull, 0x7ff0000000000000ull)

@@ -143,8 +143,10 @@ HALF_FROM_INT(bf16_from_s64, int64_t, format_bf16, f64_odd_from_s64)
 HALF_FROM_INT(bf16_from_u64, uint64_t, format_bf16, f64_odd_from_u64)
 
 // --- floats to integers: the value is whole already ---
-// --- policy: values past the range are clamped; NaN is 0 in 32 bits and the least signed number in 64 ---
+// --- policy: values past the range are clamped. NaN: a f64 gives the sign bit of the integer alone, whatever its size; the
+// narrower floats give that in 64 bits and 0 in fewer ---
 #define NAN_TO_INT32 0
+#define NAN_F64_TO_INT32 0x80000000u
 #define NAN_TO_INT64 0x8000000000000000ull
 #define FLOAT_TO_INT(name, F, D, LOW, HIGH, MIN_VALUE, MAX_VALUE, NAN_VALUE) \
   EXEC_1(name, D, F, ({ \
@@ -159,16 +161,27 @@ FLOAT_TO_INT(s32_from_f32, float, int32_t, -0x1p31f, 0x1p31f, INT32_MIN, INT32_M
 FLOAT_TO_INT(u32_from_f32, float, uint32_t, 0.0f, 0x1p32f, 0, UINT32_MAX, NAN_TO_INT32)
 FLOAT_TO_INT(s64_from_f32, float, int64_t, -0x1p63f, 0x1p63f, INT64_MIN, INT64_MAX, NAN_TO_INT64)
 FLOAT_TO_INT(u64_from_f32, float, uint64_t, 0.0f, 0x1p64f, 0, UINT64_MAX, NAN_TO_INT64)
-FLOAT_TO_INT(s32_from_f64, double, int32_t, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX, NAN_TO_INT32)
-FLOAT_TO_INT(u32_from_f64, double, uint32_t, 0.0, 0x1p32, 0, UINT32_MAX, NAN_TO_INT32)
+FLOAT_TO_INT(s32_from_f64, double, int32_t, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX, NAN_F64_TO_INT32)
+FLOAT_TO_INT(u32_from_f64, double, uint32_t, 0.0, 0x1p32, 0, UINT32_MAX, NAN_F64_TO_INT32)
+// Narrow types: the low half of a 32-bit result, shortened afterwards.
+FLOAT_TO_INT(u8_from_f32, float, uint32_t, 0.0f, 0x1p8f, 0, UINT8_MAX, 0)
+FLOAT_TO_INT(s8_from_f32, float, int32_t, -0x1p7f, 0x1p7f, INT8_MIN, INT8_MAX, 0)
+FLOAT_TO_INT(u16_from_f32, float, uint32_t, 0.0f, 0x1p16f, 0, UINT16_MAX, 0)
+FLOAT_TO_INT(s16_from_f32, float, int32_t, -0x1p15f, 0x1p15f, INT16_MIN, INT16_MAX, 0)
+FLOAT_TO_INT(u8_from_f64, double, uint32_t, 0.0, 0x1p8, 0, UINT8_MAX, 0x80)
+FLOAT_TO_INT(s8_from_f64, double, int32_t, -0x1p7, 0x1p7, INT8_MIN, INT8_MAX, 0x80)
+FLOAT_TO_INT(u16_from_f64, double, uint32_t, 0.0, 0x1p16, 0, UINT16_MAX, 0x8000)
+FLOAT_TO_INT(s16_from_f64, double, int32_t, -0x1p15, 0x1p15, INT16_MIN, INT16_MAX, 0x8000)
 FLOAT_TO_INT(s64_from_f64, double, int64_t, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX, NAN_TO_INT64)
 FLOAT_TO_INT(u64_from_f64, double, uint64_t, 0.0, 0x1p64, 0, UINT64_MAX, NAN_TO_INT64)
 
 // --- floats to floats ---
-EXEC_1(flush_f32, float, float, f32_flush(a))
+EXEC_1(flush_f32, float, float, f32_flush(f32_canonical(a)))
 EXEC_1(canonical_f32, float, float, f32_canonical(a))
-EXEC_1(quiet_f64, double, double, f64_propagate1(a, a))
-EXEC_1(copy_half, uint16_t, uint16_t, a)
+EXEC_1(canonical_f16, uint16_t, uint16_t, f16_is_nan(a) ? F16_NAN_BITS : a)
+EXEC_1(copy_b16, uint16_t, uint16_t, a)
+EXEC_1(copy_b32, uint32_t, uint32_t, a)
+EXEC_1(copy_b64, uint64_t, uint64_t, a)
 EXEC_1(saturate_f32, float, float, f32_saturate(a))
 EXEC_1(saturate_f64, double, double, f64_saturate(a))
 EXEC_1(saturate_f16, uint16_t, uint16_t, f16_saturate(a))
@@ -181,36 +194,48 @@ ROUND_WHOLE(down, floor)
 ROUND_WHOLE(up, ceil)
 static ExecFn *const round_fns[2][4] = {{round_nearest_f32, round_zero_f32, round_down_f32, round_up_f32},
                                         {round_nearest_f64, round_zero_f64, round_down_f64, round_up_f64}};
-// --- policy: NaN across formats ---
-static inline double widen_nan(float a) { return a == a ? (double)a : f64_from_bits(0x7fffffffe0000000ull); }
-EXEC_1(f64_from_f32, double, float, widen_nan(a))
+// f64 keeps a NaN's sign and upper bits; f16 to f32 makes it canonical; bf16 to f32 is a shift.
+EXEC_1(f64_from_f32, double, float, ({
+         uint32_t u = f32_bits(a);
+         f32_is_nan(u) ? f64_from_nan(u >> 31, (uint64_t)(u & 0x7fffff) << 29) : (double)a;
+       }))
+EXEC_1(f64_from_f16, double, uint16_t, f16_is_nan(a) ? f64_from_nan(a >> 15, (uint64_t)(a & 0x3ff) << 42) : (double)f32_from_f16(a))
+EXEC_1(f64_from_bf16, double, uint16_t, bf16_is_nan(a) ? f64_from_nan(a >> 15, (uint64_t)(a & 0x7f) << 45) : (double)f32_from_bf16(a))
+// flag[1]: .ftz, of what is tiny after rounding to 24 bits.
 EXEC(f32_from_f64) {
   uint64_t old = rounding_enter(in->flag[0]);
   const double *a = REG(w, double, in->a);
-  ELEMENTWISE(w, float, in->d, i, f32_canonical((float)a[i]));
+  bool ftz = in->flag[1];
+  Rounding mode = in->flag[0];
+  ELEMENTWISE(w, float, in->d, i, ({
+                double x = a[i];
+                float r = x == x ? (float)x : f32_from_bits((uint32_t)f64_nan_code(x, 23, 0x7fc00000));
+                bool tiny = (f32_bits(r) & 0x7fffffffu) < 0x00800000u || ((f32_bits(r) & 0x7fffffffu) == 0x00800000u && f32_is_tiny(fabs(x), 0, mode));
+                ftz && tiny ? f32_from_bits(f32_bits(r) & 0x80000000u) : r;
+              }));
   rounding_leave(old);
   return in + 1;
 }
 EXEC_1(widen_f16, float, uint16_t, f32_canonical(f32_from_f16(a)))
-EXEC_1(widen_bf16, float, uint16_t, f32_canonical(f32_from_bf16(a)))
+EXEC_1(widen_bf16, float, uint16_t, f32_from_bf16(a))
 EXEC_1(narrow_f16, uint16_t, float, f16_from_f32(a))
 EXEC_1(narrow_bf16, uint16_t, float, bf16_from_f32(a))
 // Any rounding; flag[1]: satfinite, flag[2]: relu.
-#define NARROW(name, F, FORMAT) \
+#define NARROW(name, F, FORMAT, NAN_CODE) \
   EXEC(name) { \
     const F *a = REG(w, F, in->a); \
     Rounding r = in->flag[0]; \
     bool satfinite = in->flag[1], relu = in->flag[2]; \
     ELEMENTWISE(w, uint16_t, in->d, i, ({ \
-                  uint16_t x = (uint16_t)small_encode(&FORMAT, a[i], r, satfinite); \
+                  uint16_t x = (uint16_t)(a[i] == a[i] ? small_encode(&FORMAT, a[i], r, satfinite) : (NAN_CODE)); \
                   relu ? half_relu(x, (uint16_t)FORMAT.infinity, (uint16_t)FORMAT.nan) : x; \
                 })); \
     return in + 1; \
   }
-NARROW(f16_from_f32_any, float, format_f16)
-NARROW(f16_from_f64_any, double, format_f16)
-NARROW(bf16_from_f32_any, float, format_bf16)
-NARROW(bf16_from_f64_any, double, format_bf16)
+NARROW(f16_from_f32_any, float, format_f16, F16_NAN_BITS)
+NARROW(f16_from_f64_any, double, format_f16, f64_nan_code(a[i], 10, 0x7e00))
+NARROW(bf16_from_f32_any, float, format_bf16, BF16_NAN_BITS)
+NARROW(bf16_from_f64_any, double, format_bf16, f64_nan_code(a[i], 7, 0x7fc0))
 
 static Rounding float_rounding(const PtxInstr *in) {
   return ptx_has(in, MOD_RZ) ? ROUND_ZERO : ptx_has(in, MOD_RM) ? ROUND_DOWN : ptx_has(in, MOD_RP) ? ROUND_UP : ROUND_NEAREST;
@@ -255,7 +280,12 @@ static Value float_to_float(Binder *b, Value v, PtxType td) {
   Rounding r = float_rounding(in);
   int whole = whole_rounding(in);
   bool satfinite = ptx_has(in, MOD_SATFINITE), relu = ptx_has(in, MOD_RELU);
-  if (v.type == td && whole < 0) return is_half(td) ? step(b, copy_half, v, td) : step(b, td == TYPE_F64 ? quiet_f64 : canonical_f32, v, td);
+  bool ftz = ptx_has(in, MOD_FTZ);
+  if (v.type == td && whole < 0) {
+    bool changes = ftz || ptx_has(in, MOD_SAT);
+    return step(b, td == TYPE_F16 ? canonical_f16 : td == TYPE_BF16 ? copy_b16 : td == TYPE_F64 ? copy_b64 : changes ? canonical_f32 : copy_b32, v, td);
+  }
+  if (is_half(v.type) && td == TYPE_F64) return step(b, v.type == TYPE_F16 ? f64_from_f16 : f64_from_bf16, v, td);
   if (is_half(v.type)) v = step(b, v.type == TYPE_F16 ? widen_f16 : widen_bf16, v, TYPE_F32);
   if (whole >= 0) v = step(b, round_fns[v.type == TYPE_F64][whole], v, v.type);
   if (v.type == td) return v;
@@ -269,30 +299,26 @@ static Value float_to_float(Binder *b, Value v, PtxType td) {
   Value out = {bind_scratch(b, natural_bytes(td)), td, natural_bytes(td), NULL};
   out.maker = i = emit(b, fn, out.slot, v.slot, 0, 0);
   i->flag[0] = (uint8_t)r;
-  i->flag[1] = satfinite;
+  i->flag[1] = td == TYPE_F32 ? ftz : satfinite;
   i->flag[2] = relu;
   return out;
 }
 
 static bool float_to_int(Binder *b, Value v, PtxType td, uint32_t d, unsigned d_bytes) {
-  static ExecFn *const fns[2][2][2] = {{{u32_from_f32, s32_from_f32}, {u64_from_f32, s64_from_f32}},      // [f64][wide][signed]
-                                       {{u32_from_f64, s32_from_f64}, {u64_from_f64, s64_from_f64}}};
+  static ExecFn *const fns[2][4][2] = {      // [f64][log2 bytes][signed]
+    {{u8_from_f32, s8_from_f32}, {u16_from_f32, s16_from_f32}, {u32_from_f32, s32_from_f32}, {u64_from_f32, s64_from_f32}},
+    {{u8_from_f64, s8_from_f64}, {u16_from_f64, s16_from_f64}, {u32_from_f64, s32_from_f64}, {u64_from_f64, s64_from_f64}}};
   int whole = whole_rounding(b->in);
   if (is_half(v.type)) v = step(b, v.type == TYPE_F16 ? widen_f16 : widen_bf16, v, TYPE_F32);
   if (whole > ROUND_ZERO || whole == ROUND_NEAREST) v = step(b, round_fns[v.type == TYPE_F64][whole], v, v.type);
   unsigned bytes = ptx_type_size(td);
   bool is_signed = type_is_signed(td), narrow = bytes < 4;
-  ExecFn *fn = fns[v.type == TYPE_F64][bytes == 8][is_signed];
+  ExecFn *fn = fns[v.type == TYPE_F64][log2_bytes(bytes)][is_signed];
   if (!narrow && d_bytes == bytes) {
     emit(b, fn, d, v.slot, 0, 0);
     return true;
   }
   Value r = step(b, fn, v, narrow ? (is_signed ? TYPE_S32 : TYPE_U32) : td);
-  if (narrow) {
-    r = resized(b, r, 8);
-    r.type = is_signed ? TYPE_S64 : TYPE_U64;
-    r = clamped(b, r, td);
-  }
   emit_resize(b, d, d_bytes, r.slot, r.bytes, td);
   return true;
 }
@@ -322,10 +348,12 @@ bool VGPU_NAME(arith_bind_cvt)(Binder *b) {
     v = r;
   }
   bool ftz = ptx_has(in, MOD_FTZ);
-  if (ftz && ts == TYPE_F32) v = step(b, flush_f32, v, ts);
+  if (ftz && ts == TYPE_F32 && !is_half(td)) v = step(b, flush_f32, v, ts);      // to f16 it flushes nothing (measured)
   if (!to_float) return float_to_int(b, v, td, d, d_bytes);
   v = from_float ? float_to_float(b, v, td) : int_to_float(b, v, td);
-  if (ftz && td == TYPE_F32) v = step(b, flush_f32, v, td);
+  if (ftz && td == TYPE_F32 && from_float && ts != TYPE_F64) {
+    v = step(b, flush_f32, v, td);
+  }
   if (ptx_has(in, MOD_SAT)) v = step(b, td == TYPE_F64 ? saturate_f64 : td == TYPE_F16 ? saturate_f16 : saturate_f32, v, td);
   return finish(b, v, d, d_bytes);
 }

@@ -96,8 +96,7 @@ EXEC(to_tf32) {
   Rounding r = in->flag[0];
   bool relu = in->flag[1], satfinite = in->flag[2];
   ELEMENTWISE(w, uint32_t, in->d, i, ({
-    uint32_t u = tf32_encode(a[i], r);
-    if (satfinite && (u & 0x7fffffffu) == 0x7f800000u) u = (u & 0x80000000u) | 0x7f7fe000u;
+    uint32_t u = tf32_encode(a[i], r, satfinite);
     relu && u >> 31 ? 0 : u;
   }));
   return in + 1;

@@ -1,55 +1,74 @@
 // Single precision: add sub mul fma mad div rcp sqrt (IEEE), abs neg min max copysign; and the f32x2 forms.
 //
-// Nearest rounding, with and without .ftz, has its own functions. Directed rounding is one function for each operation
-// with the mode in flag[0]; .ftz and .sat are then further Insts around it.
+// Nearest rounding has its own functions, with and without .ftz. Directed rounding is one function for each operation with
+// the mode in flag[0] and .ftz in flag[1]. .sat is a further Inst.
 #include "vgpu/arith_exec.h"
 #include "vgpu/arith_float.h"
 
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
-#define NEAREST_2(name, EXPR) \
-  EXEC_2(name##_rn, float, float, float, f32_canonical(EXPR)) \
-  EXEC_2(name##_rn_ftz, float, float, float, ({ \
-           float x_ = f32_flush(a), y_ = f32_flush(b); \
-           float a = x_, b = y_; \
-           f32_flush(f32_canonical(EXPR)); \
-         }))
-NEAREST_2(add, a + b)
-NEAREST_2(sub, a - b)
-NEAREST_2(mul, a * b)
-NEAREST_2(div, a / b)
-EXEC_3(fma_rn, float, float, float, float, f32_canonical(FMA(a, b, c)))
-EXEC_3(fma_rn_ftz, float, float, float, float, f32_flush(f32_canonical(FMA(f32_flush(a), f32_flush(b), f32_flush(c)))))
-EXEC_1(rcp_rn, float, float, f32_canonical(1.0f / a))
-EXEC_1(sqrt_rn, float, float, f32_canonical(__builtin_sqrtf(a)))
+static inline bool any_least_normal(const float *t) {
+  uint32_t any = 0;
+  for (int i = 0; i < LANES; i++) any |= (f32_bits(t[i]) & 0x7fffffffu) == 0x00800000u;
+  return any;
+}
+// The results of all lanes are in t: flushes those that are tiny although they look normal, and stores.
+#define STORE_FLUSHED(TINY) \
+  do { \
+    if (__builtin_expect(any_least_normal(t), 0)) \
+      for (int i = 0; i < LANES; i++) \
+        if ((f32_bits(t[i]) & 0x7fffffffu) == 0x00800000u && TINY(f32_flush(a_[i]), f32_flush(b_[i]), f32_flush(c_[i]), in->flag[0])) \
+          t[i] = t[i] < 0 ? -0.0f : 0.0f; \
+    ELEMENTWISE(w, float, in->d, i, t[i]); \
+  } while (0)
+#define SOURCES const float *a_ = REG(w, float, in->a), *b_ = REG(w, float, in->b), *c_ = REG(w, float, in->c)
+#define COMPUTE(EXPR) \
+  ({ \
+    (void)b, (void)c; \
+    f32_canonical(EXPR); \
+  })
+#define OPERATION(name, EXPR, TINY) \
+  EXEC(name##_rn) { \
+    SOURCES; \
+    ELEMENTWISE(w, float, in->d, i, ({ float a = a_[i], b = b_[i], c = c_[i]; COMPUTE(EXPR); })); \
+    return in + 1; \
+  } \
+  EXEC(name##_rn_ftz) { \
+    SOURCES; \
+    float t[LANES]; \
+    for (int i = 0; i < LANES; i++) t[i] = ({ float a = f32_flush(a_[i]), b = f32_flush(b_[i]), c = f32_flush(c_[i]); f32_flush(COMPUTE(EXPR)); }); \
+    STORE_FLUSHED(TINY); \
+    return in + 1; \
+  } \
+  EXEC(name##_directed) { \
+    uint64_t old = rounding_enter(in->flag[0]); \
+    SOURCES; \
+    if (!in->flag[1]) { \
+      ELEMENTWISE(w, float, in->d, i, ({ float a = a_[i], b = b_[i], c = c_[i]; COMPUTE(EXPR); })); \
+      rounding_leave(old); \
+      return in + 1; \
+    } \
+    float t[LANES]; \
+    float *stored = t; \
+    __asm__("" : "+r"(stored) : : "memory");        /* t is in memory before the mode changes back */ \
+    for (int i = 0; i < LANES; i++) stored[i] = ({ float a = f32_flush(a_[i]), b = f32_flush(b_[i]), c = f32_flush(c_[i]); f32_flush(COMPUTE(EXPR)); }); \
+    rounding_leave(old); \
+    STORE_FLUSHED(TINY); \
+    return in + 1; \
+  }
+OPERATION(add, a + b, f32_tiny_sum)
+OPERATION(sub, a - b, f32_tiny_sum)
+OPERATION(mul, a * b, f32_tiny_product)
+OPERATION(fma, FMA(a, b, c), f32_tiny_fma)
+OPERATION(div, a / b, f32_tiny_quotient)       // rcp is 1 / x
+OPERATION(sqrt, __builtin_sqrtf(a), f32_tiny_sum)
 EXEC_1(flush, float, float, f32_flush(a))
 EXEC_1(saturate, float, float, f32_saturate(a))
 
-// Directed rounding. No operand is a constant expression here: nothing can be computed in advance in another mode.
-#define DIRECTED(name, EXPR) \
-  EXEC(name) { \
-    uint64_t old = rounding_enter(in->flag[0]); \
-    const float *a_ = REG(w, float, in->a), *b_ = REG(w, float, in->b), *c_ = REG(w, float, in->c); \
-    ELEMENTWISE(w, float, in->d, i, ({ \
-                  float a = a_[i], b = b_[i], c = c_[i]; \
-                  (void)b, (void)c; \
-                  f32_canonical(EXPR); \
-                })); \
-    rounding_leave(old); \
-    return in + 1; \
-  }
-DIRECTED(add_directed, a + b)
-DIRECTED(sub_directed, a - b)
-DIRECTED(mul_directed, a * b)
-DIRECTED(fma_directed, FMA(a, b, c))
-DIRECTED(div_directed, a / b)
-DIRECTED(rcp_directed, b / a)              // b is 1
-DIRECTED(sqrt_directed, __builtin_sqrtf(a))
-
 // --- sign and order: bit operations ---
-EXEC_1(abs_f32, uint32_t, uint32_t, a & 0x7fffffffu)
-EXEC_1(neg_f32, uint32_t, uint32_t, a ^ 0x80000000u)
-EXEC_1(abs_ftz_f32, uint32_t, float, f32_bits(f32_flush(a)) & 0x7fffffffu)
-EXEC_1(neg_ftz_f32, uint32_t, float, f32_bits(f32_flush(a)) ^ 0x80000000u)
+EXEC_1(abs_f32, uint32_t, uint32_t, f32_change_sign(a, a & 0x7fffffffu))
+EXEC_1(neg_f32, uint32_t, uint32_t, f32_change_sign(a, a ^ 0x80000000u))
+EXEC_1(abs_ftz_f32, uint32_t, uint32_t, f32_change_sign(a, f32_bits(f32_flush(f32_from_bits(a))) & 0x7fffffffu))
+EXEC_1(neg_ftz_f32, uint32_t, uint32_t, f32_change_sign(a, f32_bits(f32_flush(f32_from_bits(a))) ^ 0x80000000u))
 EXEC_2(copysign_f32, uint32_t, uint32_t, uint32_t, (a & 0x80000000u) | (b & 0x7fffffffu))
 EXEC_2(min_plain, uint32_t, uint32_t, uint32_t, f32_min(a, b))
 EXEC_2(max_plain, uint32_t, uint32_t, uint32_t, f32_max(a, b))
@@ -93,14 +112,14 @@ static Rounding rounding_of(const PtxInstr *in) {
 
 typedef struct Operation { ExecFn *nearest, *nearest_ftz, *directed, *pairs; } Operation;
 static bool find_operation(PtxOp op, Operation *out) {
+#define OPERATION_FNS(name, pairs) (Operation){name##_rn, name##_rn_ftz, name##_directed, pairs}
   switch (op) {
-  case OP_ADD: *out = (Operation){add_rn, add_rn_ftz, add_directed, add_pairs}; return true;
-  case OP_SUB: *out = (Operation){sub_rn, sub_rn_ftz, sub_directed, sub_pairs}; return true;
-  case OP_MUL: *out = (Operation){mul_rn, mul_rn_ftz, mul_directed, mul_pairs}; return true;
-  case OP_MAD: case OP_FMA: *out = (Operation){fma_rn, fma_rn_ftz, fma_directed, fma_pairs}; return true;
-  case OP_DIV: *out = (Operation){div_rn, div_rn_ftz, div_directed, NULL}; return true;
-  case OP_RCP: *out = (Operation){rcp_rn, NULL, rcp_directed, NULL}; return true;
-  case OP_SQRT: *out = (Operation){sqrt_rn, NULL, sqrt_directed, NULL}; return true;
+  case OP_ADD: *out = OPERATION_FNS(add, add_pairs); return true;
+  case OP_SUB: *out = OPERATION_FNS(sub, sub_pairs); return true;
+  case OP_MUL: *out = OPERATION_FNS(mul, mul_pairs); return true;
+  case OP_MAD: case OP_FMA: *out = OPERATION_FNS(fma, fma_pairs); return true;
+  case OP_DIV: case OP_RCP: *out = OPERATION_FNS(div, NULL); return true;
+  case OP_SQRT: *out = OPERATION_FNS(sqrt, NULL); return true;
   default: return false;
   }
 }
@@ -115,24 +134,19 @@ static bool bind_arithmetic(Binder *b, const Operation *op) {
   const PtxInstr *in = b->in;
   bool ftz = ptx_has(in, MOD_FTZ), sat = ptx_has(in, MOD_SAT);
   Rounding mode = rounding_of(in);
+  unsigned sources = in->nops - 1u;
   uint32_t s[3] = {0};
-  for (unsigned k = 1; k < in->nops && k <= 3; k++) s[k - 1] = bind_src(b, &in->ops[k], TYPE_F32);
-  if (in->op == OP_RCP) s[1] = bind_constant(b, f32_bits(1.0f), 4);
-  uint32_t d = bind_dst(b, &in->ops[0], TYPE_F32);
-  bool fused_ftz = ftz && mode == ROUND_NEAREST && op->nearest_ftz;
-  bool around = ftz && !fused_ftz;
-  unsigned sources = in->op == OP_RCP || in->op == OP_SQRT ? 1 : in->nops - 1;
-  for (unsigned k = 0; around && k < sources; k++) s[k] = emit_flush(b, s[k]);
-  if (sources < 3) s[2] = s[0];              // the directed functions load all three
-  if (sources < 2 && in->op != OP_RCP) s[1] = s[0];
-  ExecFn *fn = mode != ROUND_NEAREST ? op->directed : fused_ftz ? op->nearest_ftz : op->nearest;
-  uint32_t result = around || sat ? bind_scratch(b, 4) : d;
-  emit(b, fn, result, s[0], s[1], s[2])->flag[0] = (uint8_t)mode;
-  if (around) {
-    uint32_t flushed = sat ? bind_scratch(b, 4) : d;
-    emit(b, flush, flushed, result, 0, 0);
-    result = flushed;
+  for (unsigned k = 0; k < sources && k < 3; k++) s[k] = bind_src(b, &in->ops[k + 1], TYPE_F32);
+  if (in->op == OP_RCP) {
+    s[1] = s[0];
+    s[0] = bind_constant(b, f32_bits(1.0f), 4);
+    sources = 2;
   }
+  for (unsigned k = sources; k < 3; k++) s[k] = s[0];        // all three are loaded
+  uint32_t d = bind_dst(b, &in->ops[0], TYPE_F32), result = sat ? bind_scratch(b, 4) : d;
+  Inst *i = emit(b, mode != ROUND_NEAREST ? op->directed : ftz ? op->nearest_ftz : op->nearest, result, s[0], s[1], s[2]);
+  i->flag[0] = (uint8_t)mode;
+  i->flag[1] = ftz;
   if (sat) emit(b, saturate, d, result, 0, 0);
   return true;
 }

@@ -3,11 +3,11 @@
 #include "vgpu/arith_float.h"
 
 #define FMA(a, b, c) __builtin_fma(a, b, c)
-EXEC_2(add_rn, double, double, double, f64_propagate2(a + b, a, b))
-EXEC_2(sub_rn, double, double, double, f64_propagate2(a - b, a, b))
-EXEC_2(mul_rn, double, double, double, f64_propagate2(a * b, a, b))
+EXEC_2(add_rn, double, double, double, f64_propagate2(a + b, b, a))
+EXEC_2(sub_rn, double, double, double, f64_propagate2(a - b, b, a))
+EXEC_2(mul_rn, double, double, double, f64_propagate2(a * b, b, a))
 EXEC_2(div_rn, double, double, double, f64_propagate2(a / b, a, b))
-EXEC_3(fma_rn, double, double, double, double, f64_propagate3(FMA(a, b, c), a, b, c))
+EXEC_3(fma_rn, double, double, double, double, f64_propagate3(FMA(a, b, c), b, c, a))
 EXEC_1(rcp_rn, double, double, f64_propagate1(1.0 / a, a))
 EXEC_1(sqrt_rn, double, double, f64_propagate1(__builtin_sqrt(a), a))
 
@@ -24,16 +24,16 @@ EXEC_1(sqrt_rn, double, double, f64_propagate1(__builtin_sqrt(a), a))
     rounding_leave(old); \
     return in + 1; \
   }
-DIRECTED(add_directed, a + b, f64_propagate2(r, a, b))
-DIRECTED(sub_directed, a - b, f64_propagate2(r, a, b))
-DIRECTED(mul_directed, a * b, f64_propagate2(r, a, b))
-DIRECTED(fma_directed, FMA(a, b, c), f64_propagate3(r, a, b, c))
+DIRECTED(add_directed, a + b, f64_propagate2(r, b, a))
+DIRECTED(sub_directed, a - b, f64_propagate2(r, b, a))
+DIRECTED(mul_directed, a * b, f64_propagate2(r, b, a))
+DIRECTED(fma_directed, FMA(a, b, c), f64_propagate3(r, b, c, a))
 DIRECTED(div_directed, a / b, f64_propagate2(r, a, b))
 DIRECTED(rcp_directed, b / a, f64_propagate1(r, a))        // b is 1
 DIRECTED(sqrt_directed, __builtin_sqrt(a), f64_propagate1(r, a))
 
-EXEC_1(abs_f64, uint64_t, uint64_t, a & 0x7fffffffffffffffull)
-EXEC_1(neg_f64, uint64_t, uint64_t, a ^ 0x8000000000000000ull)
+EXEC_1(abs_f64, uint64_t, uint64_t, f64_change_sign(a, a & 0x7fffffffffffffffull))
+EXEC_1(neg_f64, uint64_t, uint64_t, f64_change_sign(a, a ^ 0x8000000000000000ull))
 EXEC_2(copysign_f64, uint64_t, uint64_t, uint64_t, (a & 0x8000000000000000ull) | (b & 0x7fffffffffffffffull))
 EXEC_2(min_f64, uint64_t, uint64_t, uint64_t, f64_min(a, b))
 EXEC_2(max_f64, uint64_t, uint64_t, uint64_t, f64_max(a, b))

@@ -31,15 +31,18 @@ HALF(add_bf16, bf16_from_f32(B(a) + B(b)))
 HALF(sub_bf16, bf16_from_f32(B(a) - B(b)))
 HALF(mul_bf16, bf16_fma(a, b, 0x8000))
 HALF(fma_bf16, bf16_fma(a, b, c))
+HALF(add_ftz_f16, f16_from_f32_flush(H(a) + H(b)))
+HALF(sub_ftz_f16, f16_from_f32_flush(H(a) - H(b)))
+HALF(mul_ftz_f16, f16_from_f32_flush(H(a) * H(b)))
+HALF(fma_ftz_f16, f16_fma_flush(a, b, c))
 HALF(flush_f16, f16_flush(a))
 HALF(saturate_f16, f16_saturate(a))
 HALF(relu_f16, half_relu(a, 0x7c00, F16_NAN_BITS))
 HALF(relu_bf16, half_relu(a, 0x7f80, BF16_NAN_BITS))
-// .oob: an out-of-bounds NaN as a factor makes the result +0. a: the result so far; b, c: the factors.
-#define OOB_NAN 0xffff
-HALF(oob, b == OOB_NAN || c == OOB_NAN ? 0 : a)
-HALF(abs_f16, a & 0x7fff)
-HALF(neg_f16, a ^ 0x8000)
+HALF(abs_f16, f16_change_sign(a, a & 0x7fff))
+HALF(neg_f16, f16_change_sign(a, a ^ 0x8000))
+HALF(abs_bf16, bf16_change_sign(a, a & 0x7fff))
+HALF(neg_bf16, bf16_change_sign(a, a ^ 0x8000))
 HALF(min_f16, f16_min(a, b))
 HALF(max_f16, f16_max(a, b))
 HALF(min_nan_f16, f16_min_nan(a, b))
@@ -62,14 +65,14 @@ static ExecFn *const minmax_fns[2][2][2][2] = {   // [bf16][max][.NaN][.xorsign.
   {{{min_f16, min_xorsign_f16}, {min_nan_f16, min_nan_xorsign_f16}}, {{max_f16, max_xorsign_f16}, {max_nan_f16, max_nan_xorsign_f16}}},
   {{{min_bf16, min_xorsign_bf16}, {min_nan_bf16, min_nan_xorsign_bf16}}, {{max_bf16, max_xorsign_bf16}, {max_nan_bf16, max_nan_xorsign_bf16}}}};
 
-static ExecFn *find_operation(const PtxInstr *in, bool bf) {
+static ExecFn *find_operation(const PtxInstr *in, bool bf, bool ftz) {
   switch (in->op) {
-  case OP_ADD: return bf ? add_bf16 : add_f16;
-  case OP_SUB: return bf ? sub_bf16 : sub_f16;
-  case OP_MUL: return bf ? mul_bf16 : mul_f16;
-  case OP_FMA: case OP_MAD: return bf ? fma_bf16 : fma_f16;
-  case OP_ABS: return abs_f16;
-  case OP_NEG: return neg_f16;
+  case OP_ADD: return bf ? add_bf16 : ftz ? add_ftz_f16 : add_f16;
+  case OP_SUB: return bf ? sub_bf16 : ftz ? sub_ftz_f16 : sub_f16;
+  case OP_MUL: return bf ? mul_bf16 : ftz ? mul_ftz_f16 : mul_f16;
+  case OP_FMA: case OP_MAD: return bf ? fma_bf16 : ftz ? fma_ftz_f16 : fma_f16;
+  case OP_ABS: return bf ? abs_bf16 : abs_f16;
+  case OP_NEG: return bf ? neg_bf16 : neg_f16;
   case OP_MIN: case OP_MAX: return minmax_fns[bf][in->op == OP_MAX][ptx_has(in, MOD_NAN)][ptx_has(in, MOD_XORSIGN)];
   default: return NULL;
   }
@@ -80,13 +83,12 @@ bool VGPU_NAME(arith_bind_half)(Binder *b) {
   PtxType t = main_type(in);
   bool packed = t == TYPE_F16X2 || t == TYPE_BF16X2, bf = t == TYPE_BF16 || t == TYPE_BF16X2;
   unsigned bytes = packed ? 4 : 2, sources = in->nops - 1u;
-  ExecFn *fn = find_operation(in, bf);
+  ExecFn *fn = find_operation(in, bf, ptx_has(in, MOD_FTZ));
   if (!fn || sources > 3) return bind_unsupported(b, "not a half-precision instruction");
-  bool ftz = ptx_has(in, MOD_FTZ), oob_test = ptx_has(in, MOD_OOB);
-  uint32_t s[3] = {0}, raw[3];
+  bool ftz = ptx_has(in, MOD_FTZ);
+  uint32_t s[3] = {0};
   for (unsigned k = 0; k < 3; k++) s[k] = k < sources ? bind_src(b, &in->ops[k + 1], t) : s[0];
   uint32_t d = bind_dst(b, &in->ops[0], t);
-  memcpy(raw, s, sizeof raw);
 #define EMIT(fn, d, x, y, z) (emit(b, fn, d, x, y, z)->flag[1] = packed)
   for (unsigned k = 0; ftz && k < sources; k++) {
     uint32_t flushed = bind_scratch(b, bytes);
@@ -96,10 +98,8 @@ bool VGPU_NAME(arith_bind_half)(Binder *b) {
   // What still happens to the result, in order.
   ExecFn *after[4];
   unsigned nafter = 0;
-  if (ftz) after[nafter++] = flush_f16;
   if (ptx_has(in, MOD_SAT)) after[nafter++] = saturate_f16;
   if (ptx_has(in, MOD_RELU)) after[nafter++] = bf ? relu_bf16 : relu_f16;
-  if (oob_test) after[nafter++] = oob;
   uint32_t result = nafter ? bind_scratch(b, bytes) : d;
   if (sources == 3 && (in->op == OP_MIN || in->op == OP_MAX)) {
     uint32_t first = bind_scratch(b, bytes);
@@ -116,8 +116,7 @@ bool VGPU_NAME(arith_bind_half)(Binder *b) {
   }
   for (unsigned k = 0; k < nafter; k++) {
     uint32_t next = k + 1 < nafter ? bind_scratch(b, bytes) : d;
-    if (after[k] == oob) EMIT(oob, next, result, raw[0], raw[1]);
-    else EMIT(after[k], next, result, result, result);
+    EMIT(after[k], next, result, result, result);
     result = next;
   }
 #undef EMIT

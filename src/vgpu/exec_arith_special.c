@@ -14,9 +14,12 @@ static inline float sin_turns(float t) {                 // sin(2 pi t), |t| <= 
   p = -41.341702f + s * p;
   return t * (6.2831853f + s * p);
 }
-// The GPU multiplies by 1/(2 pi) in single precision and drops whole turns; so do we, which matters for large angles.
+// The GPU multiplies by 1/(2 pi) in single precision, rounding toward zero, and drops whole turns; so do we, which matters
+// for large angles.
 static inline float turns(float x) {
-  float t = x * 0.15915494f;
+  double exact = (double)x * 0.15915494f;
+  float t = (float)exact;
+  t = fabs((double)t) > fabs(exact) && fabsf(t) < INFINITY ? f32_from_bits(f32_bits(t) - 1) : t;
   return t - __builtin_rintf(t);                         // infinity gives NaN
 }
 static inline float sin_approx(float x) {
@@ -85,10 +88,13 @@ static inline float div_approx(float a, float b) {
   return f32_canonical(fabsf(b) > 0x1p126f && fabsf(b) < INFINITY ? flushed : r);
 }
 
+// Below the least half the result is zero, never rounded up to it (measured for ex2).
+#define HALF_VALUE(x) ({ float v_ = (x); fabsf(v_) < 0x1p-24f ? 0.0f * v_ : v_; })
+static inline uint16_t f16_from_f32_truncated(float x) { return f16_from_f32(HALF_VALUE(x)); }
 #define DEFINE_1(name) \
   EXEC_1(name##_f32, float, float, name(a)) \
   EXEC_1(name##_ftz_f32, float, float, f32_flush(name(f32_flush(a)))) \
-  EXEC_1(name##_f16, uint16_t, uint16_t, f16_from_f32(name(f32_from_f16(a)))) \
+  EXEC_1(name##_f16, uint16_t, uint16_t, f16_from_f32(HALF_VALUE(name(f32_from_f16(a))))) \
   EXEC_1(name##_bf16, uint16_t, uint16_t, bf16_from_f32(name(f32_from_bf16(a))))
 #define DEFINE_1_F32(name) \
   EXEC_1(name##_f32, float, float, name(a)) \
@@ -111,8 +117,8 @@ EXEC_2(div_full_ftz_f32, float, float, float, f32_flush(div_full(f32_flush(a), f
   EXEC_1(name, uint32_t, uint32_t, (uint32_t)TO(op(FROM((uint16_t)a))) | (uint32_t)TO(op(FROM((uint16_t)(a >> 16)))) << 16)
 static inline float bf16_flush_value(uint16_t h) { return f32_flush(f32_from_bf16(h)); }
 static inline uint16_t bf16_from_f32_flush(float x) { return bf16_from_f32(f32_flush(x)); }
-PACKED(ex2_f16x2, ex2_approx, f16_from_f32, f32_from_f16)
-PACKED(ex2_f16x2_ftz, ex2_approx, f16_from_f32, f32_from_f16_flush)
+PACKED(ex2_f16x2, ex2_approx, f16_from_f32_truncated, f32_from_f16)
+PACKED(ex2_f16x2_ftz, ex2_approx, f16_from_f32_flush, f32_from_f16_flush)
 PACKED(ex2_bf16x2, ex2_approx, bf16_from_f32_flush, bf16_flush_value)
 PACKED(tanh_f16x2, tanh_approx, f16_from_f32, f32_from_f16)
 PACKED(tanh_bf16x2, tanh_approx, bf16_from_f32, f32_from_bf16)
