@@ -256,7 +256,9 @@ static char *lane_local(Warp *w, unsigned lane, const Frame *f) {
 
 static const Inst *enter(Warp *w, const Inst *in, const CallSite *cs, const Code *callee, uint32_t lanes) {
   Frame *caller = w->frame;
-  uint32_t base = caller->local_base + caller->code->local_bytes;
+  uint32_t base = caller->local_base + caller->code->local_bytes, dynamic = 0;
+  if (caller->has_dynamic) FOR_LANES(l, lanes) dynamic = MAX(dynamic, caller->dynamic[l]);
+  base += dynamic;
   if (base + callee->local_bytes > w->local_bytes || caller->depth > 4096)
     return vgpu_fault(w, in, VGPU_STACK_OVERFLOW, (unsigned)__builtin_ctz(lanes), 0,
                       "the call of %s needs more than the %u bytes of stack each thread has", callee->func->name, w->local_bytes);
@@ -269,6 +271,7 @@ static const Inst *enter(Warp *w, const Inst *in, const CallSite *cs, const Code
   f->depth = caller->depth + 1;
   f->lanes = lanes;
   f->local_base = base;
+  f->has_dynamic = false;
   for (uint32_t i = 0; i < cs->nargs; i++) {
     const struct CallValue *v = &cs->args[i];
     const PtxVar *p = callee->func->params[i];

@@ -1,22 +1,11 @@
 // Asynchronous copies and mbarrier. A copy is done at once, which is one of the orders the memory model allows: the waits
 // for it (commit, wait_group) have nothing left to do, and its mbarrier is told in the same step.
-//
-// An mbarrier is 64 bits of our own layout: pending arrivals, expected arrivals, bytes still to come, phase.
 #include <inttypes.h>
 
-#include "vgpu/exec_memory.h"
+#include "vgpu/exec_mbarrier.h"
 
 #define memory_pointer VGPU_NAME(memory_pointer)
 #define memory_bind_address VGPU_NAME(memory_bind_address)
-
-typedef struct Mbarrier { uint64_t pending : 20, expected : 20, phase : 1; int64_t tx : 23; } Mbarrier;
-_Static_assert(sizeof(Mbarrier) == 8, "an mbarrier object has 64 bits");
-
-static void settle(Mbarrier *m) {
-  if (m->pending || m->tx) return;
-  m->phase ^= 1;
-  m->pending = m->expected;
-}
 
 typedef struct AsyncDesc {
   MemDesc dst, src, bar;
@@ -25,7 +14,7 @@ typedef struct AsyncDesc {
   uint32_t fixed_size;
   uint32_t negate;
   uint8_t state_width;
-  bool has_source_size, has_ignore, has_bar, has_mask;
+  bool has_source_size, has_ignore, has_bar, has_mask, has_byte_mask;
 } AsyncDesc;
 
 static const AsyncDesc *async_desc(const Inst *in) { return (const AsyncDesc *)in->slots; }
@@ -54,7 +43,7 @@ static const Inst *exec_mbarrier(Warp *w, const Inst *in) {
     case MB_INIT: *m = (Mbarrier){.pending = n, .expected = n}; break;
     case MB_INVAL: *m = (Mbarrier){0}; break;
     case MB_EXPECT: m->tx += n; break;
-    case MB_COMPLETE: m->tx -= n, settle(m); break;
+    case MB_COMPLETE: m->tx -= n, mbarrier_settle(m); break;
     case MB_ARRIVE: case MB_DROP: {
       uint32_t arrivals = expect_tx ? 1 : n;
       if (expect_tx) m->tx += n;
@@ -62,7 +51,7 @@ static const Inst *exec_mbarrier(Warp *w, const Inst *in) {
         return vgpu_fault(w, in, VGPU_TRAP, i, 0, "mbarrier: %u arrivals, but only %u are pending", arrivals, (unsigned)m->pending);
       m->pending -= arrivals;
       if (in->flag[0] == MB_DROP) m->expected -= arrivals;
-      if (!no_complete) settle(m);
+      if (!no_complete) mbarrier_settle(m);
       break;
     }
     default: {                                // test_wait, try_wait: is the named phase over?
@@ -172,7 +161,7 @@ static const Inst *exec_cp_arrive(Warp *w, const Inst *in) {
     if (!in->flag[0]) continue;
     if (!m->pending) return vgpu_fault(w, in, VGPU_TRAP, i, 0, "mbarrier: an arrival, but none is pending");
     m->pending--;
-    settle(m);
+    mbarrier_settle(m);
   }
   return in + 1;
 }
@@ -207,10 +196,13 @@ static const Inst *exec_bulk(Warp *w, const Inst *in) {
         to = to ? other + (to - own) : NULL;
         m = m ? (Mbarrier *)(other + ((char *)m - own)) : NULL;
       }
-      if (n) memmove(to, from, n);
+      if (d->has_byte_mask) {
+        uint32_t bytes = REG(w, uint16_t, d->mask_slot)[i];    // of each 16
+        for (uint32_t k = 0; k < n; k++) if (bytes >> k % 16 & 1) to[k] = from[k];
+      } else if (n) memmove(to, from, n);
       if (m) {
         m->tx -= n;
-        settle(m);
+        mbarrier_settle(m);
       }
     }
   }
@@ -225,7 +217,6 @@ static bool bind_bulk(Binder *b) {
     if (in->mods[m] == MOD_GLOBAL) spaces[n++] = SPACE_GLOBAL;
     if (in->mods[m] == MOD_SHARED_CTA || in->mods[m] == MOD_SHARED_CLUSTER || in->mods[m] == MOD_SHARED) spaces[n++] = SPACE_SHARED;
   }
-  if (ptx_has(in, MOD_CP_MASK)) return bind_unsupported(b, "byte masks of bulk copies");
   AsyncDesc *d = bind_alloc(b, sizeof *d);
   if (!memory_bind_address(b, &in->ops[0], spaces[0], &d->dst, &d->dst_slot)) return false;
   if (!memory_bind_address(b, &in->ops[1], spaces[1], &d->src, &d->src_slot)) return false;
@@ -238,6 +229,10 @@ static bool bind_bulk(Binder *b) {
   if (ptx_has(in, MOD_MULTICAST_CLUSTER)) {
     d->has_mask = true;
     d->mask_slot = bind_src(b, &in->ops[o], TYPE_U16);
+  }
+  if (ptx_has(in, MOD_CP_MASK)) {
+    d->has_byte_mask = true;
+    d->mask_slot = bind_src(b, &in->ops[in->nops - 1], TYPE_U16);
   }
   bind_emit(b, exec_bulk)->slots = (uint32_t *)d;
   return true;
@@ -269,6 +264,6 @@ bool VGPU_NAME(bind_async)(Binder *b) {
     i->a = a;
     return true;
   }
-  default: return bind_unsupported(b, "not executed by the virtual device");
+  default: return VGPU_NAME(bind_async_more)(b);
   }
 }

@@ -199,6 +199,19 @@ static const struct { PtxMod mod; AtomicOp op; } operations[] = {
     {MOD_XOR, AT_XOR}, {MOD_EXCH, AT_EXCH}, {MOD_CAS, AT_CAS}, {MOD_INC, AT_INC}, {MOD_DEC, AT_DEC},
 };
 
+bool VGPU_NAME(atomic_find_step)(const PtxInstr *in, PtxType t, AtomicStep *s) {
+  *s = (AtomicStep){.type = t, .op = AT_COUNT, .size = (uint8_t)ptx_type_size(t)};
+  for (unsigned k = 0; k < ARRAY_LEN(operations); k++)
+    if (ptx_has(in, operations[k].mod)) s->op = operations[k].op;
+  return s->op != AT_COUNT && s->op != AT_CAS && s->size >= 2 && s->size <= 8;
+}
+
+void VGPU_NAME(atomic_step)(const AtomicStep *s, char *p, uint64_t value) {
+  AtomDesc d = {.type = s->type, .op = (AtomicOp)s->op, .flush = s->flush};
+  d.mem.size = s->size;
+  update(&d, p, value, 0);
+}
+
 bool VGPU_NAME(bind_atomic)(Binder *b) {
   const PtxInstr *in = b->in;
   AtomDesc *d = bind_alloc(b, sizeof *d);

@@ -207,7 +207,7 @@ FAST_GLOBAL(uint64_t)
       } \
     } \
     if (SHARED_BAD(T)) return exec_load_any(w, in); \
-    for (int i = 0; i < LANES; i++) d[i] = *(const T *)(w->shared + (uint32_t)a[i] + off); \
+    for (int i = 0; i < LANES; i++) d[i] = *(const T *)(w->shared + ((uint32_t)a[i] + off)); \
     return in + 1; \
   } \
   static const Inst *exec_store_shared_##name(Warp *w, const Inst *in) { \
@@ -220,7 +220,7 @@ FAST_GLOBAL(uint64_t)
       return in + 1; \
     } \
     if (SHARED_BAD(T)) return exec_store_any(w, in); \
-    for (int i = 0; i < LANES; i++) *(T *)(w->shared + (uint32_t)a[i] + off) = d[i]; \
+    for (int i = 0; i < LANES; i++) *(T *)(w->shared + ((uint32_t)a[i] + off)) = d[i]; \
     return in + 1; \
   }
 FAST_SHARED(uint32_t, uint32_t, u32_a32)
@@ -489,7 +489,7 @@ bool VGPU_NAME(vgpu_bind_memory)(Binder *b) {
     return bind_emit(b, exec_hint), true;
   case OP_CREATEPOLICY: return bind_createpolicy(b);
   case OP_LDMATRIX: case OP_STMATRIX: return VGPU_NAME(bind_matrix_move)(b);
-  case OP_STACKSAVE: case OP_STACKRESTORE: case OP_ALLOCA: return bind_unsupported(b, "dynamic stack allocation");
+  case OP_STACKSAVE: case OP_STACKRESTORE: case OP_ALLOCA: return VGPU_NAME(bind_stack)(b);
   default: return VGPU_NAME(bind_async)(b);
   }
 }

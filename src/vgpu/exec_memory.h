@@ -36,6 +36,13 @@ static inline const MemDesc *mem_desc(const Inst *in) { return (const MemDesc *)
 
 BindFn VGPU_NAME(bind_atomic);      // exec_atomic.c: atom, red
 BindFn VGPU_NAME(bind_async);       // exec_async.c: cp.async, bulk copies, mbarrier, st.async, red.async
+BindFn VGPU_NAME(bind_async_more);  // exec_async_more.c: asynchronous stores and reductions
 BindFn VGPU_NAME(bind_matrix_move); // exec_matrix.c: ldmatrix, stmatrix
+BindFn VGPU_NAME(bind_stack);       // exec_stack.c: alloca, stacksave, stackrestore
+
+// One step of a reduction elsewhere than in atom and red: *p = *p op value, atomically.
+typedef struct AtomicStep { PtxType type; uint8_t op, size; bool flush; } AtomicStep;
+bool VGPU_NAME(atomic_find_step)(const PtxInstr *in, PtxType t, AtomicStep *s);    // false: no such operation
+void VGPU_NAME(atomic_step)(const AtomicStep *s, char *p, uint64_t value);
 
 #endif

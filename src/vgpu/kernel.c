@@ -36,6 +36,7 @@ static void scan_function(Reach *r, FuncSym *s) {
       r->k->calls = true;
       if (in->nops > 1 && in->ops[1].kind == OPD_REG) r->indirect = true;
     }
+    if (in->op == OP_ALLOCA) r->indirect = true;           // the frame has no fixed size: the stack limit decides
     for (unsigned o = 0; o < in->nops; o++) scan_operand(r, &in->ops[o]);
   }
 }

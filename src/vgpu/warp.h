@@ -110,6 +110,8 @@ struct Frame {              // one activation of a function by some lanes of a w
   const Inst *return_pc;
   uint32_t depth, lanes;    // lanes still inside
   uint32_t local_base;      // start of its locals in each lane's local memory
+  bool has_dynamic;         // alloca was used: dynamic[] counts
+  uint32_t dynamic[LANES];  // bytes of each lane's alloca memory, right behind the locals
   Frame *next_free;
 };
 
