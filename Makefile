@@ -75,6 +75,8 @@ SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/libcudart.so.12 $(BUILD)/lib/libcudart
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(SHIMS) $(BUILD)/warpgrind.1
 
 # --- compiling ---
+# Short lines; V=1 shows the commands.
+say = @$(if $(V),set -x;,echo "  $(1)  $@";)
 # Objects depend on this file, which changes only when the compiler or its flags do.
 FLAGS_TEXT := $(CC) | $(CFLAGS_ALL) | $(CFLAGS_EXEC) | $(EXEC_FLAGS_v3) | $(EXEC_FLAGS_v4)
 $(BUILD)/flags: FORCE
@@ -85,18 +87,18 @@ FORCE:
 
 $(BUILD)/obj/vgpu/exec%.o: src/vgpu/exec%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_EXEC) -c -o $@ $<
+	$(call say,CC  ) $(CC) $(CFLAGS_EXEC) -c -o $@ $<
 
 define variant-rule
 $(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_ISA=$(1) -c -o $$@ $$<
+	$$(call say,CC  ) $(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_ISA=$(1) -c -o $$@ $$<
 endef
 $(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
 
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -c -o $@ $<
+	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -c -o $@ $<
 
 # One folder alone: `make objs-ptx` compiles it, `make lib-ptx` also makes an archive of it for small test programs.
 objs-%: ; @$(if $(call folder-objs,$*),$(MAKE) --no-print-directory -k $(call folder-objs,$*),echo "src/$*: no .c files")
@@ -104,28 +106,29 @@ lib-%:  ; @$(MAKE) --no-print-directory $(BUILD)/obj/lib$*.a
 define archive-rule
 $(BUILD)/obj/lib$(1).a: $(call folder-objs,$(1)) $(if $(filter vgpu,$(1)),$(VARIANT_OBJS))
 	@rm -f $$@
-	$(AR) rcs $$@ $$^
+	$$(call say,AR  ) $(AR) rcs $$@ $$^
 endef
 $(foreach f,$(FOLDERS),$(eval $(call archive-rule,$(f))))
 
 # --- products ---
+# Linked beside their place and moved into it, so that programs that are running keep what they have.
 $(BUILD)/warpgrind: $(CMD_OBJS)
-	$(CC) $(SAN_FLAGS) -o $@ $^ $(LDLIBS_ALL)
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -o $@.new $^ $(LDLIBS_ALL) && mv $@.new $@
 
 $(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,initfirst -Wl,-z,lazy -Wl,--exclude-libs,ALL \
-	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@ $^ $(LDLIBS_ALL)
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,initfirst -Wl,-z,lazy \
+	  -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.new $^ $(LDLIBS_ALL) && mv $@.new $@
 
 $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
-	ln -sf libcuda.so.1 $@
+	@ln -sf libcuda.so.1 $@
 
 # A shared CUDA runtime for programs that ask for libcudart.so.N where none is installed. Its symbols carry the version
 # libcudart.so.N, as the programs expect.
 $(BUILD)/lib/libcudart.so.%: $(SHIM_SRC) $(BUILD)/flags | $(BUILD)/lib/libcuda.so.1
 	@mkdir -p $(@D) $(BUILD)/gen
 	@printf 'libcudart.so.%s { global: cuda*; __cuda*; local: *; };\n' $* > $(BUILD)/gen/cudart$*.map
-	$(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/cudart$*.d -DCUDART_MAJOR=$* -shared -Wl,-soname,libcudart.so.$* \
+	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/cudart$*.d -DCUDART_MAJOR=$* -shared -Wl,-soname,libcudart.so.$* \
 	  -Wl,--version-script=$(BUILD)/gen/cudart$*.map -Wl,-rpath,'$$ORIGIN' -o $@ $(SHIM_SRC) \
 	  -L$(BUILD)/lib -l:libcuda.so.1
 
