@@ -111,7 +111,8 @@ static bool mentions(const ElfFile *f, const char *name, bool must_be_defined) {
 bool runtime_check_executable(const char *path, Error *e) {
   ElfFile f;
   if (!elf_open(path, &f)) return true;       // a script, or nothing: starting it says more than we could
-  bool cuda = elf_has_section(&f, ".nvFatBinSegment") || elf_has_section(&f, ".nv_fatbin") || mentions(&f, "__cudaRegisterFatBinary", true);
+  // .nv_fatbin alone proves nothing: nvcc also puts one into programs that use the driver API only.
+  bool cuda = elf_has_section(&f, ".nvFatBinSegment") || mentions(&f, "__cudaRegisterFatBinary", true);
   bool ok = true;
   if (cuda && !elf_has_interpreter(&f)) {
     ok = error_set(e, "%s is a fully static program: it has no dynamic loader, so Warpgrind cannot be loaded into it. Build it without -static "
