@@ -258,7 +258,7 @@ static const Inst *enter(Warp *w, const Inst *in, const CallSite *cs, const Code
   Frame *caller = w->frame;
   uint32_t base = caller->local_base + caller->code->local_bytes, dynamic = 0;
   if (caller->has_dynamic) FOR_LANES(l, lanes) dynamic = MAX(dynamic, caller->dynamic[l]);
-  base += dynamic;
+  base += (dynamic + 15) & ~15u;
   if (base + callee->local_bytes > w->local_bytes || caller->depth > 4096)
     return vgpu_fault(w, in, VGPU_STACK_OVERFLOW, (unsigned)__builtin_ctz(lanes), 0,
                       "the call of %s needs more than the %u bytes of stack each thread has", callee->func->name, w->local_bytes);
