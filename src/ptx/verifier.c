@@ -72,6 +72,10 @@ static const char *kind_words(char kind) {
 }
 
 static bool check_value(Verifier *v, const PtxOperand *o, PtxType t, bool relaxed, const char **why) {
+  if (o->negated && (o->kind != OPD_REG || o->reg->type != TYPE_PRED)) {
+    *why = "only a predicate can be negated";
+    return false;
+  }
   switch (o->kind) {
     case OPD_REG:
       if (t && !(o->reg->vector && !o->selector) && !register_fits(o->reg->type, t, relaxed)) {
@@ -129,7 +133,10 @@ static bool match_operand(Verifier *v, const PtxInstr *in, const FormOperand *wa
       return (o->kind == OPD_REG || o->kind == OPD_INT || o->kind == OPD_FLOAT) && check_value(v, o, t, relaxed, why);
     case 'm': return o->kind == OPD_ADDR;
     case 'l': return o->kind == OPD_LABEL;
-    case 'x': return o->kind != OPD_NONE;
+    case 'x':
+      if (o->kind == OPD_VECTOR) return check_elements(v, o, TYPE_NONE, true, false, why);
+      if (o->negated && in->op != OP_VMAD) return check_value(v, o, TYPE_NONE, true, why);
+      return o->kind != OPD_NONE;
     default:
       if (o->negated && t != TYPE_PRED) return false;
       if (o->kind == OPD_SREG && in->op == OP_CVT) return true;
