@@ -7,6 +7,7 @@ if ! command -v nvcc > /dev/null; then
   for c in $cases; do echo "skip $c: nvcc is not installed"; done
   exit 0
 fi
+toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
 cd "$TEST_DIR" || exit 1
 nvcc() { command nvcc -arch=compute_75 "$@"; }
 run() { "$WARPGRIND" --device=cpu --tool=none -q -- "$@"; }
@@ -35,7 +36,6 @@ cp shared shared_stripped && strip shared_stripped && check shared_stripped "$go
 check no_libcudart "uses $BUILD/lib/libcudart.so" env -u LD_LIBRARY_PATH "$WARPGRIND" --device=cpu -q -- ./shared
 
 # A program that insists on its own copy of NVIDIA's library.
-toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
 theirs=$(find "$toolkit/" -name 'libcudart.so.1[23]*' -type f 2> /dev/null | head -n 1)
 if [ -n "$theirs" ]; then
   mkdir -p own && cp "$theirs" own/ && (cd own && f=$(echo libcudart.so.*) && ln -sf "$f" "$(readelf -d "$f" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" 2> /dev/null)
