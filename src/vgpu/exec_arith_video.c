@@ -10,6 +10,8 @@ typedef struct VideoJob {
   bool a_negated, b_negated, c_negated, plus_one;
   unsigned scale;                      // vmad: shift right
   unsigned elements;                   // 1, 2, 4
+  uint8_t a_from[4], b_from[4];        // several elements: which of the sources' elements each one takes
+  unsigned written;                    // and which are written, a mask
 } VideoJob;
 
 static inline int64_t part_of(uint32_t x, PtxSelector part, bool is_signed) {
@@ -111,24 +113,45 @@ EXEC(video_mad) {
   return in + 1;
 }
 
+// Elements are chosen from both sources: numbers below `elements` are a's, the others b's.
+static int64_t element_of(const VideoJob *job, uint32_t a, uint32_t b, unsigned which, bool is_signed) {
+  PtxSelector first = job->elements == 2 ? SEL_H0 : SEL_B0;
+  return part_of(which < job->elements ? a : b, first + which % job->elements, is_signed);
+}
 EXEC(video_simd) {
   const VideoJob *job = in->ptr;
   const uint32_t *a = REG(w, uint32_t, in->a), *b = REG(w, uint32_t, in->b), *c = REG(w, uint32_t, in->c);
   uint32_t *d = REG(w, uint32_t, in->d);
   unsigned bits = 32 / job->elements;
-  PtxSelector first = job->elements == 2 ? SEL_H0 : SEL_B0;
+  uint32_t element = (1u << bits) - 1;
   FOR_LANES(i, w->exec) {
-    uint32_t r = 0, sum = c[i];
+    uint32_t r = c[i], sum = c[i];
     for (unsigned k = 0; k < job->elements; k++) {
-      int64_t v = operate(job, part_of(a[i], first + k, job->a_signed), part_of(b[i], first + k, job->b_signed));
+      if (!(job->written >> k & 1)) continue;
+      int64_t v = operate(job, element_of(job, a[i], b[i], job->a_from[k], job->a_signed), element_of(job, a[i], b[i], job->b_from[k], job->b_signed));
       if (job->saturate) v = clamp_bits(v, bits, job->d_signed);
       sum += (uint32_t)v;
-      r |= ((uint32_t)v & ((1u << bits) - 1)) << (k * bits);
+      r = (r & ~(element << (k * bits))) | ((uint32_t)v & element) << (k * bits);
     }
-    // Elements the destination does not select come from c.
-    d[i] = job->second == MOD_ADD ? sum : job->d_part != SEL_NONE ? merge_part(job->d_part, part_bits(job->d_part) == bits ? r >> (bits * (unsigned)(job->d_part - first)) : r, c[i]) : r;
+    d[i] = job->second == MOD_ADD ? sum : r;
   }
   return in + 1;
+}
+
+// Which elements an operand names: digits are written highest first. Without any, from[k] = first + k.
+static void choose_elements(const PtxOperand *o, unsigned n, unsigned first, uint8_t *from) {
+  for (unsigned k = 0; k < n; k++)
+    from[k] = (uint8_t)(o->nlanes == n && (o->selector == SEL_B_LANES || o->selector == SEL_H_LANES) ? o->lanes[n - 1 - k] : first + k);
+}
+static unsigned choose_written(const PtxOperand *o, unsigned n) {
+  unsigned mask = 0;
+  if (o->selector == SEL_B_LANES || o->selector == SEL_H_LANES) {
+    for (unsigned k = 0; k < o->nlanes; k++) mask |= 1u << o->lanes[k];
+    return mask;
+  }
+  if (o->selector >= SEL_B0 && o->selector <= SEL_B3) return 1u << (o->selector - SEL_B0);
+  if (o->selector == SEL_H0 || o->selector == SEL_H1) return 1u << (o->selector - SEL_H0);
+  return (1u << n) - 1;
 }
 
 static unsigned elements_of(PtxOp op) {
@@ -157,7 +180,11 @@ bool VGPU_NAME(arith_bind_video)(Binder *b) {
     if (ptx_has(in, compares[k])) job->compare = compares[k];
   for (size_t k = 0; k < ARRAY_LEN(seconds); k++)
     if (ptx_has(in, seconds[k])) job->second = seconds[k];
-  if (job->elements > 1 && (job->a_part || job->b_part)) return bind_unsupported(b, "elements of a source cannot be chosen yet");
+  if (job->elements > 1) {
+    choose_elements(&in->ops[1], job->elements, 0, job->a_from);
+    choose_elements(&in->ops[2], job->elements, job->elements, job->b_from);
+    job->written = choose_written(&in->ops[0], job->elements);
+  }
   uint32_t x = bind_src(b, &in->ops[1], TYPE_B32), y = bind_src(b, &in->ops[2], TYPE_B32);
   uint32_t z = in->nops > 3 ? bind_src(b, &in->ops[3], TYPE_B32) : bind_constant(b, 0, 4);
   ExecFn *fn = in->op == OP_VMAD ? video_mad : job->elements > 1 ? video_simd : video_scalar;
