@@ -206,9 +206,16 @@ static bool check_cvt_rounding(Verifier *v, const PtxInstr *in) {
   if (in->op != OP_CVT || in->ntypes != 2) return true;
   PtxKind to = ptx_type_kind(in->types[0]), from = ptx_type_kind(in->types[1]);
   static const PtxMod roundings[] = {MOD_RN, MOD_RZ, MOD_RM, MOD_RP, MOD_RNI, MOD_RZI, MOD_RMI, MOD_RPI, MOD_RNA, MOD_RS};
-  bool rounded = false;
+  bool rounded = false, to_float = false;
   for (size_t i = 0; i < ARRAY_LEN(roundings); i++) rounded |= ptx_has(in, roundings[i]);
+  for (size_t i = 0; i < 4; i++) to_float |= ptx_has(in, roundings[i]);
   if (to != KIND_FLOAT && from == KIND_FLOAT && !rounded) return fail(v, in, "cvt from .%s to .%s needs a rounding modifier", ptx_type_name(in->types[1]), ptx_type_name(in->types[0]));
+  const PtxType t = in->types[0], f = in->types[1];
+  if ((t == TYPE_F16 || t == TYPE_F32 || t == TYPE_F64) && (f == TYPE_F16 || f == TYPE_F32 || f == TYPE_F64)) {
+    bool narrows = ptx_type_size(t) < ptx_type_size(f);
+    if (narrows && !to_float) return fail(v, in, "cvt from .%s to .%s needs a rounding modifier such as .rn", ptx_type_name(f), ptx_type_name(t));
+    if (!narrows && to_float) return fail(v, in, "cvt from .%s to .%s is exact and takes no rounding modifier", ptx_type_name(f), ptx_type_name(t));
+  }
   if (to == KIND_FLOAT && from != KIND_FLOAT && !rounded) return fail(v, in, "cvt from .%s to .%s needs a rounding modifier", ptx_type_name(in->types[1]), ptx_type_name(in->types[0]));
   return true;
 }
