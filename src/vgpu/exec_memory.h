@@ -34,6 +34,7 @@ char *VGPU_NAME(memory_pointer)(Warp *w, const Inst *in, const MemDesc *d, unsig
 bool VGPU_NAME(memory_bind_address)(Binder *b, const PtxOperand *o, PtxSpace space, MemDesc *d, uint32_t *slot);
 static inline const MemDesc *mem_desc(const Inst *in) { return (const MemDesc *)in->slots; }
 
+BindFn VGPU_NAME(bind_load), VGPU_NAME(bind_store);   // exec_access.c
 BindFn VGPU_NAME(bind_atomic);      // exec_atomic.c: atom, red
 BindFn VGPU_NAME(bind_async);       // exec_async.c: cp.async, bulk copies, mbarrier, st.async, red.async
 BindFn VGPU_NAME(bind_async_more);  // exec_async_more.c: asynchronous stores and reductions

@@ -64,12 +64,20 @@ static uint64_t value(Warp *w, PtxSreg s, unsigned part, unsigned lane) {
 const Inst *exec_read_sreg(Warp *w, const Inst *in) {
   unsigned part = in->flag[0] >= SEL_X && in->flag[0] <= SEL_W ? in->flag[0] - SEL_X : 0;
   uint64_t v[LANES];
+  if (in->imm == SREG_TID && in->flag[1] == 4 && part < 3) {   // by far the most common
+    const uint32_t *t = w->tid[part];
+    ELEMENTWISE(w, uint32_t, in->d, i, t[i]);
+    return in + 1;
+  }
   bool clock = in->imm >= SREG_CLOCK && in->imm <= SREG_CLOCK64;
   clock |= in->imm >= SREG_GLOBALTIMER && in->imm <= SREG_GLOBALTIMER_HI;
   if (clock) {                                // one reading for the warp; a loop on a clock is a wait
     uint64_t t = value(w, (PtxSreg)in->imm, part, 0);
     for (unsigned i = 0; i < LANES; i++) v[i] = t;
     vgpu_poll(w);
+  } else if (in->imm != SREG_TID && in->imm != SREG_LANEID && !(in->imm >= SREG_LANEMASK_EQ && in->imm <= SREG_LANEMASK_GT)) {
+    uint64_t same = value(w, (PtxSreg)in->imm, part, 0);
+    for (unsigned i = 0; i < LANES; i++) v[i] = same;
   } else {
     for (unsigned i = 0; i < LANES; i++) v[i] = value(w, (PtxSreg)in->imm, part, i);
   }
