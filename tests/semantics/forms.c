@@ -23,7 +23,10 @@ static const TypeInfo types[] = {
   {"f64", VALUE_F64, 64, 64, NULL},     {"f16x2", VALUE_F16X2, 32, 32, NULL}, {"bf16x2", VALUE_BF16X2, 32, 32, NULL},
   {"u16x2", VALUE_INT16X2, 32, 32, NULL}, {"s16x2", VALUE_INT16X2, 32, 32, NULL}, {"tf32", VALUE_F32, 32, 32, NULL},
   {"pred", VALUE_PRED, 1, 1, NULL},     {"p", VALUE_PRED, 1, 1, NULL},        {"sh", VALUE_SHIFT, 32, 32, NULL},
+  {"sih", VALUE_SMALL_F16X2, 32, 32, NULL}, {"sib", VALUE_SMALL_BF16X2, 32, 32, NULL}, {"si", VALUE_SMALL_F32, 32, 32, NULL},
+  {"siq", VALUE_SMALL_FP8, 32, 32, NULL},
   {"fn", VALUE_NTH, 32, 32, NULL},      {"fs", VALUE_ANGLE, 32, 32, NULL},    {"fx", VALUE_EXPONENT, 32, 32, NULL},
+  {"all", VALUE_SWEEP, 16, 16, NULL},
 };
 
 static const TypeInfo *find_type(const char *s, size_t n) {
@@ -73,6 +76,7 @@ static void add_form(const char *text, const char *operands, const char *rule) {
   }
   f->rows = f->nsrc == 1 ? 768 : f->nsrc == 2 ? 1536 : 2048;
   if (f->nsrc == 1 && f->ops[f->ndst].bits == 1) f->rows = 32;
+  if (f->nsrc == 1 && f->ops[f->ndst].kind == VALUE_SWEEP) f->rows = MAX_ROWS;
   if (text[0] == 'v') f->rows = 384;           // video: very many forms of few kinds
 }
 
@@ -97,6 +101,8 @@ static void expand(const char *text, const char *operands, const char *rule) {
 void forms_expand(void) {
 #define FORM(text, operands, rule) expand(text, operands, rule);
 #include "forms.def"
+#define FORM(text, operands, rule) expand(text, operands, rule);
+#include "forms_warp.def"
 }
 
 // --- input values ---
@@ -174,8 +180,25 @@ static unsigned edge_count(const Operand *o) {
     default: return COUNT(int_edges);
   }
 }
+// Small integers in the formats of matrix fragments.
+static uint64_t small_integer(ValueKind kind, uint64_t *s) {
+  static const uint16_t half[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700, 0x4800};
+  uint64_t r = next_random(s), v = 0;
+  unsigned n = kind == VALUE_SMALL_FP8 ? 4 : kind == VALUE_SMALL_F32 ? 1 : 2;
+  for (unsigned i = 0; i < n; i++, r >>= 8) {
+    unsigned size = (unsigned)(r % 9), sign = r >> 7 & 1;
+    if (kind == VALUE_SMALL_F16X2) v |= (uint64_t)(half[size] | sign << 15) << 16 * i;
+    else if (kind == VALUE_SMALL_FP8) v |= (uint64_t)(size < 2 ? 0x38 * size : size < 5 ? 0x3c + 4 * (size - 1) / 2 : 0x48) << 8 * i | (uint64_t)sign << (8 * i + 7);
+    else {
+      float f = sign ? -(float)size : (float)size;
+      v |= kind == VALUE_SMALL_F32 ? float_bits(f) : (uint64_t)(float_bits(f) >> 16) << 16 * i;
+    }
+  }
+  return v;
+}
 static uint64_t edge_value(const Operand *o, unsigned i, uint64_t *s) {
   switch (o->kind) {
+    case VALUE_SMALL_F16X2: case VALUE_SMALL_BF16X2: case VALUE_SMALL_F32: case VALUE_SMALL_FP8: return small_integer(o->kind, s);
     case VALUE_F16: return f16_edges[i];
     case VALUE_BF16: return bf16_edges[i];
     case VALUE_F16X2: return f16_edges[i] | (uint64_t)f16_edges[next_random(s) % COUNT(f16_edges)] << 16;
@@ -193,6 +216,7 @@ static uint64_t edge_value(const Operand *o, unsigned i, uint64_t *s) {
 static uint64_t random_value(const Operand *o, uint64_t *s, unsigned near) {
   uint64_t r = next_random(s);
   switch (o->kind) {
+    case VALUE_SMALL_F16X2: case VALUE_SMALL_BF16X2: case VALUE_SMALL_F32: case VALUE_SMALL_FP8: return small_integer(o->kind, s);
     case VALUE_F16: return near ? (r & 0x83ff) | (10 + near % 16 + (r >> 20) % 4) << 10 : r & 0xffff;
     case VALUE_BF16: return near ? (r & 0x807f) | (near + (r >> 20) % 4) << 7 : r & 0xffff;
     case VALUE_F16X2: return near ? (r & 0x83ff83ff) | (10 + near % 16 + (r >> 40) % 4) << 10 | (10 + near % 16 + (r >> 50) % 4) << 26 : r & 0xffffffff;
@@ -211,6 +235,10 @@ static uint64_t random_value(const Operand *o, uint64_t *s, unsigned near) {
 void forms_fill_inputs(const Form *f, uint64_t *rows) {
   uint64_t seed = 0xcbf29ce484222325ull;
   for (const char *p = f->text; *p; p++) seed = (seed ^ (unsigned char)*p) * 0x100000001b3ull;
+  if (f->rows == MAX_ROWS) {
+    for (unsigned i = 0; i < f->rows; i++) rows[i] = i;
+    return;
+  }
   uint64_t product = 1;
   for (unsigned k = 0; k < f->nsrc; k++) product *= edge_count(&f->ops[f->ndst + k]);
   // Two thirds of the rows are edge values, crossed (all of them when they fit, a random choice otherwise).
