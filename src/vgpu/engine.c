@@ -13,7 +13,7 @@
 
 #include "vgpu/core.h"
 
-enum { WARP_BUDGET = 20000 };                 // backward branches before a warp gives way
+enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 3 };   // backward branches before a warp gives way; see vgpu_wait_before_store
 static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000;
 
 typedef struct Group {
@@ -259,6 +259,7 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
       Warp *w = &b->warps[i];
       uint32_t lanes = MIN(l->nthreads - i * LANES, (uint32_t)LANES);
       w->launch = l;
+      w->stores_to_wait = l->nwarps > 1 ? STORES_TO_WAIT : 0;
       w->live = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
       warp_start(w, l->kernel->code, w->base_frame.regs);
     }

@@ -71,6 +71,7 @@ static const Inst *exec_load_any(Warp *w, const Inst *in) {
 
 static const Inst *exec_store_any(Warp *w, const Inst *in) {
   const MemDesc *d = mem_desc(in);
+  if (w->stores_to_wait && (d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC)) return vgpu_wait_before_store(w, in);
   char *p[LANES];
   w->mem_pc = in;
   unsigned bytes = d->size * d->count;
@@ -90,9 +91,11 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 }
 
 // --- specialised by space: how an address becomes a host address, and when all of them are good ---
-// A space macro set X has X_ADDR (type of the address elements), X_BASE (what to add to an address), X_GOOD(bytes).
+// A space macro set X has X_ADDR (type of the address elements), X_BASE (what to add to an address), X_GOOD(bytes), and
+// X_WAIT() before a store.
 // The window is a power of two in size and ends in a page nobody owns, so high bits alone tell what is outside.
 #define GLOBAL_ADDR uint64_t
+#define GLOBAL_WAIT() if (w->stores_to_wait) return vgpu_wait_before_store(w, in)
 #define GLOBAL_BASE in->imm
 #define GLOBAL_GOOD(bytes) \
   ({ \
@@ -112,6 +115,8 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
     } \
     !bad_ && !(low_ & ((bytes) - 1)); \
   })
+#define SHARED32_WAIT()
+#define SHARED64_WAIT()
 #define SHARED32_ADDR uint32_t
 #define SHARED32_BASE SHARED_BASE_POINTER
 #define SHARED32_GOOD SHARED_GOOD
@@ -158,6 +163,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
   static const Inst *name(Warp *w, const Inst *in) { \
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
     const R *d = REG(w, R, in->d); \
+    SPACE##_WAIT(); \
     w->mem_pc = in; \
     if (!SPACE##_GOOD(sizeof(T))) return exec_store_any(w, in); \
     const uint64_t base = SPACE##_BASE; \
@@ -211,6 +217,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
   static const Inst *name(Warp *w, const Inst *in) { \
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
     const uint32_t *slot = mem_desc(in)->slot; \
+    SPACE##_WAIT(); \
     w->mem_pc = in; \
     if (!SPACE##_GOOD(sizeof(T) * N)) return exec_store_any(w, in); \
     const uint64_t base = SPACE##_BASE; \

@@ -2,14 +2,11 @@
 //
 // Products of 16-bit and narrower floats, and of tf32, are exact in double; sums are made in double and rounded once at
 // the end. docs/semantics.md states how far a GPU's result may be from this one. f64 goes along k with fma.
-#include <math.h>
-
 #include "vgpu/exec_mma.h"
-#include "vgpu/mma_values.h"
+#include "vgpu/mma_tile.h"
 
 #define MAX_M 32
 #define MAX_N 32
-#define MAX_K MMA_ROW                         // one-bit products never become matrices
 #define MAX_REGS 8
 
 typedef struct MmaDesc {
@@ -22,130 +19,69 @@ typedef struct MmaDesc {
 
 // --- fragments to matrices and back ---
 #define UNPACK(T, name, convert) \
-  static void name(Warp *w, const MmaDesc *d, bool is_b, T *out /* [rows][MAX_K] */) { \
+  static void name(Warp *w, const MmaDesc *d, bool is_b, T *out /* [rows][MMA_ROW] */) { \
     PtxType t = is_b ? d->b : d->a; \
     unsigned bk = mma_block_k(t), kblocks = d->shape.k / bk, blocks = (is_b ? d->shape.n : d->shape.m) / 8u; \
     for (unsigned rb = 0; rb < blocks; rb++) \
       for (unsigned kb = 0; kb < kblocks; kb++) { \
         unsigned r = is_b ? mma_b_register(kblocks, rb, kb) : mma_a_register(d->shape, kblocks, rb, kb); \
         const void *block = w->regs + (is_b ? d->sb[r] : d->sa[r]); \
-        convert(t, block, out + rb * 8 * MAX_K + kb * bk); \
+        convert(t, block, out + rb * 8 * MMA_ROW + kb * bk); \
       } \
   }
 UNPACK(double, unpack_float, mma_block_to_double)
 UNPACK(int32_t, unpack_int, mma_block_to_int)
 
-// One 8x8 block of the accumulator: element [row][column] is in lane row*4 + column/2.
-static void read_accumulator(Warp *w, const MmaDesc *d, double *out) {
-  for (unsigned rb = 0; rb < d->shape.m / 8u; rb++)
-    for (unsigned cb = 0; cb < d->shape.n / 8u; cb++) {
-      unsigned block = mma_c_block(d->shape, rb, cb);
-      double *to = out + rb * 8 * MAX_N + cb * 8;
-      for (unsigned l = 0; l < LANES; l++)
-        for (unsigned j = 0; j < 2; j++) {
-          double v;
-          if (d->c == TYPE_F16) v = half_to_float((uint16_t)(REG(w, uint32_t, d->sc[block])[l] >> 16 * j));
-          else if (d->c == TYPE_F32) v = REG(w, float, d->sc[block * 2 + j])[l];
-          else v = REG(w, double, d->sc[block * 2 + j])[l];
-          to[l / 4 * MAX_N + l % 4 * 2 + j] = v;
-        }
-    }
-}
-
-static float finite_float(float v) { return v != v ? 0 : v > 0x1.fffffep127f ? 0x1.fffffep127f : v < -0x1.fffffep127f ? -0x1.fffffep127f : v; }
-static uint32_t finite_half(uint32_t h) { return (h & 0x7fff) > 0x7c00 ? 0 : (h & 0x7fff) == 0x7c00 ? h - 1 : h; }
-
-static void write_accumulator(Warp *w, const MmaDesc *d, const double *in) {
-  for (unsigned rb = 0; rb < d->shape.m / 8u; rb++)
-    for (unsigned cb = 0; cb < d->shape.n / 8u; cb++) {
-      unsigned block = mma_c_block(d->shape, rb, cb);
-      const double *from = in + rb * 8 * MAX_N + cb * 8;
-#define ELEMENT(l, j) from[(l) / 4 * MAX_N + (l) % 4 * 2 + (j)]
-      FOR_LANES(l, w->exec) {
-        if (d->d == TYPE_F16) {
-          uint32_t lo = half_from_double(ELEMENT(l, 0)), hi = half_from_double(ELEMENT(l, 1));
-          if (d->satfinite) lo = finite_half(lo), hi = finite_half(hi);
-          REG(w, uint32_t, d->sd[block])[l] = lo | hi << 16;
-          continue;
-        }
-        for (unsigned j = 0; j < 2; j++) {
-          double v = ELEMENT(l, j);
-          if (d->d == TYPE_F64) {
-            REG(w, double, d->sd[block * 2 + j])[l] = v;
-            continue;
-          }
-          float f = (float)v;
-          if (d->satfinite) f = finite_float(f);
-          REG(w, uint32_t, d->sd[block * 2 + j])[l] = f != f ? 0x7fffffff : half_float_bits(f);
-        }
-      }
-#undef ELEMENT
-    }
-}
-
-// --- floating point ---
-static const Inst *exec_mma_float(Warp *w, const Inst *in) {
-  if (!vgpu_warp_converged(w, in, FULL_MASK)) return NULL;
-  const MmaDesc *d = in->ptr;
-  unsigned m = d->shape.m, n = d->shape.n, k = d->shape.k;
-  double a[MAX_M * MAX_K], bt[MAX_N * MAX_K], b[MAX_K * MAX_N], c[MAX_M * MAX_N];
-  unpack_float(w, d, false, a);
-  unpack_float(w, d, true, bt);
-  for (unsigned j = 0; j < n; j++)
-    for (unsigned q = 0; q < k; q++) b[q * MAX_N + j] = bt[j * MAX_K + q];
-  read_accumulator(w, d, c);
-  for (unsigned i = 0; i < m; i++)
-    for (unsigned cb = 0; cb < n; cb += 8) {
-      double sum[8];
-      for (int j = 0; j < 8; j++) sum[j] = c[i * MAX_N + cb + j];
-      if (d->d == TYPE_F64) {
-        for (unsigned q = 0; q < k; q++)
-          for (int j = 0; j < 8; j++) sum[j] = fma(a[i * MAX_K + q], b[q * MAX_N + cb + j], sum[j]);
-      } else {
-        for (unsigned q = 0; q < k; q++)
-          for (int j = 0; j < 8; j++) sum[j] += a[i * MAX_K + q] * b[q * MAX_N + cb + j];
-      }
-      for (int j = 0; j < 8; j++) c[i * MAX_N + cb + j] = sum[j];
-    }
-  write_accumulator(w, d, c);
-  return in + 1;
-}
-
-// --- integers ---
-static int32_t finish_int(const MmaDesc *d, int64_t sum) {
-  if (d->satfinite) return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
-  return (int32_t)(uint32_t)sum;
-}
-
-#define FOR_BLOCKS(d, rb, cb) \
+// --- products, tile by tile: all of C is read before any of D is written, for they may share registers ---
+#define MAX_TILES (MAX_M * MAX_N / 64)
+#define FOR_TILES(d, rb, cb) \
   for (unsigned rb = 0; rb < (d)->shape.m / 8u; rb++) \
     for (unsigned cb = 0; cb < (d)->shape.n / 8u; cb++)
 
-static void add_int_block(Warp *w, const MmaDesc *d, unsigned rb, unsigned cb, const int32_t *product /* [8][8] */) {
-  unsigned block = mma_c_block(d->shape, rb, cb);
-  for (unsigned j = 0; j < 2; j++) {
-    const int32_t *c = REG(w, int32_t, d->sc[block * 2 + j]);
-    int32_t *to = REG(w, int32_t, d->sd[block * 2 + j]);
-    FOR_LANES(l, w->exec) to[l] = finish_int(d, (int64_t)c[l] + product[l / 4 * 8 + l % 4 * 2 + j]);
+static const Inst *exec_mma_float(Warp *w, const Inst *in) {
+  if (!vgpu_warp_converged(w, in, FULL_MASK)) return NULL;
+  const MmaDesc *d = in->ptr;
+  double a[MAX_M * MMA_ROW], bt[MAX_N * MMA_ROW], tiles[MAX_TILES][64];
+  unsigned c_regs = mma_tile_registers(d->c), d_regs = mma_tile_registers(d->d);
+  unpack_float(w, d, false, a);
+  unpack_float(w, d, true, bt);
+  FOR_TILES(d, rb, cb) {
+    unsigned t = mma_c_block(d->shape, rb, cb);
+    mma_read_tile(w, d->c, d->sc + t * c_regs, tiles[t]);
   }
+  for (unsigned cb = 0; cb < d->shape.n / 8u; cb++) {
+    double b[MMA_ROW * 8];
+    mma_turn_columns(bt + cb * 8 * MMA_ROW, d->shape.k, b);
+    for (unsigned rb = 0; rb < d->shape.m / 8u; rb++)
+      mma_multiply_tile(a + rb * 8 * MMA_ROW, b, d->shape.k, d->d == TYPE_F64, tiles[mma_c_block(d->shape, rb, cb)]);
+  }
+  FOR_TILES(d, rb, cb) {
+    unsigned t = mma_c_block(d->shape, rb, cb);
+    mma_write_tile(w, d->d, d->sd + t * d_regs, tiles[t], d->satfinite);
+  }
+  return in + 1;
+}
+
+static void add_int_tiles(Warp *w, const MmaDesc *d, int32_t (*products)[64]) {
+  int32_t c[MAX_TILES * 2][LANES];
+  unsigned tiles = d->shape.m * d->shape.n / 64u;
+  for (unsigned i = 0; i < tiles * 2; i++) memcpy(c[i], REG(w, int32_t, d->sc[i]), sizeof c[i]);
+  for (unsigned t = 0; t < tiles; t++) mma_add_int_tile(w, (const int32_t(*)[LANES])(c + t * 2), d->sd + t * 2, products[t], d->satfinite);
 }
 
 static const Inst *exec_mma_int(Warp *w, const Inst *in) {
   if (!vgpu_warp_converged(w, in, FULL_MASK)) return NULL;
   const MmaDesc *d = in->ptr;
-  unsigned n = d->shape.n, k = d->shape.k;
-  int32_t a[MAX_M * MAX_K], bt[MAX_N * MAX_K], b[MAX_K * MAX_N];
+  int32_t a[MAX_M * MMA_ROW], bt[MAX_N * MMA_ROW], products[MAX_TILES][64];
   unpack_int(w, d, false, a);
   unpack_int(w, d, true, bt);
-  for (unsigned j = 0; j < n; j++)
-    for (unsigned q = 0; q < k; q++) b[q * MAX_N + j] = bt[j * MAX_K + q];
-  FOR_BLOCKS(d, rb, cb) {
-    int32_t product[64] = {0};
-    for (unsigned i = 0; i < 8; i++)
-      for (unsigned q = 0; q < k; q++)
-        for (int j = 0; j < 8; j++) product[i * 8 + j] += a[(rb * 8 + i) * MAX_K + q] * b[q * MAX_N + cb * 8 + j];
-    add_int_block(w, d, rb, cb, product);
+  for (unsigned cb = 0; cb < d->shape.n / 8u; cb++) {
+    int32_t b[MMA_ROW * 8];
+    mma_turn_int_columns(bt + cb * 8 * MMA_ROW, d->shape.k, b);
+    for (unsigned rb = 0; rb < d->shape.m / 8u; rb++)
+      mma_multiply_int_tile(a + rb * 8 * MMA_ROW, b, d->shape.k, products[mma_c_block(d->shape, rb, cb)]);
   }
+  add_int_tiles(w, d, products);
   return in + 1;
 }
 
@@ -154,20 +90,14 @@ static const Inst *exec_mma_bits(Warp *w, const Inst *in) {
   if (!vgpu_warp_converged(w, in, FULL_MASK)) return NULL;
   const MmaDesc *d = in->ptr;
   unsigned kblocks = d->shape.k / 128;
-  FOR_BLOCKS(d, rb, cb) {
-    int32_t product[64] = {0};
-    for (unsigned kb = 0; kb < kblocks; kb++) {
-      const uint64_t *a = REG(w, uint64_t, d->sa[mma_a_register(d->shape, kblocks, rb, kb)]);
-      const uint64_t *b = REG(w, uint64_t, d->sb[mma_b_register(kblocks, cb, kb)]);
-      for (unsigned i = 0; i < 8; i++)
-        for (unsigned j = 0; j < 8; j++)
-          for (unsigned q = 0; q < 2; q++) {
-            uint64_t x = a[i * 2 + q], y = b[j * 2 + q];
-            product[i * 8 + j] += __builtin_popcountll(d->xor_bits ? x ^ y : x & y);
-          }
-    }
-    add_int_block(w, d, rb, cb, product);
+  int32_t products[MAX_TILES][64] = {{0}};
+  FOR_TILES(d, rb, cb) {
+    int32_t *product = products[mma_c_block(d->shape, rb, cb)];
+    for (unsigned kb = 0; kb < kblocks; kb++)
+      mma_multiply_bit_tile(w->regs + d->sa[mma_a_register(d->shape, kblocks, rb, kb)], w->regs + d->sb[mma_b_register(kblocks, cb, kb)],
+                            d->xor_bits, product);
   }
+  add_int_tiles(w, d, products);
   return in + 1;
 }
 

@@ -136,6 +136,7 @@ struct Warp {
   Frame base_frame;         // of the kernel itself
   Frame *free_frames;       // of called functions, kept for the next call
   bool rotate, fair;        // see control.c
+  uint8_t stores_to_wait;   // see vgpu_wait_before_store
   uint32_t expired;         // budgets used up since lanes last took turns
   uint32_t cluster_phase[LANES];
   uint32_t polls;           // volatile/acquire loads, cas, nanosleep, try_wait: tells spinning from working
@@ -206,6 +207,14 @@ const Inst *vgpu_yield(Warp *w, const Inst *next);
 static inline void vgpu_poll(Warp *w) {
   w->polls++;
   w->budget -= 200;
+}
+
+// Warps of a GPU run side by side, so programs that (wrongly) let several warps of a block update the same element load it
+// in all of them before one stores. Here a warp runs for long at a time; before its first few global stores it lets the other
+// warps of its block come as far. Use: if (w->stores_to_wait) return vgpu_wait_before_store(w, in);
+static inline const Inst *vgpu_wait_before_store(Warp *w, const Inst *in) {
+  w->stores_to_wait--;
+  return vgpu_yield(w, in);
 }
 
 static inline void pred_write(Warp *w, uint32_t slot, uint32_t exec, uint32_t value) {
