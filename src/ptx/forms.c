@@ -149,6 +149,22 @@ void form_range(PtxOp op, uint32_t *first, uint32_t *end) {
 }
 
 bool form_set_has(uint16_t set, PtxMod m) { return sets[set].bits[m / 64] >> m % 64 & 1; }
+
+void form_describe(const Form *f, Str *out) {
+  str_add(out, ptx_op_name(f->text.op));
+  for (unsigned g = 0; g < f->ngroups; g++) {
+    if (f->groups[g].optional) str_addc(out, '{');
+    unsigned shown = 0;
+    for (unsigned m = 1; m < MOD_COUNT; m++) {
+      if (!form_set_has(f->groups[g].set, (PtxMod)m)) continue;
+      if (shown) str_addc(out, '|');
+      if (shown++ == 12) { str_add(out, "…"); break; }
+      str_add(out, ptx_mod_name((PtxMod)m));
+    }
+    if (f->groups[g].optional) str_addc(out, '}');
+  }
+}
+
 const PtxForm *ptx_form(uint32_t index) {
   const Form *f = form_get(index);
   return f ? &f->text : NULL;

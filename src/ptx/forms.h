@@ -24,5 +24,6 @@ typedef struct Form {
 const Form *form_get(uint32_t index);                    // 1-based, as PtxInstr.form
 void form_range(PtxOp op, uint32_t *first, uint32_t *end);
 bool form_set_has(uint16_t set, PtxMod m);
+void form_describe(const Form *f, Str *out);             // "add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32"
 
 #endif

@@ -164,6 +164,7 @@ static const char *skip_blanks(Parser *ps, const char *p) {
 }
 
 void ptx_lex(Parser *ps) {
+  ps->last_end = ps->p;
   const char *p = skip_blanks(ps, ps->p);
   Token *t = &ps->tok;
   t->at = p;

@@ -73,6 +73,7 @@ typedef struct Parser {
   Arena *arena;
   const char *p, *end; uint32_t line;    // the next character
   const char *bol;                       // where its line begins
+  const char *last_end;                  // where the token before the current one ends
   Token tok;                             // the current token
   Error *err; jmp_buf fail;
   Symbols syms;
@@ -91,6 +92,7 @@ typedef struct Parser {
   VEC(PtxLoc *) inlined_locs;            // those whose function_name waits for .debug_str
   U64Map locs;                           // file, line, column -> last PtxLoc
   VEC(PtxReloc) relocs;
+  VEC(const char *) texts;               // the directives of the function being read
   VEC(PtxVar *) list;                    // the parameter list being read
   uint64_t reg_budget, init_budget;      // what hostile input may still make us allocate
   unsigned depth;                        // nesting of expressions and braces

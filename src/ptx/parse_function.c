@@ -42,55 +42,68 @@ PtxVar **parse_param_list(Parser *ps, uint32_t *n, bool declare, uint32_t *bytes
   return VEC_TO_ARENA(ps, &ps->list);
 }
 
-static void parse_dim3(Parser *ps, PtxDim3 *d) {
+// dims: x [',' y [',' z]]
+static const char *parse_dim3(Parser *ps, const char *word, PtxDim3 *d) {
   *d = (PtxDim3){1, 1, 1, true};
   d->x = (uint32_t)parse_bounded(ps, "a dimension", UINT32_MAX);
-  if (accept(ps, ',')) d->y = (uint32_t)parse_bounded(ps, "a dimension", UINT32_MAX);
-  if (accept(ps, ',')) d->z = (uint32_t)parse_bounded(ps, "a dimension", UINT32_MAX);
+  if (!accept(ps, ',')) return arena_printf(ps->arena, "%s %u", word, d->x);
+  d->y = (uint32_t)parse_bounded(ps, "a dimension", UINT32_MAX);
+  if (!accept(ps, ',')) return arena_printf(ps->arena, "%s %u, %u", word, d->x, d->y);
+  d->z = (uint32_t)parse_bounded(ps, "a dimension", UINT32_MAX);
+  return arena_printf(ps->arena, "%s %u, %u, %u", word, d->x, d->y, d->z);
 }
 
-// directives: ('.maxntid' x [',' y [',' z]] | '.minnctapersm' n | … | '.pragma' string ';')*
+static const char *parse_count(Parser *ps, const char *word, uint32_t *n) {
+  *n = (uint32_t)parse_bounded(ps, word, UINT32_MAX);
+  return arena_printf(ps->arena, "%s %u", word, *n);
+}
+
+static const char *set_flag(const char *word, bool *flag) {
+  *flag = true;
+  return word;
+}
+
+// One directive as text, or NULL. Its numbers go into f.
+static const char *parse_directive(Parser *ps, PtxFunc *f, const char *word) {
+  uint32_t registers;
+  if (!strcmp(word, ".maxntid")) return parse_dim3(ps, word, &f->maxntid);
+  if (!strcmp(word, ".reqntid")) return parse_dim3(ps, word, &f->reqntid);
+  if (!strcmp(word, ".reqnctapercluster")) return parse_dim3(ps, word, &f->reqnctapercluster);
+  if (!strcmp(word, ".minnctapersm")) return parse_count(ps, word, &f->minnctapersm);
+  if (!strcmp(word, ".maxnctapersm")) return parse_count(ps, word, &f->maxnctapersm);
+  if (!strcmp(word, ".maxnreg")) return parse_count(ps, word, &f->maxnreg);
+  if (!strcmp(word, ".maxclusterrank")) return parse_count(ps, word, &f->maxclusterrank);
+  if (!strcmp(word, ".abi_preserve") || !strcmp(word, ".abi_preserve_control")) return parse_count(ps, word, &registers);
+  if (!strcmp(word, ".explicitcluster")) return set_flag(word, &f->explicitcluster);
+  if (!strcmp(word, ".blocksareclusters")) return set_flag(word, &f->blocksareclusters);
+  if (!strcmp(word, ".noreturn")) return set_flag(word, &f->noreturn);
+  return NULL;
+}
+
+// directives: ('.maxntid' dims | '.minnctapersm' n | … | '.noreturn' | '.pragma' string (',' string)* ';')*
 static void parse_directives(Parser *ps, PtxFunc *f) {
-  VEC(const char *) texts = {0};
-  VEC(const char *) pragmas = {0};
-  while (ps->tok.kind == TOK_DOT) {
+  ps->texts.len = 0;
+  while (ps->tok.kind == TOK_DOT && f->npragmas < 64 && ps->texts.len < 64) {
     Token t = ps->tok;
     ptx_lex(ps);
-    if (is_word(&t, ".maxntid")) parse_dim3(ps, &f->maxntid);
-    else if (is_word(&t, ".reqntid")) parse_dim3(ps, &f->reqntid);
-    else if (is_word(&t, ".reqnctapercluster")) parse_dim3(ps, &f->reqnctapercluster);
-    else if (is_word(&t, ".minnctapersm")) f->minnctapersm = (uint32_t)parse_bounded(ps, ".minnctapersm", UINT32_MAX);
-    else if (is_word(&t, ".maxnctapersm")) f->maxnctapersm = (uint32_t)parse_bounded(ps, ".maxnctapersm", UINT32_MAX);
-    else if (is_word(&t, ".maxnreg")) f->maxnreg = (uint32_t)parse_bounded(ps, ".maxnreg", UINT32_MAX);
-    else if (is_word(&t, ".maxclusterrank")) f->maxclusterrank = (uint32_t)parse_bounded(ps, ".maxclusterrank", UINT32_MAX);
-    else if (is_word(&t, ".explicitcluster")) f->explicitcluster = true;
-    else if (is_word(&t, ".blocksareclusters")) f->blocksareclusters = true;
-    else if (is_word(&t, ".noreturn")) f->noreturn = true;
-    else if (is_word(&t, ".abi_preserve") || is_word(&t, ".abi_preserve_control")) parse_bounded(ps, "a number of registers", UINT32_MAX);
-    else if (is_word(&t, ".pragma")) {
-      do {
-        if (ps->tok.kind != TOK_STRING) { vec_free(&texts); vec_free(&pragmas); parse_fail(ps, &ps->tok, "expected a string after .pragma"); }
-        vec_push(&pragmas, token_text(ps, &ps->tok));
-        ptx_lex(ps);
-      } while (accept(ps, ','));
-      if (!is_punct(ps, ';')) { vec_free(&texts); vec_free(&pragmas); parse_fail(ps, &ps->tok, "expected ';' after .pragma"); }
-      const char *end = ps->tok.at + 1;
-      vec_push(&texts, text_between(ps, t.at, end));
-      ptx_lex(ps);
+    if (!is_word(&t, ".pragma")) {
+      const char *text = parse_directive(ps, f, token_text(ps, &t));
+      if (!text) parse_fail(ps, &t, "unknown directive %s of a function", token_describe(ps, &t));
+      vec_push(&ps->texts, text);
       continue;
-    } else {
-      vec_free(&texts);
-      vec_free(&pragmas);
-      parse_fail(ps, &t, "unknown directive %s of a function", token_describe(ps, &t));
     }
-    vec_push(&texts, text_between(ps, t.at, ps->tok.at));
+    do {
+      if (ps->tok.kind != TOK_STRING) parse_fail(ps, &ps->tok, "expected a string after .pragma, found %s", token_describe(ps, &ps->tok));
+      if (!f->pragmas) f->pragmas = ARENA_ARRAY(ps->arena, const char *, 64);
+      if (f->npragmas == 64) parse_fail(ps, &ps->tok, "too many pragmas");
+      f->pragmas[f->npragmas++] = token_text(ps, &ps->tok);
+      vec_push(&ps->texts, arena_printf(ps->arena, ".pragma \"%.*s\";", (int)ps->tok.len, ps->tok.at));
+      ptx_lex(ps);
+    } while (accept(ps, ','));
+    expect(ps, ';', "after .pragma");
   }
-  f->ndirectives = texts.len;
-  f->directives = VEC_TO_ARENA(ps, &texts);
-  f->npragmas = pragmas.len;
-  f->pragmas = VEC_TO_ARENA(ps, &pragmas);
-  vec_free(&texts);
-  vec_free(&pragmas);
+  f->ndirectives = ps->texts.len;
+  f->directives = VEC_TO_ARENA(ps, &ps->texts);
 }
 
 // prototype: '.callprototype' ['(' params ')'] name ['(' params ')'] directives ';'
@@ -312,7 +325,7 @@ void parse_function(Parser *ps, PtxLinkage linkage) {
       if (is_punct(ps, ')')) depth--;
       ptx_lex(ps);
     }
-    head.attribute = text_between(ps, from, ps->tok.at);
+    head.attribute = text_between(ps, from, ps->last_end);
   }
   if (is_punct(ps, '(')) head.returns = parse_param_list(ps, &head.nreturns, true, NULL);
   Token name = ps->tok;

@@ -75,30 +75,23 @@ static void parse_value(Parser *ps, const InitTarget *t, uint64_t offset) {
   vec_push(&ps->relocs, r);
 }
 
-// braced: '{' [(braced | value) (',' (braced | value))*] '}'; inner braces fill one row of the array
-static void parse_braced(Parser *ps, const InitTarget *t, unsigned level, uint64_t offset, uint64_t span) {
-  const PtxVar *v = t->var;
+// braced: '{' [(braced | value) (',' (braced | value))*] '}'
+// Inner braces do not fill up their row: ptxas puts the next value right after the last one, and so do we.
+static uint64_t parse_braced(Parser *ps, const InitTarget *t, uint64_t cursor) {
   expect(ps, '{', "before initial values");
   parse_enter(ps);
-  uint64_t row = t->element;   // bytes one inner brace fills
-  for (unsigned i = level + 1; i < v->ndims; i++) row *= v->dims[i];
-  if (level < v->ndims && v->vector) row *= v->vector;
-  InitTarget inner = *t;
-  inner.limit = MIN(t->limit, offset + span);
-  uint64_t cursor = offset;
   while (!is_punct(ps, '}')) {
     if (is_punct(ps, '{')) {
-      if (cursor + row > inner.limit) parse_fail(ps, &ps->tok, "more initial values than '%s' has room for", v->name);
-      parse_braced(ps, &inner, level + 1, cursor, row);
-      cursor += row;
+      cursor = parse_braced(ps, t, cursor);
     } else {
-      parse_value(ps, &inner, cursor);
+      parse_value(ps, t, cursor);
       cursor += t->element;
     }
     if (!accept(ps, ',')) break;
   }
   parse_leave(ps);
   expect(ps, '}', "after initial values");
+  return cursor;
 }
 
 void parse_initializer(Parser *ps, PtxVar *v) {
@@ -110,7 +103,7 @@ void parse_initializer(Parser *ps, PtxVar *v) {
       if (is_punct(ps, '}')) depth--;
       ptx_lex(ps);
     }
-    v->init_text = text_between(ps, at.at, ps->tok.at);
+    v->init_text = text_between(ps, at.at, ps->last_end);
     return;
   }
   InitTarget t = {v, 0, MAX(ptx_type_size(v->type), 1u)};
@@ -127,7 +120,7 @@ void parse_initializer(Parser *ps, PtxVar *v) {
   t.limit = v->size;
   v->init = arena_alloc(ps->arena, v->size ? v->size : 1);
   uint32_t first = ps->relocs.len;
-  if (is_punct(ps, '{')) parse_braced(ps, &t, 0, 0, v->size);
+  if (is_punct(ps, '{')) parse_braced(ps, &t, 0);
   else parse_value(ps, &t, 0);
   v->nrelocs = ps->relocs.len - first;
   v->relocs = ARENA_ARRAY(ps->arena, PtxReloc, v->nrelocs ? v->nrelocs : 1);

@@ -92,12 +92,15 @@ static void parse_alias(Parser *ps) {
   vec_push(&ps->items, it);
 }
 
+// pragma: '.pragma' string (',' string)* ';'
 static void parse_module_pragma(Parser *ps) {
-  Token start = ps->tok;
-  while (ps->tok.kind != TOK_EOF && !is_punct(ps, ';')) ptx_lex(ps);
-  if (ps->tok.kind == TOK_EOF) parse_fail(ps, &start, ".pragma without ';'");
-  vec_push(&ps->items, (PtxItem){.kind = ITEM_PRAGMA, .text = text_between(ps, start.at, ps->tok.at + 1)});
   ptx_lex(ps);
+  do {
+    if (ps->tok.kind != TOK_STRING) parse_fail(ps, &ps->tok, "expected a string after .pragma, found %s", token_describe(ps, &ps->tok));
+    vec_push(&ps->items, (PtxItem){.kind = ITEM_PRAGMA, .text = arena_printf(ps->arena, ".pragma \"%.*s\";", (int)ps->tok.len, ps->tok.at)});
+    ptx_lex(ps);
+  } while (accept(ps, ','));
+  expect(ps, ';', "after .pragma");
 }
 
 // Lines "@@DWARF …" of very old compilers: kept as written.
@@ -159,6 +162,7 @@ static void parser_free(Parser *ps) {
   vec_free(&ps->inlined_locs);
   vec_free(&ps->relocs);
   vec_free(&ps->list);
+  vec_free(&ps->texts);
   u64map_free(&ps->locs);
   free(ps);
 }

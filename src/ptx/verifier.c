@@ -35,6 +35,21 @@ static bool match_modifiers(const Form *f, const PtxInstr *in) {
   return true;
 }
 
+// The form that has most of the instruction's modifiers, for the message when none has all of them.
+static const Form *nearest_form(const PtxInstr *in, uint32_t first, uint32_t end) {
+  const Form *best = form_get(first);
+  unsigned most = 0;
+  for (uint32_t i = first; i < end; i++) {
+    const Form *f = form_get(i);
+    unsigned have = 0;
+    for (unsigned m = 0; m < in->nmods; m++)
+      for (unsigned g = 0; g < f->ngroups; g++)
+        if (form_set_has(f->groups[g].set, in->mods[m])) { have++; break; }
+    if (have > most) most = have, best = f;
+  }
+  return best;
+}
+
 // --- operand types ---
 static bool is_plain_int(PtxType t) { return t >= TYPE_U8 && t <= TYPE_S64; }
 
@@ -256,8 +271,11 @@ static bool verify_instr(Verifier *v, PtxInstr *in) {
     Str text = {0};
     str_add(&text, ptx_op_name(in->op));
     for (unsigned i = 0; i < in->nmods; i++) str_add(&text, ptx_mod_name(in->mods[i]));
+    Str near = {0};
+    form_describe(nearest_form(in, first, end), &near);
     if (*why) fail(v, in, "%s: %s", text.data, why);
-    else fail(v, in, "'%s' is not a form of '%s': the manual has, for example, %s%s", text.data, ptx_op_name(in->op), ptx_op_name(in->op), form_get(first)->text.mods);
+    else fail(v, in, "there is no '%s'; the nearest form is %s", text.data, near.data);
+    str_free(&near);
     str_free(&text);
     return false;
   }
