@@ -135,6 +135,8 @@ static void compile_forms(void) {
     CHECK(!op_end[op] || op_end[op] == i + 1);   // the forms of one opcode stand together
     op_end[op] = (uint16_t)(i + 2);
   }
+  for (unsigned op = 1; op < OP_COUNT; op++)
+    if (!op_end[op]) form_error(ptx_op_name((PtxOp)op), "an opcode without forms");
 }
 
 const Form *form_get(uint32_t index) {

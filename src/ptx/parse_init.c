@@ -97,12 +97,9 @@ static uint64_t parse_braced(Parser *ps, const InitTarget *t, uint64_t cursor) {
 void parse_initializer(Parser *ps, PtxVar *v) {
   Token at = ps->tok;
   if (ptx_type_kind(v->type) == KIND_OPAQUE) {   // .texref t = { addr_mode_0 = wrap, … }: kept as written
-    int depth = 0;
-    while (ps->tok.kind != TOK_EOF && (depth > 0 || !(is_punct(ps, ';') || is_punct(ps, ',')))) {
-      if (is_punct(ps, '{')) depth++;
-      if (is_punct(ps, '}')) depth--;
-      ptx_lex(ps);
-    }
+    expect(ps, '{', "before the properties of a texture, sampler or surface");
+    while (ps->tok.kind == TOK_IDENT || ps->tok.kind == TOK_NUMBER || is_punct(ps, '=') || is_punct(ps, ',')) ptx_lex(ps);
+    expect(ps, '}', "after the properties of a texture, sampler or surface");
     v->init_text = text_between(ps, at.at, ps->last_end);
     return;
   }
