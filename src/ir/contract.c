@@ -80,18 +80,21 @@ static void put_rn_first(Rewriter *w, PtxInstr *in) {
   w->changed = true;
 }
 
+// Which source of a product ptxas negates: a constant, else one that is not in the constant bank, else the first.
+static bool negates_second(const Rewriter *w, const PtxInstr *mul) {
+  uint64_t bits;
+  if (mul->op != OP_MUL) return false;
+  if (is_constant(w, &mul->ops[2], &bits)) return true;
+  return !is_constant(w, &mul->ops[1], &bits) && contract_is_banked(&w->facts, &mul->ops[1]) && !contract_is_banked(&w->facts, &mul->ops[2]);
+}
+
 static void emit_fma(Rewriter *w, PtxInstr *in, const ContractStep *s) {
   const PtxInstr *mul = w->c->instrs[s->mul];
   PtxType t = in->types[0];
-  uint64_t bits;
-  bool a_const = is_constant(w, &mul->ops[1], &bits), b_const = mul->op == OP_MUL && is_constant(w, &mul->ops[2], &bits);
   PtxOperand a = w->saved[s->mul][0], b = w->saved[s->mul][1], addend = in->ops[2 - s->operand];
-  // ptxas negates the constant where there is one.
-  if (s->negate_product && (b_const || !a_const)) {
-    if (b_const) b = negate(w, b, t, in);
+  if (s->negate_product) {
+    if (negates_second(w, mul)) b = negate(w, b, t, in);
     else a = negate(w, a, t, in);
-  } else if (s->negate_product) {
-    a = negate(w, a, t, in);
   }
   if (s->negate_addend) addend = negate(w, addend, t, in);
   PtxOperand *ops = ARENA_ARRAY(w->arena, PtxOperand, 4);

@@ -80,21 +80,39 @@ static bool reads_marked(const PtxInstr *in, const bool *marked) {
   return false;
 }
 
-// ptxas makes a move of it, with .rn it would not; fused or not, the sum is the same.
-static bool is_times_one(const PtxInstr *in, const ContractFacts *facts) {
+// A multiplication that ptxas makes a move or a constant of, but would not with .rn. Fused or not, the sum is the same.
+static bool is_trivial(const PtxInstr *in, const ContractFacts *facts) {
+  uint64_t a, b;
+  if (in->op != OP_MUL) return false;
+  bool ca = contract_constant(facts, &in->ops[1], &a), cb = contract_constant(facts, &in->ops[2], &b);
+  return (ca && cb) || (ca && contract_is_one(in->types[0], a)) || (cb && contract_is_one(in->types[0], b));
+}
+
+// The last multiplication by a constant that reads each register, by place in the order; and how many there are.
+typedef struct Scaling { uint64_t last; uint32_t count; } Scaling;
+
+static uint64_t place(const IrCfg *c, uint32_t i) { return (uint64_t)c->blocks[c->block_of[i]].rpo << 32 | i; }
+
+static bool reads_scaled(const PtxInstr *in, const ContractFacts *facts, int k) {
   uint64_t bits;
-  for (int k = 1; k < 3 && in->op == OP_MUL; k++)
-    if (contract_constant(facts, &in->ops[k], &bits) && contract_is_one(in->types[0], bits)) return true;
-  return false;
+  return in->op == OP_MUL && in->nops == 3 && in->ops[k].kind == OPD_REG && contract_constant(facts, &in->ops[3 - k], &bits);
+}
+
+// Whether what instruction i writes to register r may be multiplied by a constant afterwards.
+static bool is_scaled_later(const IrCfg *c, const ContractFacts *facts, const Scaling *scaling, uint32_t i, uint32_t r) {
+  uint32_t own = 0;                         // x = x * 2 reads another x
+  for (int k = 1; k < 3; k++) own += reads_scaled(c->instrs[i], facts, k) && c->instrs[i]->ops[k].reg->id == r;
+  if (scaling[r].count == own) return false;
+  return scaling[r].last > place(c, i) || c->blocks[c->block_of[i]].loop != IR_NONE;
 }
 
 void contract_keep_apart(const IrCfg *c, const ContractFacts *facts, ContractPlan *plan) {
   Flow f = {.c = c, .plan = plan};
   uint32_t nregs = c->func->nregs;
   bool *added = ARENA_ARRAY(&f.arena, bool, nregs + 1), *product = ARENA_ARRAY(&f.arena, bool, nregs + 1);
-  bool *scaled = ARENA_ARRAY(&f.arena, bool, nregs + 1), *added_in_loop = ARENA_ARRAY(&f.arena, bool, nregs + 1);
+  Scaling *scaling = ARENA_ARRAY(&f.arena, Scaling, nregs + 1);
+  bool *added_in_loop = ARENA_ARRAY(&f.arena, bool, nregs + 1);
   bool *unrollable = contract_find_unrollable(c, facts, &f.arena);
-  uint64_t bits;
   find_copies(&f);
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
@@ -103,9 +121,12 @@ void contract_keep_apart(const IrCfg *c, const ContractFacts *facts, ContractPla
         added[in->ops[k].reg->id] = true;
         added_in_loop[in->ops[k].reg->id] |= unrollable[c->block_of[i]];
       }
-    if (in->op == OP_MUL && in->nops == 3)
-      for (int k = 1; k < 3; k++)
-        if (in->ops[k].kind == OPD_REG && contract_constant(facts, &in->ops[3 - k], &bits)) scaled[in->ops[k].reg->id] = true;
+    for (int k = 1; k < 3; k++)
+      if (reads_scaled(in, facts, k) && c->blocks[c->block_of[i]].rpo != IR_NONE) {
+        Scaling *n = &scaling[in->ops[k].reg->id];
+        n->count++;
+        n->last = MAX(n->last, place(c, i));
+      }
   }
   spread(&f, added, f.to, f.from);
   spread(&f, added_in_loop, f.to, f.from);
@@ -113,9 +134,9 @@ void contract_keep_apart(const IrCfg *c, const ContractFacts *facts, ContractPla
     const PtxInstr *in = c->instrs[i];
     if (plan->steps[i].action != CONTRACT_NONE || !contract_makes_product(in) || in->ops[0].kind != OPD_REG) continue;
     uint32_t r = in->ops[0].reg->id;
-    if (!added[r] || is_times_one(in, facts)) continue;
+    if (!added[r] || is_trivial(in, facts)) continue;
     if (!plan->steps[i].near_addition && (added_in_loop[r] || unrollable[c->block_of[i]])) continue;
-    if (in->op == OP_MUL && !scaled[r]) plan->steps[i].action = CONTRACT_EXPLICIT;
+    if (in->op == OP_MUL && !is_scaled_later(c, facts, scaling, i, r)) plan->steps[i].action = CONTRACT_EXPLICIT;
     else product[r] = true;
   }
   spread(&f, product, f.from, f.to);

@@ -21,7 +21,7 @@ typedef struct Value {                      // what one instruction writes, wher
   bool negated;                             // COPY: by neg
   bool needs_ftz;                           // COPY: by neg.ftz, which is only transparent between .ftz instructions
   // PRODUCT
-  uint32_t nuses;
+  uint32_t nuses;                           // additions that read it, through copies too
   bool blocked;                             // some use is not a fusable addition
   bool mobile;                              // an operand costs no register: may be fused in any block
   uint32_t version_a, version_b;            // of the source registers when it was computed
@@ -397,6 +397,8 @@ static bool has_first_round(const Planner *p, const Addition *a) {
   return t != TYPE_F16X2 && t != TYPE_BF16X2;
 }
 
+static bool is_plain_add(const PtxInstr *in) { return in->op == OP_ADD && !ptx_has(in, MOD_FTZ); }
+
 static void decide(Planner *p) {
   for (int round = 1; round <= 2; round++)
     for (uint32_t i = 0; i < p->additions.len; i++) {
@@ -405,7 +407,7 @@ static void decide(Planner *p) {
       uint32_t v = a->product[0], w = a->product[1], most = round == 1 ? 1 : UINT32_MAX;
       bool first = is_free(p, v, most), second = is_free(p, w, most);
       if (!first && !second) continue;
-      bool equal = round == 1 && v != NO_VALUE && w != NO_VALUE && p->c->instrs[a->instr]->op == OP_ADD && equal_products(p, v, w);
+      bool equal = round == 1 && v != NO_VALUE && w != NO_VALUE && is_plain_add(p->c->instrs[a->instr]) && equal_products(p, v, w);
       if (equal) p->values.data[v].blocked = p->values.data[w].blocked = true;
       else if (first && (!second || p->values.data[v].nuses <= p->values.data[w].nuses)) fuse(p, a, 0);
       else fuse(p, a, 1);
