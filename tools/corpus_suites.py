@@ -135,8 +135,9 @@ def sample(top, base, name, cmake, known):
 
 
 def samples_verdict(output, code):
-    if code == 2 and re.search(r'[Ww]aiv|not supported|requires', output):
-        return 'unsupported', 'waives itself: ' + first_line(output, r'[Ww]aiv|not supported|requires')
+    waived = r'[Ww]aiv|[Nn]ot supported|requires'
+    if code == 2 and re.search(waived, output):
+        return 'unsupported', 'waives itself: ' + first_line(output, waived)
     if re.search(r'\bFAILED\b|Test failed|\bFAIL\b|Result = FAIL', output):
         return 'fail', first_line(output, r'FAIL|failed')
     if code == 0:
@@ -165,7 +166,7 @@ def polybench(top):
 
 
 def polybench_verdict(output, code):
-    counts = re.findall(r'Non-Matching CPU-GPU Outputs Beyond Error Threshold of [\d.]+ Percent: (\d+)', output)
+    counts = re.findall(r'(?:Non-Matching CPU-GPU Outputs Beyond Error Threshold of [\d.]+ Percent|Number of misses): (\d+)', output)
     if code != 0:
         return 'fail', 'exit code %d: %s' % (code, last_line(output))
     if not counts:
