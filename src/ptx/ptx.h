@@ -282,7 +282,7 @@ struct PtxModule {
   StrMap symbols;                         // name -> PtxItem-like: use ptx_find_var / ptx_find_func
 };
 
-// --- parser.c: returns NULL and a message with line, column, the line's text and a caret on error. ---
+// --- parse_module.c: returns NULL and a message with line, column, the line's text and a caret on error. ---
 PtxModule *ptx_parse(const char *text, size_t len, const char *name, Error *err);
 void ptx_free(PtxModule *m);
 PtxVar *ptx_find_var(const PtxModule *m, const char *name);
