@@ -103,7 +103,7 @@ _Noreturn void cpu_unsupported_exit(const char *text);   // names what is missin
 
 // --- module.c, library.c, function.c ---
 typedef struct PtxText { const char *text; size_t len; const char *name, *options; } PtxText;
-typedef struct CodeImage { Arena arena; VEC(PtxText) units; } CodeImage;      // the PTX of one image, unpacked
+typedef struct CodeImage { Arena arena; VEC(PtxText) units; bool is_text; } CodeImage;   // the PTX of one image, unpacked
 CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err);    // size 0: not known
 void code_close(CodeImage *code);
 struct Module {
@@ -118,7 +118,7 @@ struct Module {
 CUresult module_load(Context *ctx, const CodeImage *code, Module **out, Error *err);
 void module_unload(Module *m);                           // waits for its context
 void module_bind(Module *m, Context *ctx);
-void module_report_failure(const Error *err);
+void module_report_failure(const CodeImage *code, const Error *err);
 CUresult module_function(Module *m, const char *name, Function **out);
 void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info, const char *error);
 

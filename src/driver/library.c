@@ -26,7 +26,7 @@ CUresult library_module(Library *lib, Context *ctx, Module **out) {
     Error err = {{0}};
     result = module_load(ctx, &lib->code, &m, &err);
     if (result) {
-      module_report_failure(&err);
+      module_report_failure(&lib->code, &err);
     } else {
       m->library = lib;
       vec_push(&lib->modules, m);
@@ -61,7 +61,7 @@ static CUresult load(CUlibrary *out, const void *data, size_t size, CUjit_option
   Error err = {{0}};
   Library *lib = object_new(OBJECT_LIBRARY, sizeof *lib);
   CUresult result = code_open(data, size, &lib->code, &err);
-  if (result) module_report_failure(&err);
+  if (result) module_report_failure(&lib->code, &err);
   jit_write_logs(n, options, values, "", result ? err.text : "");
   if (result) {
     object_delete(lib);

@@ -12,11 +12,13 @@ enum { SM = 90 };
 CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err) {
   *out = (CodeImage){0};
   if (link_is_linked(data)) {
+    out->is_text = true;
     link_open(data, out);
     return CUDA_SUCCESS;
   }
   Image image;
   if (!image_open(data, size, &image, err)) return CUDA_ERROR_INVALID_IMAGE;
+  out->is_text = image.kind == IMAGE_PTX;
   CUresult result = CUDA_SUCCESS;
   ImageEntryList chosen = {0};
   if (!image_choose_ptx(&image, SM, IMAGE_ANY_ARCH | IMAGE_PREFER_PLAIN | IMAGE_USE_DEBUG_PTX, &chosen, err))
@@ -39,7 +41,7 @@ CUresult code_open(const void *data, size_t size, CodeImage *out, Error *err) {
 
 void code_close(CodeImage *code) {
   arena_free(&code->arena);
-  vec_free(&code->units);
+  vec_free(&code->units);              // is_text stays, for the report
 }
 
 // --- loading ---
@@ -167,10 +169,11 @@ void jit_write_logs(unsigned n, const CUjit_option *options, void **values, cons
   write_log(error_buffer, error_size, error);
 }
 
-// The program goes on with an error code; the run as a whole did not do its work.
-void module_report_failure(const Error *err) {
+// The program goes on with an error code. If the code was compiled into the program, the run did not do its work; PTX text
+// that the program hands us at run time may be wrong on purpose, and a device would refuse it too.
+void module_report_failure(const CodeImage *code, const Error *err) {
   log_error("%s", err->text);
-  runstats_fail("%s", err->text);
+  if (!code->is_text) runstats_fail("%s", err->text);
 }
 
 static CUresult load(CUmodule *out, const void *data, size_t size, unsigned n, CUjit_option *options, void **values) {
@@ -185,7 +188,7 @@ static CUresult load(CUmodule *out, const void *data, size_t size, unsigned n, C
     result = module_load(ctx, &code, &m, &err);
     code_close(&code);
   }
-  if (result) module_report_failure(&err);
+  if (result) module_report_failure(&code, &err);
   jit_write_logs(n, options, values, "", result ? err.text : "");
   if (!result) *out = (CUmodule)m;
   return result;

@@ -1,7 +1,7 @@
 // Tensor maps: 128 opaque bytes in a format of our own (TensorMap below), checked as the driver checks them.
 #include "driver/driver.h"
 
-#include "driver/tensormap.h"
+#include "vgpu/tensormap.h"
 
 _Static_assert(sizeof(TensorMap) <= sizeof(CUtensorMap), "a tensor map has 128 bytes");
 
