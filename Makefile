@@ -161,11 +161,17 @@ bench:
 	@$(MAKE) --no-print-directory all
 	@BUILD=$(BUILD) CC="$(CC)" bench/run
 
-# Tiny buffers, a failing allocator and random warp order: the same tests with every size shrunk.
+# The same tests with arenas and vectors of the smallest size, and with several orders of warps and blocks. With SAN=1 the
+# address sanitizer then sees the end of every single allocation.
+STRESS_RUNS ?= 1:1 2:3 3:2
 stress:
 	@tools/install-deps check
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-stress CFLAGS="$(CFLAGS) -DWARPGRIND_STRESS=1" all
-	@BUILD=$(BUILD)-stress CC="$(CC)" STRESS=1 tests/run $(TESTS)
+	@for run in $(STRESS_RUNS); do \
+	  echo "seed $${run%:*}, workers $${run#*:}"; \
+	  BUILD=$(BUILD)-stress CC="$(CC)" SAN=$(SAN) FUZZ_SECONDS=1 WARPGRIND_SEED=$${run%:*} WARPGRIND_WORKERS=$${run#*:} \
+	    tests/run $(TESTS) || exit 1; \
+	done
 
 fuzz:
 	@tools/install-deps fuzz
@@ -191,7 +197,7 @@ help:
 	@echo 'make check      all tests that need no GPU (SAN=1: with address and undefined-behaviour sanitizers)'
 	@echo 'make check-gpu  the instruction tests on a real GPU, compared bit for bit with the virtual one'
 	@echo 'make bench      speed, side by side with Oclgrind and PoCL'
-	@echo 'make stress     the tests with tiny buffers and shuffled warp order'
+	@echo 'make stress     the tests with tiny arenas and shuffled orders of warps and blocks'
 	@echo 'make fuzz       libFuzzer targets, SECONDS=60 each'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make objs-ptx   compile one folder of src/; lib-ptx also archives it'

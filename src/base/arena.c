@@ -2,12 +2,16 @@
 
 struct ArenaChunk { ArenaChunk *next; size_t size; };
 
+#ifdef WARPGRIND_STRESS
+enum { FIRST_CHUNK = 0, LARGEST_CHUNK = 0 };      // every request alone, so that the sanitizer sees where it ends
+#else
 enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
+#endif
 
 // A new chunk, twice the last one up to a limit; a large request gets a chunk of its own.
 static void add_chunk(Arena *a, size_t need) {
   size_t size = a->chunks ? MIN(a->chunks->size * 2, (size_t)LARGEST_CHUNK) : FIRST_CHUNK;
-  if (size < need + 32) size = need + 32;
+  if (size < need + 16) size = need + 16;
   ArenaChunk *c = mem_alloc(size);
   c->size = size;
   c->next = a->chunks;

@@ -24,7 +24,13 @@ char *mem_strdup(const char *s) {
   return memcpy(mem_alloc(n), s, n);
 }
 
+#ifdef WARPGRIND_STRESS
+enum { VEC_FIRST = 1 };                           // elements move early and often
+#else
+enum { VEC_FIRST = 8 };
+#endif
+
 void *vec_grow(void *data, uint32_t *cap, size_t elem) {
-  *cap = *cap ? *cap * 2 : 8;
+  *cap = *cap ? *cap * 2 : VEC_FIRST;
   return mem_realloc(data, *cap * elem);
 }
