@@ -14,7 +14,8 @@
 #include "vgpu/core.h"
 
 enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 3 };   // backward branches before a warp gives way; see vgpu_wait_before_store
-static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000;
+// How long a group runs before others get a turn: when it only works, and when it might be waiting in a loop of atomics.
+static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000, MAYBE_WAITING_NS = 60000000;
 
 typedef struct Group {
   Block *blocks;
@@ -272,7 +273,7 @@ typedef enum { RAN_BLOCKED, RAN_PREEMPTED, RAN_SPINNING, RAN_ENDED, RAN_NOTHING 
 static Ran run_warp(Warp *w, Launch *l) {
   if (!w->nfrags) return RAN_ENDED;
   w->budget = WARP_BUDGET;
-  w->polls = 0;
+  w->polls = w->atomics = 0;
   bool ran = false;
   running = w;
   while (w->budget >= 0 && w->nfrags && warp_pick(w)) {
@@ -312,7 +313,7 @@ typedef enum { GROUP_ENDED, GROUP_SUSPEND, GROUP_STOPPED } GroupResult;
 static GroupResult run_group_inner(Launch *l, Group *g) {
   uint64_t start = 0;
   for (;;) {
-    bool any_left = false, moved = false, worked = false, spun = false;
+    bool any_left = false, moved = false, worked = false, spun = false, atomics = false;
     for (uint32_t k = 0; k < l->group_size; k++) {
       Block *b = &g->blocks[k];
       uint32_t first = config.seeded ? (uint32_t)(next_random(&g->rng) % l->nwarps) : 0;
@@ -325,6 +326,7 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
         moved |= r != RAN_NOTHING;
         worked |= r == RAN_ENDED || r == RAN_BLOCKED || r == RAN_PREEMPTED;
         spun |= r == RAN_SPINNING;
+        atomics |= r == RAN_PREEMPTED && w->atomics;
       }
     }
     if (!any_left) return GROUP_ENDED;
@@ -344,7 +346,10 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
       g->ran_ns += now - start;
       start = now;
       if (cancelled) return GROUP_SUSPEND;
-      if (spun || g->ran_ns > LONG_RUN_NS) return GROUP_SUSPEND;
+      if (spun || g->ran_ns > (atomics ? MAYBE_WAITING_NS : LONG_RUN_NS)) {
+        g->ran_ns = 0;
+        return GROUP_SUSPEND;
+      }
     }
   }
 }

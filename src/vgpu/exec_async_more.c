@@ -135,6 +135,6 @@ bool VGPU_NAME(bind_async_more)(Binder *b) {
     d->size_width = (uint8_t)bind_width(b, &in->ops[1], TYPE_U64);
     bind_emit(b, exec_store_bulk)->ptr = d;
     return true;
-  default: return bind_unsupported(b, "not executed by the virtual device");
+  default: return VGPU_NAME(bind_tensor)(b);
   }
 }

@@ -125,6 +125,7 @@ static const Inst *exec_atomic_any(Warp *w, const Inst *in) {
     }
   }
   if (d->op == AT_CAS || d->op == AT_EXCH) vgpu_poll(w);
+  w->atomics += d->returns;
   return in + 1;
 }
 
@@ -187,6 +188,7 @@ static const Inst *exec_add_u32_global(Warp *w, const Inst *in) {
   w->mem_pc = in;
   if (d->returns) {
     uint32_t *r = REG(w, uint32_t, d->mem.slot[0]);
+    w->atomics++;
     FOR_LANES(i, w->exec) r[i] = __atomic_fetch_add((uint32_t *)(a[i] + off), b[i], __ATOMIC_SEQ_CST);
   } else {
     FOR_LANES(i, w->exec) __atomic_fetch_add((uint32_t *)(a[i] + off), b[i], __ATOMIC_SEQ_CST);

@@ -38,6 +38,7 @@ BindFn VGPU_NAME(bind_load), VGPU_NAME(bind_store);   // exec_access.c
 BindFn VGPU_NAME(bind_atomic);      // exec_atomic.c: atom, red
 BindFn VGPU_NAME(bind_async);       // exec_async.c: cp.async, bulk copies, mbarrier, st.async, red.async
 BindFn VGPU_NAME(bind_async_more);  // exec_async_more.c: asynchronous stores and reductions
+BindFn VGPU_NAME(bind_tensor);      // exec_tensor.c: copies by tensor map
 BindFn VGPU_NAME(bind_matrix_move); // exec_matrix.c: ldmatrix, stmatrix
 BindFn VGPU_NAME(bind_stack);       // exec_stack.c: alloca, stacksave, stackrestore
 

@@ -237,6 +237,7 @@ bool VGPU_NAME(vgpu_bind_mma)(Binder *b) {
   switch (b->in->op) {
   case OP_MMA: case OP_WMMA_MMA: return bind_product(b);
   case OP_WMMA_LOAD: case OP_WMMA_STORE: return VGPU_NAME(bind_wmma_move)(b);
+  case OP_WGMMA_MMA_ASYNC: case OP_WGMMA_FENCE: case OP_WGMMA_COMMIT_GROUP: case OP_WGMMA_WAIT_GROUP: return VGPU_NAME(bind_wgmma)(b);
   case OP_MOVMATRIX: return VGPU_NAME(bind_matrix_move)(b);
   default: return bind_unsupported(b, "not executed by the virtual device");
   }

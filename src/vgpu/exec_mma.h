@@ -38,6 +38,7 @@ static inline unsigned mma_type_bits(PtxType t) {
 static inline unsigned mma_block_k(PtxType t) { return t == TYPE_F64 ? 4 : 128 / mma_type_bits(t); }
 
 MmaShape VGPU_NAME(mma_shape)(const PtxInstr *in);       // m == 0: no shape among the modifiers
+BindFn VGPU_NAME(bind_wgmma);                            // exec_wgmma.c
 BindFn VGPU_NAME(bind_wmma_move);                        // exec_wmma.c: wmma.load, wmma.store
 
 #endif

@@ -15,14 +15,12 @@ static inline float mma_half(uint16_t h) {
   return half_float_from_bits(bits | sign);
 }
 
-// A small float: exponent and mantissa bits. e4m3 has one NaN and no infinity; 6- and 4-bit types have neither.
+// A 6- or 4-bit float: exponent and mantissa bits; no NaN, no infinity.
 static inline double mma_small_float(unsigned v, unsigned ebits, unsigned mbits) {
   unsigned mantissa = v & ((1u << mbits) - 1), exponent = v >> mbits & ((1u << ebits) - 1), sign = v >> (ebits + mbits) & 1;
   int bias = (1 << (ebits - 1)) - 1;
   double r;
-  if (ebits == 5 && exponent == 31) r = mantissa ? __builtin_nan("") : __builtin_inf();
-  else if (ebits == 4 && exponent == 15 && mantissa == 7) r = __builtin_nan("");
-  else if (exponent) r = __builtin_ldexp(1 + (double)mantissa / (1 << mbits), (int)exponent - bias);
+  if (exponent) r = __builtin_ldexp(1 + (double)mantissa / (1 << mbits), (int)exponent - bias);
   else r = __builtin_ldexp((double)mantissa / (1 << mbits), 1 - bias);
   return sign ? -r : r;
 }
@@ -44,14 +42,24 @@ static inline void mma_block_to_double(PtxType t, const void *block, double *out
   case TYPE_F64:
     for (int r = 0; r < 8; r++) memcpy(out + r * MMA_ROW, (const double *)block + r * 4, 4 * sizeof(double));
     break;
+  case TYPE_E5M2:                             // the upper half of an f16
+    for (int r = 0; r < 8; r++)
+      for (int k = 0; k < 16; k++) out[r * MMA_ROW + k] = mma_half((uint16_t)(((const uint8_t *)block)[r * 16 + k] << 8));
+    break;
+  case TYPE_E4M3:                             // an f16 with a smaller exponent; all ones is its only NaN
+    for (int r = 0; r < 8; r++)
+      for (int k = 0; k < 16; k++) {
+        uint32_t v = ((const uint8_t *)block)[r * 16 + k];
+        float f = mma_half((uint16_t)((v & 0x80) << 8 | (v & 0x7f) << 7)) * 256;
+        out[r * MMA_ROW + k] = (v & 0x7f) == 0x7f ? __builtin_nanf("") : f;
+      }
+    break;
   default:
     for (int r = 0; r < 8; r++)
       for (int k = 0; k < 16; k++) {
         unsigned v = ((const uint8_t *)block)[r * 16 + k];
         double x;
         switch (t) {
-        case TYPE_E4M3: x = mma_small_float(v, 4, 3); break;
-        case TYPE_E5M2: x = mma_small_float(v, 5, 2); break;
         case TYPE_E2M3: x = mma_small_float(v, 2, 3); break;
         case TYPE_E3M2: x = mma_small_float(v, 3, 2); break;
         default: x = mma_small_float(v >> 2, 2, 1); break;       // e2m1: the four bits in the middle of the byte

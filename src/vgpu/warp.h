@@ -140,6 +140,7 @@ struct Warp {
   uint32_t expired;         // budgets used up since lanes last took turns
   uint32_t cluster_phase[LANES];
   uint32_t polls;           // volatile/acquire loads, cas, nanosleep, try_wait: tells spinning from working
+  uint32_t atomics;         // atomics whose result was wanted: a loop of them may be a wait, too
   void *async;              // outstanding cp.async groups and the like (memory family)
 };
 
