@@ -32,12 +32,30 @@ static CUresult result_of(VgpuStatus status) {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
+// Where code has no line table the message names a line of PTX: put that PTX beside the report, where it can be read.
+static void keep_ptx(const VgpuFault *fault) {
+  if (!fault->ptx) return;
+  Str path = {0};
+  Error err = {{0}};
+  const char *log = settings()->log_path, *slash = log ? strrchr(log, '/') : NULL;
+  if (slash) str_addn(&path, log, (size_t)(slash - log) + 1);
+  str_printf(&path, "warpgrind-%d.ptx", (int)getpid());
+  if (file_write(path.data, fault->ptx, fault->ptx_bytes, &err)) log_error("the PTX of that kernel is in %s", path.data);
+  else log_error("%s", err.text);
+  str_free(&path);
+}
+
 CUresult cpu_launch(Context *ctx, const VgpuLaunch *launch) {
-  VgpuFault fault;
-  fault.text[0] = 0;
+  VgpuFault fault = {0};
   VgpuStatus status = vgpu_launch(launch, &fault);
   if (status == VGPU_OK) return CUDA_SUCCESS;
-  if (status == VGPU_UNSUPPORTED) cpu_unsupported_exit(fault.text);
-  if (status != VGPU_CANCELLED && fault.text[0]) log_error("%s", fault.text);
+  if (status == VGPU_UNSUPPORTED) {
+    keep_ptx(&fault);
+    cpu_unsupported_exit(fault.text);
+  }
+  if (status != VGPU_CANCELLED && fault.text[0]) {
+    log_error("%s", fault.text);
+    keep_ptx(&fault);
+  }
   return result_of(status);
 }

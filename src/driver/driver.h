@@ -51,7 +51,7 @@ CUresult driver_check(void);                             // success, not initial
 bool driver_ending(void);
 
 // --- settings.c: the options of the run ---
-typedef struct Settings { int devices; VgpuConfig vgpu; } Settings;
+typedef struct Settings { int devices; VgpuConfig vgpu;  const char *log_path; } Settings;
 const Settings *settings(void);                          // read once, at the first call
 
 // --- device.c ---

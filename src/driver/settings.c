@@ -11,6 +11,9 @@ static void read_environment(void) {
   Error err = {{0}};
   if (!options_from_environment(&options, &err)) log_error("%s", err.text);
   if (!options_open_log(&options, 0, &err)) log_error("%s", err.text);
+  Str name = {0};
+  const char *pattern = options_text(&options, OPT_LOG_FILE);
+  if (pattern && options_expand_name(pattern, 0, &name, &err)) values.log_path = name.data;
   uint64_t devices = options_number(&options, OPT_DEVICES);
   values.devices = (int)MIN(MAX(devices, 1), 64);
   values.vgpu.workers = (int)options_number(&options, OPT_WORKERS);

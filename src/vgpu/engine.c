@@ -71,7 +71,7 @@ static const char *where(const PtxInstr *in, const Warp *w, char *buf, size_t n)
   const PtxFunc *f = w->frame ? w->frame->code->func : NULL;
   const char *path = in && in->loc && f ? ptx_file_path(f->module, in->loc->file) : NULL;
   if (path) snprintf(buf, n, "%s:%u", path, in->loc->line);
-  else if (in && f) snprintf(buf, n, "%s, PTX line %u (compile with -lineinfo for the source line)", f->name, in->ptx_line);
+  else if (in && f) snprintf(buf, n, "%s, PTX line %u (nvcc -lineinfo gives the source line)", f->name, in->ptx_line);
   else snprintf(buf, n, "an unknown place");
   return buf;
 }
@@ -87,6 +87,10 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
   if (!l->stop) {
     l->fault.status = s;
     l->fault.address = address;
+    if (in && in->src && !in->src->loc && w->frame) {
+      l->fault.ptx = w->frame->code->func->module->text;
+      l->fault.ptx_bytes = w->frame->code->func->module->text_len;
+    }
     for (int i = 0; i < 3; i++) l->fault.block[i] = w->block->ctaid[i], l->fault.thread[i] = w->tid[i][lane];
     snprintf(l->fault.text, sizeof l->fault.text, "%s; kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)", what,
              l->kernel->info.name, where(in ? in->src : NULL, w, at, sizeof at), w->block->ctaid[0], w->block->ctaid[1],

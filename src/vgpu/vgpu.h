@@ -58,6 +58,7 @@ typedef struct VgpuFault {                 // what ended a launch
   char text[1024];                         // a sentence: what happened, instruction, kernel, file and line
   uint32_t block[3], thread[3];
   uint64_t address;
+  const char *ptx; size_t ptx_bytes;       // the module's text when there is no source line for the place; lives with the module
 } VgpuFault;
 
 typedef struct VgpuLaunch {
