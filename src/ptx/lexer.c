@@ -240,7 +240,7 @@ void ptx_lex(Parser *ps) {
   if (c == '<' || c == '>' || c == '=' || c == '!' || c == '&' || c == '|')
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
       if (c == pairs[i].a && p[1] == pairs[i].b) t->punct = pairs[i].punct, t->len = 2;
-  if (!strchr("{}()[]<>,;:+-*/%&|^~!=?@_.", c)) parse_fail(ps, t, "unexpected character");
+  if (!c || !strchr("{}()[]<>,;:+-*/%&|^~!=?@_.", c)) parse_fail(ps, t, "unexpected character");
   ps->p = p + t->len;
 }
 
