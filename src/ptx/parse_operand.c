@@ -43,20 +43,15 @@ static void set_number(PtxOperand *o, Number n) {
 static void parse_symbol(Parser *ps, PtxOp op, PtxOperand *o) {
   Token t = ps->tok;
   uint32_t index;
-  if (op == OP_BRA || op == OP_BRX_IDX) {   // a branch target is a label even where a variable has that name
-    const Sym *s = t.at[0] == '%' ? symbols_find(&ps->syms, &t, &index) : NULL;
-    if (!s || (s->kind != SYM_REG && s->kind != SYM_RANGE)) {
-      const Sym *reg = op == OP_BRX_IDX ? symbols_find(&ps->syms, &t, &index) : NULL;
-      if (!reg || (reg->kind != SYM_REG && reg->kind != SYM_RANGE)) {
-        o->kind = OPD_LABEL;
-        pend_label(ps, &t, &o->label, true);
-        ptx_lex(ps);
-        return;
-      }
-    }
+  const Sym *s = symbols_find(&ps->syms, &t, &index);
+  bool is_reg = s && (s->kind == SYM_REG || s->kind == SYM_RANGE);
+  if (op == OP_BRA || (op == OP_BRX_IDX && !is_reg)) {   // a target is a label even where something else has that name
+    o->kind = OPD_LABEL;
+    pend_label(ps, &t, &o->label, true);
+    ptx_lex(ps);
+    return;
   }
-  Sym *s = symbols_find(&ps->syms, &t, &index);
-  if (s && (s->kind == SYM_REG || s->kind == SYM_RANGE)) {
+  if (is_reg) {
     o->kind = OPD_REG;
     o->reg = s->reg + index;
     ptx_lex(ps);
