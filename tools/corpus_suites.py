@@ -71,6 +71,9 @@ def hecbench(top):
 
 
 def hecbench_verdict(output, code):
+    missing = r'[Ff]ailed to open|[Cc]annot (be opened|open)|[Cc]ould not open|[Uu]nable to open|[Ee]rror opening'
+    if re.search(missing, output) and not re.search(r'\bPASS', output):
+        return 'not tried', 'input data is not there: ' + first_line(output, missing)
     if re.search(r'\bFAIL(ED|URE)?\b|\bFail(ed)?\b|Verification failed|\bMismatch', output):
         return 'fail', first_line(output, r'FAIL|[Ff]ail|Mismatch')
     if code == 0 and re.search(r'\bPASS(ED)?\b', output):
