@@ -94,7 +94,7 @@ step_cuda_program() {
   host=$(dirname "$TEST_FILE")/${name%_ok}_host.c            # one host part serves an example and its correct twin
   ptx=$(dirname "$TEST_FILE")/ptx/$name.ptx
   if command -v nvcc >/dev/null 2>&1 && [ -z "${WITHOUT_NVCC:-}" ]; then
-    nvcc -O3 -arch=compute_75 -o "$TEST_DIR/$name" $(setting nvcc) "$TEST_FILE" || return 1
+    nvcc -O3 -arch="$(setting arch | grep . || echo compute_75)" -o "$TEST_DIR/$name" $(setting nvcc) "$TEST_FILE" || return 1
     run_program "$TEST_DIR/$name"
   elif [ -e "$host" ]; then
     $CC -std=gnu11 -g -O1 -Wall -o "$TEST_DIR/$name" "$host" -ldl -lm || return 1
