@@ -181,7 +181,7 @@ PtxModule *ptx_parse(const char *text, size_t len, const char *name, Error *err)
   ps->end = m->text + len;
   ps->line = 1;
   ps->err = err;
-  ps->reg_budget = (1u << 18) + 4 * (uint64_t)len;
+  ps->reg_budget = (1u << 16) + 4 * (uint64_t)len;
   ps->init_budget = 1ull << 30;
   if (setjmp(ps->fail)) {
     parser_free(ps);
