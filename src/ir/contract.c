@@ -83,8 +83,8 @@ static void put_rn_first(Rewriter *w, PtxInstr *in) {
 // Which source of a product ptxas negates: a constant, else one that is not in the constant bank, else the first.
 static bool negates_second(const Rewriter *w, const PtxInstr *mul) {
   uint64_t bits;
-  if (mul->op != OP_MUL) return false;
   if (is_constant(w, &mul->ops[2], &bits)) return true;
+  if (mul->op != OP_MUL) return false;
   return !is_constant(w, &mul->ops[1], &bits) && contract_is_banked(&w->facts, &mul->ops[1]) && !contract_is_banked(&w->facts, &mul->ops[2]);
 }
 

@@ -205,12 +205,12 @@ static void block_value(Planner *p, uint32_t v) {
 
 static bool is_product(const Planner *p, const PtxInstr *in) {
   if (!contract_makes_product(in) || in->guard || ptx_has(in, MOD_SAT)) return false;
-  if (in->op != OP_MUL) return true;
   uint64_t a, b;
+  if (in->op == OP_RCP) return true;
   bool ca = contract_constant(&p->facts, &in->ops[1], &a);
   bool cb = contract_constant(&p->facts, &in->ops[2], &b);
   if (ca && cb) return false;                                       // folded
-  return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));
+  return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));   // 1 / y is a reciprocal
 }
 
 // Whether PTX has words for a fused addition with this product.
@@ -250,7 +250,9 @@ static bool equal_products(const Planner *p, uint32_t v, uint32_t w) {
 // Fusing in another block makes both sources live longer, unless one is in the constant bank.
 static bool is_mobile(const Planner *p, const PtxInstr *in) {
   if (in->op == OP_RCP || !p->facts.once[in->ops[0].reg->id]) return false;
-  return contract_is_banked(&p->facts, &in->ops[2]) || (in->op == OP_MUL && contract_is_banked(&p->facts, &in->ops[1]));
+  uint64_t bits;
+  if (in->op == OP_DIV && !contract_constant(&p->facts, &in->ops[2], &bits)) return contract_is_banked(&p->facts, &in->ops[1]);
+  return contract_is_banked(&p->facts, &in->ops[1]) || contract_is_banked(&p->facts, &in->ops[2]);
 }
 
 // Whether a product's source may have another value where the addition is.
@@ -444,7 +446,10 @@ static void write_plan(Planner *p) {
     bool const_product = mul->op == OP_MUL && (contract_constant(&p->facts, &mul->ops[1], &bits) ||
                          contract_constant(&p->facts, &mul->ops[2], &bits));
     bool const_addend = contract_constant(&p->facts, &in->ops[2 - s->operand], &bits);
-    if (!is_expressible(p, mul)) stuck[a->fused] = true;
+    // x / y + x written as rcp and fma is scheduled otherwise.
+    const PtxOperand *addend = &in->ops[2 - s->operand];
+    bool same_source = mul->op == OP_DIV && addend->kind == OPD_REG && mul->ops[1].kind == OPD_REG && addend->reg == mul->ops[1].reg;
+    if (!is_expressible(p, mul) || same_source) stuck[a->fused] = true;
     if (in->types[0] == TYPE_BF16X2 && ((s->negate_product && !const_product) || (s->negate_addend && !const_addend)))
       stuck[a->fused] = true;
   }
