@@ -229,12 +229,18 @@ static inline void pred_write(Warp *w, uint32_t slot, uint32_t exec, uint32_t va
   for (uint32_t i##_rest = (mask), i = 0; i##_rest && (i = (uint32_t)__builtin_ctz(i##_rest), 1); i##_rest &= i##_rest - 1)
 // Elementwise: computes EXPR(i) for all 32 lanes, stores for w->exec. Reading lanes that do not execute must be harmless.
 // d may be the same slot as a source (same width): element i depends on elements i only.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"      // some expressions cannot be vectorized
+#define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LANES_APART _Pragma("GCC ivdep")
+#endif
 #define ELEMENTWISE(w, TD, dslot, i, EXPR) \
   do { \
     TD *d_ = REG(w, TD, dslot); \
     uint32_t m_ = (w)->exec; \
     if (m_ == FULL_MASK) { \
-      _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++) d_[i] = (TD)(EXPR); \
+      LANES_APART for (int i = 0; i < LANES; i++) d_[i] = (TD)(EXPR); \
     } else { \
       TD t_[LANES]; \
       for (int i = 0; i < LANES; i++) t_[i] = (TD)(EXPR); \
