@@ -89,12 +89,13 @@ compile_with_clang() {
 # With nvcc the program itself. Without it the kept PTX, with a host part in C where there is one, or compiled by clang.
 # shellcheck disable=SC2046,SC2086
 step_cuda_program() {
-  local name host ptx
+  local name host ptx arch
   name=$(basename "${TEST_FILE%.cu}")
   host=$(dirname "$TEST_FILE")/${name%_ok}_host.c            # one host part serves an example and its correct twin
   ptx=$(dirname "$TEST_FILE")/ptx/$name.ptx
   if command -v nvcc >/dev/null 2>&1 && [ -z "${WITHOUT_NVCC:-}" ]; then
-    nvcc -O3 -arch="$(setting arch | grep . || echo compute_75)" -o "$TEST_DIR/$name" $(setting nvcc) "$TEST_FILE" || return 1
+    arch=$(setting arch); arch=${arch:-compute_75}
+    nvcc -O3 -gencode "arch=$arch,code=$arch" -o "$TEST_DIR/$name" $(setting nvcc) "$TEST_FILE" || return 1
     run_program "$TEST_DIR/$name"
   elif [ -e "$host" ]; then
     $CC -std=gnu11 -g -O1 -Wall -o "$TEST_DIR/$name" "$host" -ldl -lm || return 1
