@@ -106,13 +106,22 @@ static bool int_to_int(Binder *b, Value v, PtxType td, uint32_t d, unsigned d_by
 }
 
 // --- integers to floats ---
+// 64 bits to float go through a double that keeps "something was cut off" in its last bit: clang's own way rounds twice.
+static inline float float_of_u64(uint64_t v) { return (float)(v >> 53 ? (double)(v >> 11 | ((v & 2047) != 0)) * 2048.0 : (double)v); }
+static inline float float_of_s64(int64_t v) {
+  uint64_t m = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+  double d = m >> 53 ? (double)(m >> 11 | ((m & 2047) != 0)) * 2048.0 : (double)m;
+  return (float)(v < 0 ? -d : d);
+}
+static inline float float_of_u32(uint32_t v) { return (float)v; }
+static inline float float_of_s32(int32_t v) { return (float)v; }
 #define INT_TO_FLOAT(from, S) \
-  EXEC_1(f32_from_##from, float, S, (float)a) \
+  EXEC_1(f32_from_##from, float, S, float_of_##from(a)) \
   EXEC_1(f64_from_##from, double, S, (double)a) \
   EXEC(f32_from_##from##_directed) { \
     uint64_t old = rounding_enter(in->flag[0]); \
     const S *a = REG(w, S, in->a); \
-    ELEMENTWISE(w, float, in->d, i, (float)a[i]); \
+    ELEMENTWISE(w, float, in->d, i, float_of_##from(a[i])); \
     rounding_leave(old); \
     return in + 1; \
   }
