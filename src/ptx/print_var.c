@@ -94,8 +94,9 @@ static void print_params(PtxVar *const *vars, uint32_t n, const char *separator,
   for (uint32_t i = 0; i < n; i++) {
     if (i) str_addc(out, ',');
     str_add(out, separator);
-    if (vars[i]->reg) str_printf(out, ".reg .%s %s", ptx_type_name(vars[i]->type), vars[i]->reg->name);
-    else print_head(vars[i], out);
+    PtxVar v = *vars[i];
+    if (v.reg) v.name = v.reg->name;   // renaming changes the register
+    print_head(&v, out);
   }
   str_addc(out, ')');
 }
