@@ -42,6 +42,11 @@ static bool verify_blocks(const IrCfg *c, Error *err) {
       const IrBlock *to = &c->blocks[bl->succ[i]];
       if (to->npred < 64 && !has(to->pred, to->npred, b)) return fail(c, err, "edge without its reverse", b, bl->succ[i]);
     }
+    for (uint32_t i = 0; i < bl->npred; i++) {
+      if (bl->pred[i] >= c->nblocks) return fail(c, err, "edge from no block", bl->pred[i], b);
+      const IrBlock *from = &c->blocks[bl->pred[i]];
+      if (from->nsucc < 64 && !has(from->succ, from->nsucc, b)) return fail(c, err, "edge without its reverse", bl->pred[i], b);
+    }
     out += bl->nsucc;
     in += bl->npred;
   }

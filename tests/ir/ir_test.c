@@ -1,0 +1,335 @@
+// Analyses of src/ir against hand-written functions and, on random graphs, against definitions computed the slow way.
+#include <time.h>
+
+#include "ir/ir.h"
+
+static int failures;
+static const char *current;
+
+static void check(bool ok, const char *what, int line) {
+  if (ok) return;
+  printf("FAIL %s: line %d: %s\n", current, line, what);
+  failures++;
+}
+#define EXPECT(cond) check((cond), #cond, __LINE__)
+
+typedef struct Built { PtxModule *m; IrCfg *c; } Built;
+
+static Built build(const char *body, Error *err) {
+  Str text = {0};
+  str_printf(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 q)\n{\n.reg .pred %%p<4>;\n"
+                    ".reg .b32 %%r<20>;\n.reg .f32 %%f<20>;\n.reg .b64 %%q;\n%s}\n", body);
+  Built b = {.m = ptx_parse(text.data, text.len, "test", err)};
+  str_free(&text);
+  if (b.m && ptx_verify(b.m, err)) b.c = ir_cfg_build(b.m->funcs[0], err);
+  if (b.c && !ir_verify(b.c, err)) {
+    ir_cfg_free(b.c);
+    b.c = NULL;
+  }
+  return b;
+}
+
+static void destroy(Built *b) {
+  ir_cfg_free(b->c);
+  if (b->m) ptx_free(b->m);
+}
+
+static uint32_t reg_id(const IrCfg *c, const char *name) {
+  for (uint32_t r = 0; r < c->func->nregs; r++)
+    if (!strcmp(c->func->regs[r]->name, name)) return r;
+  return IR_NONE;
+}
+
+static bool live(uint64_t *const *rows, const IrCfg *c, uint32_t block, const char *name) {
+  uint32_t r = reg_id(c, name);
+  return rows[block][r / 64] >> (r % 64) & 1;
+}
+
+// --- hand-written ---
+
+static void test_if_else(void) {
+  Error err = {""};
+  Built b = build("setp.eq.s32 %p1, %r1, 0;\n@%p1 bra Else;\nadd.s32 %r2, %r1, 1;\nbra.uni Join;\nElse:\nadd.s32 %r2, %r1, 2;\nJoin:\n"
+                  "@%p2 mov.u32 %r3, 7;\nadd.s32 %r4, %r2, %r3;\nret;\n", &err);
+  EXPECT(b.c);
+  if (b.c) {
+    EXPECT(b.c->nblocks == 4 && b.c->norder == 4 && b.c->nloops == 0);
+    EXPECT(b.c->blocks[0].nsucc == 2 && b.c->blocks[0].succ[0] == 2 && b.c->blocks[0].succ[1] == 1);
+    EXPECT(b.c->blocks[3].npred == 2);
+    EXPECT(b.c->blocks[3].idom == 0 && b.c->blocks[1].ipdom == 3 && b.c->blocks[0].ipdom == 3 && b.c->blocks[3].ipdom == IR_NONE);
+    EXPECT(b.c->order[0] == 0 && b.c->order[1] == 1 && b.c->order[2] == 2 && b.c->order[3] == 3);
+    EXPECT(ir_dominates(b.c, 0, 3) && !ir_dominates(b.c, 1, 3) && ir_postdominates(b.c, 3, 1) && !ir_postdominates(b.c, 1, 0));
+    IrLiveness *l = ir_liveness_build(b.c);
+    EXPECT(live(l->live_in, b.c, 0, "%r1") && !live(l->live_in, b.c, 0, "%r2"));
+    EXPECT(live(l->live_out, b.c, 1, "%r2") && live(l->live_in, b.c, 3, "%r2"));
+    EXPECT(live(l->live_in, b.c, 3, "%r3") && live(l->live_in, b.c, 0, "%r3"));      // a guarded write does not kill
+    EXPECT(!live(l->live_in, b.c, 3, "%r4"));
+    ir_liveness_free(l);
+  }
+  destroy(&b);
+}
+
+// Lanes leave the inner loop from its middle; what follows the loop must come after all of it, the trap last.
+static void test_loops(void) {
+  Error err = {""};
+  Built b = build("Outer:\nmov.u32 %r1, 0;\nInner:\n@%p1 bra Even;\n@%p2 bra After;\nbra.uni Latch;\nEven:\n@%p3 bra Bad;\nLatch:\nadd.s32 %r1, %r1, 1;\n"
+                  "@%p1 bra Inner;\nAfter:\n@%p2 bra Outer;\nret;\nBad:\ntrap;\n", &err);
+  EXPECT(b.c);
+  if (b.c) {
+    EXPECT(b.c->nloops == 2);
+    uint32_t inner = b.c->loops[0].depth == 2 ? 0 : 1;
+    EXPECT(b.c->loops[inner].parent == 1 - inner && b.c->loops[inner].depth == 2 && b.c->loops[1 - inner].depth == 1);
+    EXPECT(b.c->loops[inner].nblocks == 5 && b.c->blocks[b.c->loops[inner].header].first == 1);
+    uint32_t bad = IR_NONE;
+    for (uint32_t i = 0; i < b.c->nblocks; i++)
+      if (b.c->instrs[b.c->blocks[i].first]->op == OP_TRAP) bad = i;
+    EXPECT(bad != IR_NONE && b.c->blocks[bad].rpo > b.c->blocks[b.c->loops[1 - inner].header].rpo + b.c->loops[1 - inner].nblocks - 1);
+  }
+  destroy(&b);
+}
+
+static void test_table(void) {
+  Error err = {""};
+  Built b = build("brx.idx %r1, Table;\nTable: .branchtargets A, B, A, C;\nA:\nmov.u32 %r2, 1;\nB:\nmov.u32 %r2, 2;\nC:\nret;\nmov.u32 %r3, 1;\nret;\n", &err);
+  EXPECT(b.c);
+  if (b.c) {
+    EXPECT(b.c->blocks[0].nsucc == 3 && b.c->blocks[0].succ[0] == 1 && b.c->blocks[0].succ[1] == 2 && b.c->blocks[0].succ[2] == 3);
+    EXPECT(b.c->blocks[4].rpo == IR_NONE && b.c->norder == 4);       // after ret, nobody gets there
+  }
+  destroy(&b);
+}
+
+static void test_endless(void) {
+  Error err = {""};
+  Built b = build("@%p1 bra Stop;\nSpin:\nadd.s32 %r1, %r1, 1;\nSpin2:\nbra.uni Spin;\nStop:\n@%p2 ret;\n@%p3 exit;\n", &err);
+  EXPECT(b.c);
+  if (b.c) {
+    EXPECT(b.c->blocks[1].ipdom == 2 && b.c->blocks[2].ipdom == IR_NONE && b.c->blocks[0].ipdom == IR_NONE);
+    EXPECT(b.c->blocks[3].nsucc == 1 && b.c->blocks[4].nsucc == 0);  // runs off the end
+  }
+  destroy(&b);
+  b = build("bra End;\nEnd:\n", &err);
+  EXPECT(b.c && b.c->nblocks == 2 && b.c->blocks[1].first == b.c->blocks[1].end);
+  destroy(&b);
+  b = build("", &err);
+  EXPECT(b.c && b.c->nblocks == 1 && b.c->norder == 1);
+  destroy(&b);
+}
+
+static void test_verify_finds(void) {
+  Error err = {""};
+  Built b = build("@%p1 bra A;\nmov.u32 %r1, 1;\nA:\nmov.u32 %r2, 2;\nret;\n", &err);
+  EXPECT(b.c);
+  if (b.c) {
+    b.c->blocks[0].succ[0] = 1;
+    EXPECT(!ir_verify(b.c, &err) && err.text[0]);
+    b.c->blocks[0].succ[0] = 2;
+    PtxReg stranger = {.name = "%stranger", .type = TYPE_B32, .id = 3};
+    b.c->instrs[1]->ops[0].reg = &stranger;
+    EXPECT(!ir_verify(b.c, &err) && strstr(err.text, "%stranger"));
+  }
+  destroy(&b);
+}
+
+static void test_contract(void) {
+  Error err = {""};
+  Built b = build("mul.f32 %f1, %f2, %f3;\nsub.f32 %f4, %f5, %f1;\nst.global.f32 [%q], %f4;\n"
+                  "mul.f32 %f6, %f7, %f8;\nadd.f32 %f9, %f6, %f2;\nst.global.f32 [%q], %f9;\nst.global.f32 [%q], %f6;\n"
+                  "add.f32 %f10, %f2, %f3;\nst.global.f32 [%q], %f10;\nret;\n", &err);
+  EXPECT(b.c);
+  Str out = {0};
+  EXPECT(b.m && ir_contract(b.m, &err));
+  ptx_print(b.m, &out);
+  EXPECT(strstr(out.data, "fma.rn.f32 %f4, "));
+  EXPECT(!strstr(out.data, "%f1, %f2, %f3"));                        // the product is gone
+  EXPECT(strstr(out.data, "mul.rn.f32 %f6, %f7, %f8;"));             // stored too: kept apart
+  EXPECT(strstr(out.data, "add.f32 %f9, %f6, %f2;"));
+  EXPECT(strstr(out.data, "add.f32 %f10, %f2, %f3;"));               // no product near it
+  Str again = {0};
+  EXPECT(ir_contract(b.m, &err));
+  ptx_print(b.m, &again);
+  EXPECT(!strcmp(out.data, again.data));                             // nothing left to do
+  str_free(&out);
+  str_free(&again);
+  destroy(&b);
+}
+
+// --- random graphs ---
+
+static uint64_t seed = 88172645463325252ull;
+static uint32_t roll(uint32_t n) {
+  seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+  return (uint32_t)(seed >> 33) % n;
+}
+
+enum { MOST = 24 };
+
+static void reach(const IrCfg *c, uint32_t from, uint32_t without, bool backwards, bool *seen) {
+  if (from == without || seen[from]) return;
+  seen[from] = true;
+  const IrBlock *b = &c->blocks[from];
+  for (uint32_t i = 0; i < (backwards ? b->npred : b->nsucc); i++) reach(c, backwards ? b->pred[i] : b->succ[i], without, backwards, seen);
+}
+
+static void compare_dominators(const IrCfg *c) {
+  bool all[MOST + 1] = {0};
+  reach(c, 0, IR_NONE, false, all);
+  for (uint32_t b = 0; b < c->nblocks; b++) EXPECT(all[b] == (c->blocks[b].rpo != IR_NONE));
+  for (uint32_t d = 0; d < c->nblocks; d++) {
+    bool seen[MOST + 1] = {0};
+    if (!all[d]) continue;
+    reach(c, 0, d, false, seen);
+    for (uint32_t b = 0; b < c->nblocks; b++)
+      if (all[b]) EXPECT(ir_dominates(c, d, b) == !seen[b]);
+  }
+  bool reaches_exit[MOST + 1] = {0};
+  for (uint32_t b = 0; b < c->nblocks; b++)
+    if (all[b] && !c->blocks[b].nsucc) reach(c, b, IR_NONE, true, reaches_exit);
+  for (uint32_t b = 0; b < c->nblocks; b++)
+    if (all[b] && !reaches_exit[b]) return;           // with endless loops the answer depends on where they are cut
+  for (uint32_t d = 0; d < c->nblocks; d++) {
+    bool seen[MOST + 1] = {0};
+    if (!all[d]) continue;
+    for (uint32_t b = 0; b < c->nblocks; b++)
+      if (all[b] && !c->blocks[b].nsucc) reach(c, b, d, true, seen);
+    for (uint32_t b = 0; b < c->nblocks; b++)
+      if (all[b]) EXPECT(ir_postdominates(c, d, b) == !seen[b]);
+  }
+}
+
+// Edges go forward, or back to a dominator; then all cycles are loops and every such edge stays inside its loop.
+static void compare_loops(const IrCfg *c) {
+  for (uint32_t b = 0; b < c->nblocks; b++) {
+    if (c->blocks[b].rpo == IR_NONE) continue;
+    for (uint32_t i = 0; i < c->blocks[b].nsucc; i++) {
+      uint32_t s = c->blocks[b].succ[i];
+      if (!ir_dominates(c, s, b)) continue;
+      bool inside = false;
+      for (uint32_t l = c->blocks[b].loop; l != IR_NONE; l = c->loops[l].parent) inside |= c->loops[l].header == s;
+      EXPECT(inside);
+    }
+  }
+  for (uint32_t l = 0; l < c->nloops; l++)
+    for (uint32_t k = 0; k < c->loops[l].nblocks; k++) {
+      bool seen[MOST + 1] = {0};
+      uint32_t b = c->loops[l].blocks[k];
+      EXPECT(ir_dominates(c, c->loops[l].header, b));
+      reach(c, b, IR_NONE, false, seen);
+      EXPECT(seen[c->loops[l].header]);
+    }
+}
+
+typedef struct Sets { uint64_t use, def; } Sets;
+static Sets scan;
+static bool scan_guarded;
+static void scan_use(void *ctx, PtxReg **reg, bool is_def) {
+  if (!is_def && !(scan.def >> (*reg)->id & 1)) scan.use |= 1ull << (*reg)->id;
+}
+static void scan_def(void *ctx, PtxReg **reg, bool is_def) {
+  if (is_def && !scan_guarded) scan.def |= 1ull << (*reg)->id;
+}
+
+static void compare_liveness(const IrCfg *c) {
+  uint64_t in[MOST + 1] = {0}, out[MOST + 1] = {0};
+  Sets sets[MOST + 1];
+  for (uint32_t b = 0; b < c->nblocks; b++) {
+    scan = (Sets){0, 0};
+    for (uint32_t i = c->blocks[b].first; i < c->blocks[b].end; i++) {
+      scan_guarded = c->instrs[i]->guard;
+      ptx_visit_regs(c->instrs[i], scan_use, NULL);
+      ptx_visit_regs(c->instrs[i], scan_def, NULL);
+    }
+    sets[b] = scan;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t b = 0; b < c->nblocks; b++) {
+      uint64_t o = 0;
+      for (uint32_t i = 0; i < c->blocks[b].nsucc; i++) o |= in[c->blocks[b].succ[i]];
+      uint64_t n = sets[b].use | (o & ~sets[b].def);
+      changed |= n != in[b] || o != out[b];
+      in[b] = n;
+      out[b] = o;
+    }
+  }
+  IrLiveness *l = ir_liveness_build(c);
+  EXPECT(l->words == 1);
+  for (uint32_t b = 0; b < c->nblocks; b++) EXPECT(l->live_in[b][0] == in[b] && l->live_out[b][0] == out[b]);
+  ir_liveness_free(l);
+}
+
+static void test_random(void) {
+  for (int round = 0; round < 4000 && failures < 5; round++) {
+    Str body = {0};
+    uint32_t n = 1 + roll(MOST - 1);
+    for (uint32_t b = 0; b < n; b++) {
+      str_printf(&body, "L%u:\n", b);
+      for (uint32_t i = roll(4) + 1; i > 0; i--)
+        str_printf(&body, "%sadd.s32 %%r%u, %%r%u, %%r%u;\n", roll(4) ? "" : "@%p1 ", roll(10), roll(10), roll(10));
+      uint32_t kind = roll(10), near = b + 1 + roll(3), to = roll(3) ? roll(n) : MIN(near, n - 1);
+      if (kind < 5) str_printf(&body, "@%%p%u bra L%u;\n", roll(4), to);
+      else if (kind < 7) str_printf(&body, "bra L%u;\n", to);
+      else if (kind < 8) str_printf(&body, "%s\n", roll(2) ? "ret;" : "@%p2 exit;");
+    }
+    Error err = {""};
+    Built b = build(body.data, &err);
+    if (!b.c) printf("%s\n%s\n", err.text, body.data);
+    EXPECT(b.c);
+    if (b.c && b.c->nblocks <= MOST) {
+      int before = failures;
+      compare_dominators(b.c);
+      compare_loops(b.c);
+      compare_liveness(b.c);
+      if (failures != before) printf("    seed round %d:\n%s\n", round, body.data);
+    }
+    destroy(&b);
+    str_free(&body);
+  }
+}
+
+// --- size: nothing may be quadratic ---
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void test_size(void) {
+  Str body = {0};
+  enum { N = 25000 };
+  for (int i = 0; i < N; i++) str_printf(&body, "setp.eq.s32 %%p1, %%r%d, %d;\n@%%p1 bra Out;\nadd.s32 %%r%d, %%r%d, 1;\nmul.f32 %%f1, %%f2, %%f3;\n", i % 20, i, (i + 1) % 20, i % 20);
+  str_add(&body, "Out:\nret;\n");
+  Error err = {""};
+  Built b = build(body.data, &err);
+  EXPECT(b.c);
+  double t = seconds();
+  if (b.c) {
+    for (int i = 0; i < 3; i++) {
+      IrCfg *c = ir_cfg_build(b.m->funcs[0], &err);
+      ir_liveness_free(ir_liveness_build(c));
+      ir_cfg_free(c);
+    }
+    EXPECT(ir_contract(b.m, &err));
+    t = seconds() - t;
+    EXPECT(t < 5);                                                   // 0.1 s on an ordinary machine; quadratic would be minutes
+  }
+  destroy(&b);
+  str_free(&body);
+}
+
+int main(void) {
+  static const struct { const char *name; void (*run)(void); } tests[] = {
+    {"if-else", test_if_else}, {"loops", test_loops}, {"branch-table", test_table}, {"endless", test_endless},
+    {"verifier", test_verify_finds}, {"contract", test_contract}, {"random-graphs", test_random}, {"size", test_size},
+  };
+  int bad = 0;
+  for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
+    failures = 0;
+    current = tests[i].name;
+    tests[i].run();
+    if (!failures) printf("ok %s\n", current);
+    bad += failures != 0;
+  }
+  return bad != 0;
+}
