@@ -108,17 +108,22 @@ static bool mentions(const ElfFile *f, const char *name, bool must_be_defined) {
   return false;
 }
 
+// .nv_fatbin alone proves nothing: nvcc also puts one into programs that use the driver API only.
+static bool has_device_code(const ElfFile *f) { return elf_has_section(f, ".nvFatBinSegment"); }
+
+// Code registers itself through this function: it is there by name (a static runtime we can redirect), or it is asked for
+// (a shared runtime). Neither: the names were stripped.
+bool elf_has_stripped_runtime(const ElfFile *f) { return has_device_code(f) && !mentions(f, "__cudaRegisterFatBinary", false); }
+
 bool runtime_check_executable(const char *path, Error *e) {
   ElfFile f;
   if (!elf_open(path, &f)) return true;       // a script, or nothing: starting it says more than we could
-  // .nv_fatbin alone proves nothing: nvcc also puts one into programs that use the driver API only.
-  bool cuda = elf_has_section(&f, ".nvFatBinSegment") || mentions(&f, "__cudaRegisterFatBinary", true);
+  bool cuda = has_device_code(&f) || mentions(&f, "__cudaRegisterFatBinary", true);
   bool ok = true;
   if (cuda && !elf_has_interpreter(&f)) {
     ok = error_set(e, "%s is a fully static program: it has no dynamic loader, so Warpgrind cannot be loaded into it. Build it without -static "
                       "(with nvcc: without -Xcompiler -static or -Xlinker -static); the CUDA runtime itself may stay static.", path);
-  } else if (cuda && !mentions(&f, "__cudaRegisterFatBinary", false)) {
-    // Either it is there as a symbol (a static runtime we can redirect) or it is asked for (a shared runtime). Neither: stripped.
+  } else if (elf_has_stripped_runtime(&f)) {
     ok = error_set(e, "%s contains a statically linked CUDA runtime, and its symbol table was stripped: without it Warpgrind cannot find the "
                       "runtime's functions to serve them. Do not strip the program (no -s, no strip), or link the runtime as a shared "
                       "library: nvcc -cudart=shared.", path);

@@ -18,6 +18,7 @@ bool elf_open(const char *path, ElfFile *f);
 void elf_close(ElfFile *f);
 bool elf_has_section(const ElfFile *f, const char *name);
 bool elf_has_interpreter(const ElfFile *f);
+bool elf_has_stripped_runtime(const ElfFile *f);      // device code, and a static CUDA runtime without names
 
 // Function symbols of the full symbol table, or of the dynamic one where the file was stripped.
 typedef struct ElfSymbol { const char *name; uint64_t value, size; bool defined; } ElfSymbol;

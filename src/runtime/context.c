@@ -10,11 +10,12 @@ static CUcontext primary[MAX_DEVICES];        // retained once by us
 static _Thread_local int thread_device;
 
 cudaError_t rt_init(void) {
+  if (__atomic_load_n(&initialised, __ATOMIC_ACQUIRE)) return init_error;
   pthread_mutex_lock(&lock);
   if (!initialised) {
     CUresult r = cuInit(0);
     init_error = r == CUDA_SUCCESS ? cudaSuccess : r == CUDA_ERROR_NO_DEVICE ? cudaErrorNoDevice : cudaErrorInitializationError;
-    initialised = true;
+    __atomic_store_n(&initialised, true, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&lock);
   return init_error;

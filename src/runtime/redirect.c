@@ -132,6 +132,8 @@ static bool look_at(struct dl_phdr_info *info, Error *e) {
     uint8_t *low, *high;
     drop_foreign(&targets, &low, &high);
     ok = redirect(path, &targets, low, high, version, e);
+  } else if (elf_has_stripped_runtime(&f)) {  // a library of somebody else's, cuBLAS for example: the program may not need it
+    log_line("%s has a CUDA runtime of its own without a symbol table, which cannot be served: its CUDA calls will fail", path);
   }
   vec_free(&targets);
   elf_close(&f);

@@ -2,7 +2,7 @@
 # Every way a program can come by its CUDA runtime: static, shared, none installed, brought along; -rdc; opened later; stripped.
 set -u
 src=$ROOT/tests/runtime/linking
-cases="static shared shared_stripped own_libcudart no_libcudart not_pie rdc rdc_shared plugin linked_library per_thread stripped fully_static"
+cases="static shared shared_stripped own_libcudart no_libcudart not_pie rdc rdc_shared plugin stripped_library linked_library per_thread stripped fully_static"
 if ! command -v nvcc > /dev/null; then
   for c in $cases; do echo "skip $c: nvcc is not installed"; done
   exit 0
@@ -55,6 +55,10 @@ nvcc -shared -Xcompiler -fPIC -o libplugin.so "$src/plugin.cu"
 $CC -o host "$src/host.c" -ldl
 check plugin 'square 101036' run ./host "$PWD/libplugin.so"
 check plugin_again 'square 101049' run ./host "$PWD/libplugin.so"
+
+# A library as vendors ship them: a runtime inside, no names. It loads, and its calls fail.
+nvcc -shared -Xcompiler -fPIC -Xlinker --exclude-libs,ALL -o libvendor.so "$src/plugin.cu" && strip libvendor.so
+check stripped_library 'square -1' run ./host "$PWD/libvendor.so"
 
 # A program and a library it is linked with, each with a static runtime.
 sed 's/int main() {/extern "C" int plugin_square(int);\nint main() { printf("plugin %d\\n", plugin_square(4));/' "$src/main.cu" > both.cu
