@@ -2,13 +2,11 @@
 #include "vgpu/arith_exec.h"
 #include "vgpu/arith_small.h"
 
-typedef struct SmallType { PtxType type; const SmallFormat *format; unsigned bits, count; } SmallType;   // bits of one element's place
+typedef struct SmallType { PtxType type; const SmallFormat *format; unsigned bits; } SmallType;   // bits of one element's place
 static const SmallType small_types[] = {
-  {TYPE_F16X2, &format_f16, 16, 2},  {TYPE_BF16X2, &format_bf16, 16, 2},
-  {TYPE_E4M3X2, &format_e4m3, 8, 2}, {TYPE_E5M2X2, &format_e5m2, 8, 2}, {TYPE_E2M3X2, &format_e2m3, 8, 2},
-  {TYPE_E3M2X2, &format_e3m2, 8, 2}, {TYPE_E2M1X2, &format_e2m1, 4, 2}, {TYPE_E4M3X4, &format_e4m3, 8, 4},
-  {TYPE_E5M2X4, &format_e5m2, 8, 4}, {TYPE_E2M3X4, &format_e2m3, 8, 4}, {TYPE_E3M2X4, &format_e3m2, 8, 4},
-  {TYPE_E2M1X4, &format_e2m1, 4, 4},
+  {TYPE_F16X2, &format_f16, 16},  {TYPE_BF16X2, &format_bf16, 16},
+  {TYPE_E4M3X2, &format_e4m3, 8}, {TYPE_E5M2X2, &format_e5m2, 8}, {TYPE_E2M3X2, &format_e2m3, 8},
+  {TYPE_E3M2X2, &format_e3m2, 8}, {TYPE_E2M1X2, &format_e2m1, 4},
 };
 static const SmallType *find_small(PtxType t) {
   for (size_t k = 0; k < ARRAY_LEN(small_types); k++)
@@ -20,23 +18,14 @@ static const SmallType *find_small(PtxType t) {
 typedef struct SmallJob {
   const SmallType *to, *from;
   Rounding rounding;
-  bool satfinite, relu, stochastic;
+  bool satfinite, relu;
   unsigned d_bytes, s_bytes;           // registers
 } SmallJob;
 
-// Stochastic rounding adds random bits below the last place and truncates. f16x2/bf16x2 take 13/16 bits for each element, narrower ones 8.
-static inline uint32_t encode_stochastic(const SmallFormat *f, float x, uint32_t random, unsigned random_bits, bool satfinite) {
-  if (x != x || x == 0 || fabsf(x) == INFINITY) return small_encode(f, x, ROUND_ZERO, satfinite);
-  int e = f64_exponent(x);
-  int unit = (e < f->min_exponent ? f->min_exponent : e) - f->fraction_bits;
-  double add = (double)(random & ((1u << random_bits) - 1)) * f64_power(unit - (int)random_bits);
-  return small_encode(f, x < 0 ? (double)x - add : (double)x + add, ROUND_ZERO, satfinite);
-}
-static inline uint32_t encode(const SmallJob *job, float x, uint32_t random, unsigned random_bits) {
+static inline uint32_t encode(const SmallJob *job, float x) {
   const SmallFormat *f = job->to->format;
-  uint32_t code = job->stochastic ? encode_stochastic(f, x, random, random_bits, job->satfinite) : small_encode(f, x, job->rounding, job->satfinite);
-  bool is_nan = x != x;
-  return job->relu && !is_nan && code & f->sign ? 0 : code;
+  uint32_t code = small_encode(f, x, job->rounding, job->satfinite);
+  return job->relu && x == x && code & f->sign ? 0 : code;
 }
 
 static inline void store_lane(Warp *w, uint32_t slot, unsigned bytes, uint32_t lane, uint32_t value) {
@@ -53,30 +42,12 @@ static inline uint32_t load_lane(Warp *w, uint32_t slot, unsigned bytes, uint32_
 EXEC(pack_small) {
   const SmallJob *job = in->ptr;
   const float *a = REG(w, float, in->a), *b = REG(w, float, in->b);
-  const uint32_t *random = REG(w, uint32_t, in->c);
-  bool wide = job->to->bits == 16;
-  FOR_LANES(i, w->exec) {
-    uint32_t r = job->stochastic ? random[i] : 0;
-    uint32_t high = encode(job, a[i], wide ? r >> 16 : r >> 8, wide ? 16 : 8), low = encode(job, b[i], r, wide ? 16 : 8);
-    store_lane(w, in->d, job->d_bytes, i, high << job->to->bits | low);
-  }
+  FOR_LANES(i, w->exec) store_lane(w, in->d, job->d_bytes, i, encode(job, a[i]) << job->to->bits | encode(job, b[i]));
   return in + 1;
 }
 // The common ones, vectorized.
 EXEC_2(pack_f16x2_rn, uint32_t, float, float, (uint32_t)f16_from_f32(a) << 16 | f16_from_f32(b))
 EXEC_2(pack_bf16x2_rn, uint32_t, float, float, (uint32_t)bf16_from_f32(a) << 16 | bf16_from_f32(b))
-// d = {a, b, e, f}, stochastic: slots hold the four sources, a uppermost.
-EXEC(pack_four) {
-  const SmallJob *job = in->ptr;
-  const uint32_t *random = REG(w, uint32_t, in->c);
-  FOR_LANES(i, w->exec) {
-    uint32_t value = 0;
-    for (unsigned k = 0; k < 4; k++)
-      value = value << job->to->bits | encode(job, REG(w, float, in->slots[k])[i], random[i] >> (8 * (3 - k)), 8);
-    store_lane(w, in->d, job->d_bytes, i, value);
-  }
-  return in + 1;
-}
 // Packed to packed: element by element.
 EXEC(repack_small) {
   const SmallJob *job = in->ptr;
@@ -84,7 +55,7 @@ EXEC(repack_small) {
     uint32_t v = load_lane(w, in->a, job->s_bytes, i), value = 0;
     for (unsigned k = 0; k < 2; k++) {
       uint32_t code = v >> (k * job->from->bits) & ((1u << job->from->bits) - 1);
-      value |= encode(job, small_decode(job->from->format, code), 0, 0) << (k * job->to->bits);
+      value |= encode(job, small_decode(job->from->format, code)) << (k * job->to->bits);
     }
     store_lane(w, in->d, job->d_bytes, i, value);
   }
@@ -141,6 +112,7 @@ bool VGPU_NAME(arith_bind_cvt_small)(Binder *b) {
   PtxType td = in->types[0], ts = in->types[1];
   Rounding r = ptx_has(in, MOD_RZ) ? ROUND_ZERO : ptx_has(in, MOD_RNA) ? ROUND_AWAY : ROUND_NEAREST;
   bool relu = ptx_has(in, MOD_RELU), satfinite = ptx_has(in, MOD_SATFINITE);
+  if (ptx_has(in, MOD_RS)) return bind_unsupported(b, "stochastic rounding");
   if (td == TYPE_UE8M0X2 || ts == TYPE_UE8M0X2) return bind_ue8m0(b, td, ts);
   if (td == TYPE_TF32) {
     uint32_t x = bind_src(b, &in->ops[1], TYPE_F32);
@@ -151,8 +123,7 @@ bool VGPU_NAME(arith_bind_cvt_small)(Binder *b) {
     return true;
   }
   SmallJob *job = bind_alloc(b, sizeof *job);
-  *job = (SmallJob){.to = find_small(td), .from = find_small(ts), .rounding = r, .satfinite = satfinite, .relu = relu,
-                    .stochastic = ptx_has(in, MOD_RS)};
+  *job = (SmallJob){.to = find_small(td), .from = find_small(ts), .rounding = r, .satfinite = satfinite, .relu = relu};
   if (!job->to || (ts != TYPE_F32 && !job->from)) return bind_unsupported(b, "no such conversion");
   job->d_bytes = bind_width(b, &in->ops[0], td);
   if (ts != TYPE_F32) {
@@ -161,21 +132,10 @@ bool VGPU_NAME(arith_bind_cvt_small)(Binder *b) {
     emit(b, repack_small, bind_dst(b, &in->ops[0], td), x, 0, 0)->ptr = job;
     return true;
   }
-  if (in->ops[1].kind == OPD_VECTOR) {
-    if (in->ops[1].nlist != 4 || in->nops < 3) return bind_unsupported(b, "four values and random bits were expected");
-    uint32_t *slots = bind_alloc(b, 4 * sizeof *slots);
-    for (unsigned k = 0; k < 4; k++) slots[k] = bind_src(b, &in->ops[1].list[k], TYPE_F32);
-    uint32_t random = bind_src(b, &in->ops[2], TYPE_B32);
-    Inst *i = emit(b, pack_four, bind_dst(b, &in->ops[0], td), 0, 0, random);
-    i->ptr = job;
-    i->slots = slots;
-    return true;
-  }
   uint32_t x = bind_src(b, &in->ops[1], TYPE_F32), y = bind_src(b, &in->ops[2], TYPE_F32);
-  uint32_t random = in->nops > 3 ? bind_src(b, &in->ops[3], TYPE_B32) : x;
-  bool plain = r == ROUND_NEAREST && !relu && !satfinite && !job->stochastic && job->d_bytes == 4;
+  bool plain = r == ROUND_NEAREST && !relu && !satfinite && job->d_bytes == 4;
   ExecFn *fn = plain && td == TYPE_F16X2 ? pack_f16x2_rn : plain && td == TYPE_BF16X2 ? pack_bf16x2_rn : pack_small;
-  emit(b, fn, bind_dst(b, &in->ops[0], td), x, y, random)->ptr = job;
+  emit(b, fn, bind_dst(b, &in->ops[0], td), x, y, 0)->ptr = job;
   return true;
 }
 
