@@ -69,7 +69,6 @@ SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/libcudart.so.12 $(BUILD)/lib/libcudart.so.13)
 
 .PHONY: all demo check check-gpu bench stress fuzz install uninstall clean help deps
-.DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(SHIMS) $(BUILD)/warpgrind.1
@@ -113,19 +112,19 @@ $(foreach f,$(FOLDERS),$(eval $(call archive-rule,$(f))))
 # --- products ---
 # Linked beside their place and moved into it, so that programs that are running keep what they have.
 $(BUILD)/warpgrind: $(CMD_OBJS)
-	$(call say,LINK) $(CC) $(SAN_FLAGS) -o $@.new $^ $(LDLIBS_ALL) && mv $@.new $@
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 $(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(SAN_FLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,initfirst -Wl,-z,lazy \
-	  -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.new $^ $(LDLIBS_ALL) && mv $@.new $@
+	  -Wl,--exclude-libs,ALL $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 	@ln -sf libcuda.so.1 $@
 
 # A shared CUDA runtime for programs that ask for libcudart.so.N where none is installed. Its symbols carry the version
 # libcudart.so.N, as the programs expect.
-$(BUILD)/lib/libcudart.so.%: $(SHIM_SRC) $(BUILD)/flags | $(BUILD)/lib/libcuda.so.1
+$(BUILD)/lib/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/runtime/shim/*.h) $(BUILD)/flags | $(BUILD)/lib/libcuda.so.1
 	@mkdir -p $(@D) $(BUILD)/gen
 	@printf 'libcudart.so.%s { global: cuda*; __cuda*; local: *; };\n' $* > $(BUILD)/gen/cudart$*.map
 	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/cudart$*.d -DCUDART_MAJOR=$* -shared -Wl,-soname,libcudart.so.$* \
