@@ -176,15 +176,18 @@ static const Inst *builtin_assertfail(Warp *w, const Inst *in) {
   return vgpu_fault(w, in, VGPU_ASSERT, (unsigned)__builtin_ctz(w->exec), 0, "a device assertion failed");
 }
 
-static const struct { const char *name; ExecFn *fn; } table[] = {
+static const Builtin table[] = {
     {"vprintf", builtin_vprintf},
     {"malloc", builtin_malloc},
     {"free", builtin_free},
     {"__assertfail", builtin_assertfail},
+    {NULL, NULL},
 };
 
 ExecFn *builtin_find(const char *name) {
-  for (unsigned i = 0; i < ARRAY_LEN(table); i++)
-    if (!strcmp(table[i].name, name)) return table[i].fn;
+  const Builtin *tables[] = {table, device_runtime_builtins};
+  for (unsigned t = 0; t < ARRAY_LEN(tables); t++)
+    for (const Builtin *b = tables[t]; b->name; b++)
+      if (!strcmp(b->name, name)) return b->fn;
   return NULL;
 }

@@ -102,10 +102,16 @@ typedef struct BarrierDesc { uint8_t kind; uint8_t red; bool has_count, negate; 
 bool bind_control(Binder *b);                 // bar.*, barrier.*, nanosleep, exit … : all of CONTROL that is not a jump or call
 
 // --- builtin.c ---
+typedef struct Builtin { const char *name; ExecFn *fn; } Builtin;
 ExecFn *builtin_find(const char *name);       // vprintf, malloc, free, __assertfail …; NULL: not ours
 // Arguments of the running builtin call: caller's CallSite; reads argument i of a lane.
 uint64_t builtin_arg(Warp *w, const CallSite *cs, unsigned lane, unsigned i);
 void builtin_result(Warp *w, const CallSite *cs, unsigned lane, uint64_t value);
+
+// --- device_runtime.c ---
+typedef struct ChildWork ChildWork;           // a kernel, copy or set that a kernel asked for
+extern const Builtin device_runtime_builtins[];
+VgpuStatus device_runtime_finish(Launch *l, VgpuStatus s, VgpuFault *fault);   // after the grid's own blocks
 
 // --- heap.c ---
 uint64_t heap_alloc(size_t n);
@@ -137,7 +143,11 @@ struct Launch {
   uint32_t executors;                         // helpers at work on it
   VgpuFault fault;
   Launch *next;
-  bool finished;
+  // what its kernels launched
+  pthread_mutex_t children_lock;
+  ChildWork *children, **children_end, *tail, **tail_end;
+  VEC(char *) child_chunks;
+  size_t child_next;
 };
 
 #endif

@@ -577,6 +577,7 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
 
 VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   Launch *l = mem_alloc(sizeof *l);
+  pthread_mutex_init(&l->children_lock, NULL);
   VgpuStatus s = set_up(l, r, fault);
   if (s != VGPU_OK || cancelled) {
     params_give(l);
@@ -616,7 +617,7 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   }
   if (l->stop == VGPU_CANCELLED) l->fault.status = VGPU_CANCELLED;
   *fault = l->fault;
-  s = (VgpuStatus)l->stop;
+  s = device_runtime_finish(l, (VgpuStatus)l->stop, fault);
   params_give(l);
   free(l);
   return s;

@@ -4,7 +4,7 @@
 typedef struct Reach { VgpuKernel *k; VEC(FuncSym *) funcs; U64Map seen; bool indirect; } Reach;
 
 static void reach(Reach *r, FuncSym *f) {
-  if (!f->func || u64map_get(&r->seen, (uint64_t)f)) return;
+  if (!f->func || f->builtin || u64map_get(&r->seen, (uint64_t)f)) return;
   u64map_put(&r->seen, (uint64_t)f, f);
   vec_push(&r->funcs, f);
 }
@@ -57,7 +57,7 @@ static uint32_t deepest(VgpuKernel *k, FuncSym *f, U64Map *depth) {
     PtxInstr *in = f->func->stmts[i].instr;
     if (in->op != OP_CALL || in->ops[1].kind != OPD_FUNC || !in->ops[1].func->user) continue;
     FuncSym *callee = function_symbol(in->ops[1].func);
-    if (callee->func) below = MAX(below, deepest(k, callee, depth));
+    if (callee->func && !callee->builtin) below = MAX(below, deepest(k, callee, depth));
   }
   uint32_t total = (c ? c->local_bytes : 0) + below;
   u64map_put(depth, (uint64_t)f, (void *)(uintptr_t)(total + 2));

@@ -45,6 +45,7 @@ static bool define_all(VgpuModule *m, Error *err) {
       s->name = f->name;
       s->func = f;
       s->module = m;
+      if (!strncmp(f->name, "__cudaCDP2", 10)) s->builtin = builtin_find(f->name);   // the device runtime is ours
       f->user = s;
       vec_push(&m->funcs, s);
       if (f->linkage == LINK_VISIBLE || f->linkage == LINK_WEAK || f->is_entry) strmap_put(&m->functions, f->name, s);

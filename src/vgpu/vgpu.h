@@ -70,8 +70,6 @@ typedef struct VgpuLaunch {
   uint32_t stack_limit;                    // bytes of local memory per thread; 0: default
   // where device printf text goes; called with a lock held, in the order printed
   void (*print)(void *user, const char *text, size_t n); void *user;
-  // kernels launched by kernels (dynamic parallelism); NULL: not available
-  struct VgpuChildOps *children;
 } VgpuLaunch;
 VgpuStatus vgpu_launch(const VgpuLaunch *l, VgpuFault *fault);     // blocks until the grid has ended; many at a time is fine
 void vgpu_cancel_all(void);                // Ctrl-C and exit: running launches end soon with VGPU_CANCELLED
