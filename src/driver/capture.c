@@ -106,6 +106,12 @@ Capture *capture_of_event(Event *e) {
   return NULL;
 }
 
+static void join(Capture *c, Stream *s) {
+  s->capture = c;
+  stream_retain(s);
+  vec_push(&c->members, s);
+}
+
 CUresult capture_wait_event(Stream *s, Event *e) {
   Capture *c = capture_of_event(e);
   if (!c) {                                   // work outside the capture
@@ -119,7 +125,7 @@ CUresult capture_wait_event(Stream *s, Event *e) {
     s->capture->status = c->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     return CUDA_ERROR_STREAM_CAPTURE_MERGE;
   }
-  s->capture = c;
+  if (!s->capture) join(c, s);
   for (uint32_t i = 0; i < e->capture_deps.len; i++) {
     Node *n = e->capture_deps.data[i];
     bool known = false;
@@ -149,7 +155,7 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, Graph *into, co
     Capture *c = mem_alloc(sizeof *c);
     *c = (Capture){.graph = graph, .origin = s, .mode = mode, .thread = pthread_self(), .status = CU_STREAM_CAPTURE_STATUS_ACTIVE,
                    .id = next_id++, .own_graph = !into};
-    s->capture = c;
+    join(c, s);
     set_deps(s, NULL);
     for (size_t i = 0; i < ndeps; i++) vec_push(&s->capture_deps, (Node *)deps[i]);
     vec_push(&active, c);
@@ -174,10 +180,8 @@ CUresult cuStreamBeginCaptureToGraph(CUstream s, CUgraph handle, const CUgraphNo
 
 // Every stream that joined must have been joined by the origin: its last nodes lead to the origin's.
 static bool all_joined(const Capture *c) {
-  const Context *ctx = c->origin->ctx;
-  for (uint32_t i = 0; i < ctx->streams.len; i++) {
-    Stream *s = ctx->streams.data[i];
-    if (s->capture != c || s == c->origin) continue;
+  for (uint32_t i = 1; i < c->members.len; i++) {
+    Stream *s = c->members.data[i];
     for (uint32_t k = 0; k < s->capture_deps.len; k++) {
       bool reached = false;
       for (uint32_t o = 0; o < c->origin->capture_deps.len; o++)
@@ -189,18 +193,13 @@ static bool all_joined(const Capture *c) {
 }
 
 static void leave(Capture *c) {
-  for (int d = 0; d < device_count(); d++) {
-    Context *primary = device_get(d)->primary;
-    for (uint32_t i = 0; primary && i < primary->streams.len; i++) {
-      Stream *s = primary->streams.data[i];
-      if (s->capture == c) s->capture = NULL, set_deps(s, NULL);
-    }
+  for (uint32_t i = 0; i < c->members.len; i++) {
+    Stream *s = c->members.data[i];
+    s->capture = NULL;
+    set_deps(s, NULL);
+    stream_release(s);
   }
-  const Context *ctx = c->origin->ctx;
-  for (uint32_t i = 0; i < ctx->streams.len; i++) {
-    Stream *s = ctx->streams.data[i];
-    if (s->capture == c) s->capture = NULL, set_deps(s, NULL);
-  }
+  vec_free(&c->members);
   for (uint32_t i = 0; i < active.len; i++)
     if (active.data[i] == c) {
       active.data[i] = active.data[--active.len];
@@ -211,11 +210,14 @@ static void leave(Capture *c) {
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
   Stream *s;
   TRY(stream_get(handle, &s));
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  *out = NULL;
   CUresult result = CUDA_SUCCESS;
   pthread_mutex_lock(&queue_lock);
   Capture *c = s->capture;
+  if (!out && c && c->own_graph) {            // a capture into the caller's own graph needs no answer
+    pthread_mutex_unlock(&queue_lock);
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (out) *out = NULL;
   if (!c) {
     result = CUDA_ERROR_ILLEGAL_STATE;
   } else if (c->origin != s) {
@@ -232,8 +234,8 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
   }
   pthread_mutex_unlock(&queue_lock);
   if (!c) return result;
-  if (!result) *out = (CUgraph)c->graph;
-  else if (c->own_graph) graph_free(c->graph);
+  if (!result && out) *out = (CUgraph)c->graph;
+  if (result && c->own_graph) graph_free(c->graph);
   free(c);
   return result;
 }
