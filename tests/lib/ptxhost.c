@@ -211,7 +211,12 @@ static void open_driver(const char *text)
     CALL("cuDeviceGet", (int *, int), &device, 0);
     CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, device);
     CALL("cuCtxSetCurrent", (void *), context);
-    CALL("cuModuleLoadData", (void **, const void *), &module, text);
+    int code = ((int (*)(void **, const void *))function("cuModuleLoadData"))(&module, text);
+    const char *target = strstr(text, "\n.target sm_");
+    int have[2] = {0, 0}, need = target ? atoi(target + 12) : 0;
+    for (int i = 0; i < 2; i++) CALL("cuDeviceGetAttribute", (int *, int, int), &have[i], 75 + i, device);
+    if (code != 0 && need > have[0] * 10 + have[1]) { fprintf(stderr, "a GPU of compute capability %d.%d is needed\n", need / 10, need % 10); exit(3); }
+    must(code, "cuModuleLoadData");
 }
 
 /* --- the commands of a script --- */
