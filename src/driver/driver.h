@@ -350,6 +350,7 @@ struct Capture {
   CUstreamCaptureStatus status;
   uint64_t id;
   bool own_graph;
+  VEC(Stream *) members;                                 // origin and joined streams: counted references
 };
 // queue_lock held. Adds the work as a node behind the stream's dependencies; takes it over.
 CUresult capture_add(Stream *s, Work *w);

@@ -95,7 +95,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   Stream *s = object_get(handle, OBJECT_STREAM);
   if (!s || s->legacy || s->per_thread) return CUDA_ERROR_INVALID_HANDLE;
   pthread_mutex_lock(&queue_lock);
-  if (s->capture) s->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  if (s->capture && s->capture->origin == s) s->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   pthread_mutex_unlock(&queue_lock);
   retire(s);
   return CUDA_SUCCESS;

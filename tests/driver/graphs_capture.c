@@ -95,6 +95,8 @@ static void fork_and_join(void) {
   const CUgraphNode *deps;
   OK(cuStreamGetCaptureInfo_v2(a, &status, NULL, NULL, &deps, &ndeps));
   EXPECT(ndeps == 3 || ndeps == 2);
+  OK(cuStreamDestroy_v2(c));                            // joined again: no longer needed
+  OK(cuEventDestroy_v2(ec));
   OK(cuMemcpyDtoDAsync_v2(p + 12, p1, 4, a));
   OK(cuStreamEndCapture(a, &g));
   OK(cuGraphGetNodes(g, NULL, &n));
