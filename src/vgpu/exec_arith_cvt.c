@@ -5,6 +5,9 @@
 #include "vgpu/arith_exec.h"
 #include "vgpu/arith_float.h"
 #include "vgpu/arith_small.h"
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 // --- integers: take the low bits of a register as a type, and write it sign- or zero-extended to another width ---
 #define RESIZE_TO(from, F, S, sbits) \
@@ -166,8 +169,21 @@ HALF_FROM_INT(bf16_from_u64, uint64_t, format_bf16, f64_odd_from_u64)
            r_ = a < (LOW) ? (MIN_VALUE) : r_; \
            a == a ? r_ : (D)(NAN_VALUE); \
          }))
+#if defined(__aarch64__)                       // the instruction does exactly that
+#define FCVT(name, D, convert, store) \
+  EXEC(name) { \
+    const float *a = REG(w, float, in->a); \
+    D t[LANES]; \
+    for (int i = 0; i < LANES; i += 4) store(t + i, convert(vld1q_f32(a + i))); \
+    ELEMENTWISE(w, D, in->d, i, t[i]); \
+    return in + 1; \
+  }
+FCVT(s32_from_f32, int32_t, vcvtq_s32_f32, vst1q_s32)
+FCVT(u32_from_f32, uint32_t, vcvtq_u32_f32, vst1q_u32)
+#else
 FLOAT_TO_INT(s32_from_f32, float, int32_t, -0x1p31f, 0x1p31f, INT32_MIN, INT32_MAX, NAN_TO_INT32)
 FLOAT_TO_INT(u32_from_f32, float, uint32_t, 0.0f, 0x1p32f, 0, UINT32_MAX, NAN_TO_INT32)
+#endif
 FLOAT_TO_INT(s64_from_f32, float, int64_t, -0x1p63f, 0x1p63f, INT64_MIN, INT64_MAX, NAN_TO_INT64)
 FLOAT_TO_INT(u64_from_f32, float, uint64_t, 0.0f, 0x1p64f, 0, UINT64_MAX, NAN_TO_INT64)
 FLOAT_TO_INT(s32_from_f64, double, int32_t, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX, NAN_F64_TO_INT32)
@@ -210,6 +226,8 @@ EXEC_1(f64_from_f32, double, float, ({
        }))
 EXEC_1(f64_from_f16, double, uint16_t, f16_is_nan(a) ? f64_from_nan(a >> 15, (uint64_t)(a & 0x3ff) << 42) : (double)f32_from_f16(a))
 EXEC_1(f64_from_bf16, double, uint16_t, bf16_is_nan(a) ? f64_from_nan(a >> 15, (uint64_t)(a & 0x7f) << 45) : (double)f32_from_bf16(a))
+static inline float f32_of_f64(double x) { return x == x ? (float)x : f32_from_bits((uint32_t)f64_nan_code(x, 23, 0x7fc00000)); }
+EXEC_1(f32_from_f64_rn, float, double, f32_of_f64(a))
 // flag[1]: .ftz, of what is tiny after rounding to 24 bits.
 EXEC(f32_from_f64) {
   uint64_t old = rounding_enter(in->flag[0]);
@@ -218,7 +236,7 @@ EXEC(f32_from_f64) {
   Rounding mode = in->flag[0];
   ELEMENTWISE(w, float, in->d, i, ({
                 double x = a[i];
-                float r = x == x ? (float)x : f32_from_bits((uint32_t)f64_nan_code(x, 23, 0x7fc00000));
+                float r = f32_of_f64(x);
                 bool tiny = (f32_bits(r) & 0x7fffffffu) < 0x00800000u || ((f32_bits(r) & 0x7fffffffu) == 0x00800000u && f32_is_tiny(fabs(x), 0, mode));
                 ftz && tiny ? f32_from_bits(f32_bits(r) & 0x80000000u) : r;
               }));
@@ -300,7 +318,7 @@ static Value float_to_float(Binder *b, Value v, PtxType td) {
   if (v.type == td) return v;
   if (td == TYPE_F64) return step(b, f64_from_f32, v, td);
   ExecFn *fn;
-  if (td == TYPE_F32) fn = f32_from_f64;
+  if (td == TYPE_F32) fn = r == ROUND_NEAREST && !ftz ? f32_from_f64_rn : f32_from_f64;
   else if (v.type == TYPE_F32 && r == ROUND_NEAREST && !satfinite && !relu) fn = td == TYPE_F16 ? narrow_f16 : narrow_bf16;
   else if (td == TYPE_F16) fn = v.type == TYPE_F32 ? f16_from_f32_any : f16_from_f64_any;
   else fn = v.type == TYPE_F32 ? bf16_from_f32_any : bf16_from_f64_any;
