@@ -137,27 +137,29 @@ $(BUILD)/warpgrind.1: $(BUILD)/warpgrind
 	@if [ "$(ARCH)" = "$(HOST_ARCH)" ]; then $(BUILD)/warpgrind --man > $@; else : > $@; fi
 
 # --- what people type ---
+CORES := $(shell nproc)
+
 deps:
 	@tools/install-deps build
 
 demo:
 	@tools/install-deps build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(CORES) all
 	@BUILD=$(BUILD) tools/demo
 
 check:
 	@tools/install-deps check
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(CORES) all
 	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run $(TESTS)
 
 check-gpu:
 	@tools/install-deps build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(CORES) all
 	@BUILD=$(BUILD) CC="$(CC)" tests/check-gpu $(TESTS)
 
 bench:
 	@tools/install-deps bench
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(CORES) all
 	@BUILD=$(BUILD) CC="$(CC)" bench/run
 
 # The same tests with arenas and vectors of the smallest size, and with several orders of warps and blocks. With SAN=1 the
@@ -165,7 +167,7 @@ bench:
 STRESS_RUNS ?= 1:1 2:3 3:2
 stress:
 	@tools/install-deps check
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-stress CFLAGS="$(CFLAGS) -DWARPGRIND_STRESS=1" all
+	@$(MAKE) --no-print-directory -j$(CORES) BUILD=$(BUILD)-stress CFLAGS="$(CFLAGS) -DWARPGRIND_STRESS=1" all
 	@for run in $(STRESS_RUNS); do \
 	  echo "seed $${run%:*}, workers $${run#*:}"; \
 	  BUILD=$(BUILD)-stress CC="$(CC)" SAN=$(SAN) FUZZ_SECONDS=1 WARPGRIND_SEED=$${run%:*} WARPGRIND_WORKERS=$${run#*:} \
