@@ -5,6 +5,7 @@
 
 typedef struct TexDesc {
   TexGeometry geometry;
+  bool simple;                                // nothing but coordinates, 32-bit results: see exec_tex_simple
   bool gather, integer, has_lod, integer_lod, has_gradient;
   uint8_t channel;                            // of tld4
   uint32_t handle;                            // 64-bit slot
@@ -58,6 +59,29 @@ static const Inst *exec_tex(Warp *w, const Inst *in) {
     else VGPU_NAME(texture_sample)(t, &q, v);
     write_result(w, d, l, v);
   }
+  if (d->resident) pred_write(w, d->resident - 1, w->exec, FULL_MASK);
+  return in + 1;
+}
+
+static const Inst *exec_tex_simple(Warp *w, const Inst *in) {
+  const TexDesc *d = in->ptr;
+  const uint64_t *handle = REG(w, uint64_t, d->handle);
+  unsigned first = (unsigned)__builtin_ctz(w->exec);
+  FOR_LANES(l, w->exec) if (handle[l] != handle[first]) return exec_tex(w, in);
+  w->mem_pc = in;
+  const VgpuTexture *t = vgpu_texture_get(texture_handle(handle[first]));
+  if (!t) return exec_tex(w, in);
+  uint32_t out[4][LANES];
+  if (d->integer) {
+    if (!VGPU_NAME(texture_fetch_warp)(t, REG(w, int32_t, d->at[0]), w->exec, out)) return exec_tex(w, in);
+  } else {
+    const float *x[3];
+    unsigned dims = geometry_dims(d->geometry);
+    for (unsigned i = 0; i < dims; i++) x[i] = REG(w, float, d->at[i]);
+    if (!VGPU_NAME(texture_sample_warp)(t, dims, x, w->exec, out)) return exec_tex(w, in);
+  }
+  for (unsigned e = 0; e < d->count; e++)
+    if (d->result[e] != UINT32_MAX) ELEMENTWISE(w, uint32_t, d->result[e], l, out[e][l]);
   if (d->resident) pred_write(w, d->resident - 1, w->exec, FULL_MASK);
   return in + 1;
 }
@@ -137,7 +161,9 @@ static bool bind_tex(Binder *b) {
     if (!bind_vector(b, &in->ops[o++], 0, dims, TYPE_S32, d->offset)) return false;
   }
   if (o < in->nops) return bind_unsupported(b, "depth comparison");
-  bind_emit(b, exec_tex)->ptr = d;
+  d->simple = d->geometry <= GEOM_3D && !d->gather && !d->has_lod && !d->has_gradient && !d->has_offset && d->type != TYPE_F16 &&
+              d->type != TYPE_F16X2 && (!d->integer || d->geometry == GEOM_1D);
+  bind_emit(b, d->simple ? exec_tex_simple : exec_tex)->ptr = d;
   return true;
 }
 

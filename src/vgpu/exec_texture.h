@@ -28,6 +28,11 @@ void VGPU_NAME(texture_sample)(const VgpuTexture *t, const TexRequest *q, uint32
 // One channel of the four texels a bilinear filter would mix, counter-clockwise from the lower left.
 void VGPU_NAME(texture_gather)(const VgpuTexture *t, const TexRequest *q, unsigned channel, uint32_t out[4]);
 
+// The same for the executing lanes of a warp where nothing is special (exec_texture_warp.c): out[channel][lane].
+// False: something is, nothing was done.
+bool VGPU_NAME(texture_sample_warp)(const VgpuTexture *t, unsigned dims, const float *const *x, uint32_t exec, uint32_t (*out)[LANES]);
+bool VGPU_NAME(texture_fetch_warp)(const VgpuTexture *t, const int32_t *index, uint32_t exec, uint32_t (*out)[LANES]);
+
 // The handle a lane names: the value itself, or what the texref or surfref variable at that address holds.
 static inline uint64_t texture_handle(uint64_t value) {
   return vgpu_window_base && vgpu_window_holds(value, 8) ? *(const volatile uint64_t *)value : value;
