@@ -90,13 +90,14 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
   return in + 1;
 }
 
-// --- specialised by space: how an address becomes a host address, and when all of them are good ---
-// A space macro set X has X_ADDR (type of the address elements), X_BASE (what to add to an address), X_GOOD(bytes), and
-// X_WAIT() before a store.
-// The window is a power of two in size and ends in a page nobody owns, so high bits alone tell what is outside.
+// --- specialised by space: how an address becomes a host address, and which ones are good ---
+// A space macro set X has X_ADDR (type of the address elements), X_BASE (what to add to an address), X_SPAN(first, bytes)
+// (is this run of bytes accessible?), X_GOOD(bytes) (are all executing lanes' accesses accessible and aligned?), X_WAIT()
+// before a store. The window is a power of two in size and ends in a page nobody owns, so high bits tell what is outside.
 #define GLOBAL_ADDR uint64_t
 #define GLOBAL_WAIT() if (w->stores_to_wait) return vgpu_wait_before_store(w, in)
 #define GLOBAL_BASE in->imm
+#define GLOBAL_SPAN(first, bytes) vgpu_window_holds((first) + in->imm, bytes)
 #define GLOBAL_GOOD(bytes) \
   ({ \
     uint64_t acc_ = 0, from_ = vgpu_window_base - in->imm; \
@@ -105,14 +106,26 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
     !(acc_ & (~(VGPU_WINDOW_BYTES - 1) | ((bytes) - 1))); \
   })
 #define SHARED_BASE_POINTER ((uint64_t)w->shared + in->imm)
+#define SHARED_SPAN(first, bytes) \
+  ({ \
+    uint32_t x_ = (uint32_t)(first) + (uint32_t)in->imm; \
+    x_ >= SHARED_BASE && (uint64_t)x_ + (bytes) <= w->block->shared_end; \
+  })
 #define SHARED_GOOD(bytes) \
   ({ \
     uint32_t room_ = w->block->shared_end - SHARED_BASE, off_ = (uint32_t)in->imm, bad_ = room_ < (bytes), low_ = 0; \
-    for (int i = 0; i < LANES; i++) { \
-      uint32_t x_ = (uint32_t)a[i] + off_, m_ = -(w->exec >> i & 1); \
-      bad_ |= (x_ - SHARED_BASE > room_ - (bytes)) & m_; \
-      low_ |= x_ & m_; \
-    } \
+    if (w->exec == FULL_MASK) \
+      for (int i = 0; i < LANES; i++) { \
+        uint32_t x_ = (uint32_t)a[i] + off_; \
+        bad_ |= x_ - SHARED_BASE > room_ - (bytes); \
+        low_ |= x_; \
+      } \
+    else \
+      for (int i = 0; i < LANES; i++) { \
+        uint32_t x_ = (uint32_t)a[i] + off_, m_ = -(w->exec >> i & 1); \
+        bad_ |= (x_ - SHARED_BASE > room_ - (bytes)) & m_; \
+        low_ |= x_ & m_; \
+      } \
     !bad_ && !(low_ & ((bytes) - 1)); \
   })
 #define SHARED32_WAIT()
@@ -120,9 +133,15 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 #define SHARED32_ADDR uint32_t
 #define SHARED32_BASE SHARED_BASE_POINTER
 #define SHARED32_GOOD SHARED_GOOD
+#define SHARED32_SPAN SHARED_SPAN
 #define SHARED64_ADDR uint64_t
 #define SHARED64_BASE SHARED_BASE_POINTER
 #define SHARED64_GOOD SHARED_GOOD
+#define SHARED64_SPAN SHARED_SPAN
+
+// Accessible and aligned, for the runs of both halves.
+#define HALVES_GOOD(SPACE, align, bytes) \
+  (!((a[0] + in->imm) & ((align) - 1)) && !((a[0] ^ a[16]) & ((align) - 1)) && SPACE##_SPAN(a[0], bytes) && SPACE##_SPAN(a[16], bytes))
 
 // Are the addresses of each half of the warp `step` apart? Samples first.
 #define HALVES_STEP(A, step) \
@@ -140,22 +159,25 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
   static const Inst *name(Warp *w, const Inst *in) { \
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
     R *d = REG(w, R, in->d); \
-    w->mem_pc = in; \
-    if (!SPACE##_GOOD(sizeof(T))) return exec_load_any(w, in); \
     const uint64_t base = SPACE##_BASE; \
-    if (w->exec != FULL_MASK) { \
-      FOR_LANES(i, w->exec) d[i] = (R) * (const T *)(base + a[i]); \
-    } else if (HALVES_STEP(SPACE##_ADDR, (int)sizeof(T))) { \
-      const T *lo = (const T *)(base + a[0]), *hi = (const T *)(base + a[16]); \
-      for (int i = 0; i < 16; i++) d[i] = (R)lo[i]; \
-      for (int i = 0; i < 16; i++) d[i + 16] = (R)hi[i]; \
-    } else if (HALVES_STEP(SPACE##_ADDR, 0)) { \
-      R lo = (R) * (const T *)(base + a[0]), hi = (R) * (const T *)(base + a[16]); \
-      for (int i = 0; i < 16; i++) d[i] = lo; \
-      for (int i = 16; i < 32; i++) d[i] = hi; \
-    } else { \
-      for (int i = 0; i < LANES; i++) d[i] = (R) * (const T *)(base + a[i]); \
+    w->mem_pc = in; \
+    if (w->exec == FULL_MASK) { \
+      if (HALVES_STEP(SPACE##_ADDR, (int)sizeof(T)) && HALVES_GOOD(SPACE, sizeof(T), 16 * sizeof(T))) { \
+        const T *lo = (const T *)(base + a[0]), *hi = (const T *)(base + a[16]); \
+        for (int i = 0; i < 16; i++) d[i] = (R)lo[i]; \
+        for (int i = 0; i < 16; i++) d[i + 16] = (R)hi[i]; \
+        return in + 1; \
+      } \
+      if (HALVES_STEP(SPACE##_ADDR, 0) && HALVES_GOOD(SPACE, sizeof(T), sizeof(T))) { \
+        R lo = (R) * (const T *)(base + a[0]), hi = (R) * (const T *)(base + a[16]); \
+        for (int i = 0; i < 16; i++) d[i] = lo; \
+        for (int i = 16; i < 32; i++) d[i] = hi; \
+        return in + 1; \
+      } \
     } \
+    if (!SPACE##_GOOD(sizeof(T))) return exec_load_any(w, in); \
+    if (w->exec == FULL_MASK) for (int i = 0; i < LANES; i++) d[i] = (R) * (const T *)(base + a[i]); \
+    else FOR_LANES(i, w->exec) d[i] = (R) * (const T *)(base + a[i]); \
     return in + 1; \
   }
 
@@ -163,19 +185,17 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
   static const Inst *name(Warp *w, const Inst *in) { \
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
     const R *d = REG(w, R, in->d); \
+    const uint64_t base = SPACE##_BASE; \
     SPACE##_WAIT(); \
     w->mem_pc = in; \
-    if (!SPACE##_GOOD(sizeof(T))) return exec_store_any(w, in); \
-    const uint64_t base = SPACE##_BASE; \
-    if (w->exec != FULL_MASK) { \
-      FOR_LANES(i, w->exec) *(T *)(base + a[i]) = (T)d[i]; \
-    } else if (HALVES_STEP(SPACE##_ADDR, (int)sizeof(T))) { \
+    if (w->exec == FULL_MASK && HALVES_STEP(SPACE##_ADDR, (int)sizeof(T)) && HALVES_GOOD(SPACE, sizeof(T), 16 * sizeof(T))) { \
       T *lo = (T *)(base + a[0]), *hi = (T *)(base + a[16]); \
       for (int i = 0; i < 16; i++) lo[i] = (T)d[i]; \
       for (int i = 0; i < 16; i++) hi[i] = (T)d[i + 16]; \
-    } else { \
-      for (int i = 0; i < LANES; i++) *(T *)(base + a[i]) = (T)d[i]; \
+      return in + 1; \
     } \
+    if (!SPACE##_GOOD(sizeof(T))) return exec_store_any(w, in); \
+    FOR_LANES(i, w->exec) *(T *)(base + a[i]) = (T)d[i]; \
     return in + 1; \
   }
 
@@ -185,17 +205,10 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
     const uint32_t *slot = mem_desc(in)->slot; \
     w->mem_pc = in; \
-    if (!SPACE##_GOOD(sizeof(T) * N)) return exec_load_any(w, in); \
     const uint64_t base = SPACE##_BASE; \
     T *d[N]; \
     for (int e = 0; e < N; e++) d[e] = REG(w, T, slot[e]); \
-    if (w->exec != FULL_MASK) { \
-      FOR_LANES(i, w->exec) { \
-        T v[N]; \
-        memcpy(v, (const void *)(base + a[i]), sizeof v); \
-        for (int e = 0; e < N; e++) d[e][i] = v[e]; \
-      } \
-    } else if (HALVES_STEP(SPACE##_ADDR, 0)) { \
+    if (w->exec == FULL_MASK && HALVES_STEP(SPACE##_ADDR, 0) && HALVES_GOOD(SPACE, sizeof(T) * N, sizeof(T) * N)) { \
       T lo[N], hi[N]; \
       memcpy(lo, (const void *)(base + a[0]), sizeof lo); \
       memcpy(hi, (const void *)(base + a[16]), sizeof hi); \
@@ -203,12 +216,13 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
         for (int i = 0; i < 16; i++) d[e][i] = lo[e]; \
         for (int i = 16; i < 32; i++) d[e][i] = hi[e]; \
       } \
-    } else { \
-      for (int i = 0; i < LANES; i++) { \
-        T v[N]; \
-        memcpy(v, (const void *)(base + a[i]), sizeof v); \
-        for (int e = 0; e < N; e++) d[e][i] = v[e]; \
-      } \
+      return in + 1; \
+    } \
+    if (!SPACE##_GOOD(sizeof(T) * N)) return exec_load_any(w, in); \
+    FOR_LANES(i, w->exec) { \
+      T v[N]; \
+      memcpy(v, (const void *)(base + a[i]), sizeof v); \
+      for (int e = 0; e < N; e++) d[e][i] = v[e]; \
     } \
     return in + 1; \
   }
@@ -304,6 +318,16 @@ static const Inst *exec_load_param(Warp *w, const Inst *in) {
   return in + 1;
 }
 
+#define PARAM_ONE(T) \
+  static const Inst *load_param_##T(Warp *w, const Inst *in) { \
+    T v; \
+    memcpy(&v, (const char *)vgpu_launch_params(w) + in->imm, sizeof v); \
+    ELEMENTWISE(w, T, in->d, i, v); \
+    return in + 1; \
+  }
+PARAM_ONE(uint32_t)
+PARAM_ONE(uint64_t)
+
 // --- binding ---
 static void bind_order(const PtxInstr *in, MemDesc *d) {
   if (ptx_has(in, MOD_ACQUIRE)) d->order = ORDER_ACQUIRE;
@@ -358,7 +382,9 @@ static bool bind_access(Binder *b, bool is_load) {
   const PtxOperand *base = address->nlist ? &address->list[0] : address;
   uint32_t param;
   if (is_load && base->kind == OPD_VAR && bind_kernel_param(b, base->var, &param)) {
-    Inst *i = bind_emit(b, exec_load_param);
+    bool one = d->count == 1 && d->size == d->width[0] && d->slot[0] != UINT32_MAX;
+    Inst *i = bind_emit(b, one && d->size == 4 ? load_param_uint32_t : one && d->size == 8 ? load_param_uint64_t : exec_load_param);
+    i->d = d->slot[0];
     i->imm = param + (uint64_t)address->imm + (uint64_t)base->imm;
     i->slots = (uint32_t *)d;
     return true;

@@ -77,6 +77,10 @@ const Inst *exec_read_sreg(Warp *w, const Inst *in) {
     vgpu_poll(w);
   } else if (in->imm != SREG_TID && in->imm != SREG_LANEID && !(in->imm >= SREG_LANEMASK_EQ && in->imm <= SREG_LANEMASK_GT)) {
     uint64_t same = value(w, (PtxSreg)in->imm, part, 0);
+    if (in->flag[1] == 4) {
+      ELEMENTWISE(w, uint32_t, in->d, i, (uint32_t)same);
+      return in + 1;
+    }
     for (unsigned i = 0; i < LANES; i++) v[i] = same;
   } else {
     for (unsigned i = 0; i < LANES; i++) v[i] = value(w, (PtxSreg)in->imm, part, i);
