@@ -140,3 +140,10 @@ void ir_cfg_free(IrCfg *c) {
   arena_free(&c->arena);
   free(c);
 }
+
+bool ir_is_kernel_param(const PtxFunc *f, const PtxOperand *o) {
+  if (!f->is_entry || o->kind != OPD_VAR) return false;
+  for (uint32_t i = 0; i < f->nparams; i++)
+    if (f->params[i] == o->var) return true;
+  return false;
+}

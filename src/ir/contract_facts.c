@@ -36,7 +36,7 @@ static void mark_banked(void *ctx, PtxReg **reg, bool is_def) {
 // ld.param of a kernel, and ld.const at a fixed address.
 static bool reads_bank(const IrCfg *c, const PtxInstr *in) {
   if (in->op != OP_LD || in->guard || in->nops != 2 || in->ops[1].kind != OPD_ADDR || in->ops[1].list[0].kind != OPD_VAR) return false;
-  return in->space == SPACE_CONST || (in->space == SPACE_PARAM && c->func->is_entry);
+  return in->space == SPACE_CONST || (in->space == SPACE_PARAM && ir_is_kernel_param(c->func, &in->ops[1].list[0]));
 }
 
 void contract_find_facts(const IrCfg *c, Arena *a, ContractFacts *f) {

@@ -39,12 +39,38 @@ IrCfg *ir_cfg_build(PtxFunc *f, Error *err);
 void ir_cfg_free(IrCfg *c);
 bool ir_dominates(const IrCfg *c, uint32_t a, uint32_t b);
 bool ir_postdominates(const IrCfg *c, uint32_t a, uint32_t b);
+// The operand names a parameter of the kernel f, not a .param variable of a call.
+bool ir_is_kernel_param(const PtxFunc *f, const PtxOperand *o);
 
 // --- liveness.c: bit sets over PtxReg.id ---
 typedef struct IrLiveness { Arena arena; uint32_t words; uint64_t **live_in, **live_out; } IrLiveness;   // per block
 // A guarded write does not kill (lanes whose guard is false keep the old value).
 IrLiveness *ir_liveness_build(const IrCfg *c);
 void ir_liveness_free(IrLiveness *l);
+
+// --- uniform.c: what lanes of a warp have in common, for one kernel ---
+typedef enum { IR_UNIFORM, IR_AFFINE, IR_VARYING } IrClass;
+typedef struct IrUniformFacts {
+  // Lane l of a warp has tid.x = first + l and the same tid.y and tid.z as lane 0: blockDim.x is a multiple of 32, or
+  // blockDim.y and blockDim.z are 1.
+  bool lanes_are_consecutive;
+} IrUniformFacts;
+// A lane is finished when it has exited or stands at a block that only holds ret or exit. The guarantee, provided the
+// device always runs the lanes at the lowest place of IrCfg.order first and merges lanes that reach the same place:
+//   block not divergent: whenever it runs, all lanes of the warp that are not finished run it together.
+//   UNIFORM register:    it is only written in such blocks, by all those lanes with the same value.
+//   AFFINE register:     the same, and lane l holds lane 0's value + l * stride, modulo the width (32 or 64 bits).
+// So an instruction whose destinations are all UNIFORM may be executed once for the warp. A device that lets lanes
+// overtake others for the sake of progress must treat all registers of that warp as VARYING from then on.
+// Special registers and memory that other warps change are read once for all lanes, as the hardware does.
+typedef struct IrUniform {
+  Arena arena;
+  uint8_t *reg_class;                     // IrClass by PtxReg.id
+  int32_t *stride;                        // AFFINE: the step from lane to lane; else 0
+  bool *block_divergent;                  // by block
+} IrUniform;
+IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts);
+void ir_uniform_free(IrUniform *u);
 
 // --- verify.c: blocks, edges, labels and register uses agree; run after every transformation. ---
 bool ir_verify(const IrCfg *c, Error *err);

@@ -287,6 +287,158 @@ static void test_random(void) {
   }
 }
 
+// --- uniformity, against a small warp that runs the lanes at the lowest place first ---
+
+enum { LANES = 8 };
+
+typedef struct Warp {
+  const IrCfg *c;
+  const IrUniform *u;
+  uint32_t reg[LANES][64];
+  uint32_t block[LANES];                              // IR_NONE: exited
+} Warp;
+
+static uint32_t lane_value(const Warp *w, int lane, const PtxOperand *o) {
+  if (o->kind == OPD_INT) return (uint32_t)o->imm;
+  if (o->kind == OPD_SREG) return o->sreg == SREG_CTAID ? 5 : o->sreg == SREG_TID && o->selector == SEL_X ? 32 + (uint32_t)lane : 2;
+  return w->reg[lane][o->reg->id];
+}
+
+static void execute(Warp *w, int lane, const PtxInstr *in) {
+  uint32_t a = in->nops > 1 ? lane_value(w, lane, &in->ops[1]) : 0, b = in->nops > 2 ? lane_value(w, lane, &in->ops[2]) : 0, d = a;
+  if (in->op == OP_ADD) d = a + b;
+  if (in->op == OP_SHL) d = a << b;
+  if (in->op == OP_SETP) d = (int32_t)a < (int32_t)b;
+  w->reg[lane][in->ops[0].reg->id] = d;
+}
+
+static bool is_finished(const Warp *w, int lane) {
+  if (w->block[lane] == IR_NONE) return true;
+  const IrBlock *b = &w->c->blocks[w->block[lane]];
+  return !b->nsucc && b->end == b->first + 1 && !w->c->instrs[b->first]->guard;
+}
+
+static void check_register(const Warp *w, const bool *active, const PtxReg *r) {
+  int first = -1;
+  for (int lane = 0; lane < LANES; lane++) {
+    if (!active[lane]) continue;
+    if (first < 0) first = lane;
+    uint32_t want = w->reg[first][r->id];
+    if (w->u->reg_class[r->id] == IR_AFFINE) want += (uint32_t)(lane - first) * (uint32_t)w->u->stride[r->id];
+    if (w->u->reg_class[r->id] != IR_VARYING) EXPECT(w->reg[lane][r->id] == want);
+  }
+}
+
+static void run_block(Warp *w, uint32_t block, const bool *active) {
+  const IrBlock *b = &w->c->blocks[block];
+  uint32_t next[LANES];
+  for (int lane = 0; lane < LANES; lane++) {
+    next[lane] = block + 1 < w->c->nblocks ? block + 1 : IR_NONE;
+    if (!w->u->block_divergent[block] && !is_finished(w, lane)) EXPECT(active[lane]);
+  }
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const PtxInstr *in = w->c->instrs[i];
+    if (in->guard) check_register(w, active, in->guard);
+    for (int k = 1; k < in->nops; k++)
+      if (in->ops[k].kind == OPD_REG) check_register(w, active, in->ops[k].reg);
+    for (int lane = 0; lane < LANES; lane++) {
+      if (!active[lane] || (in->guard && !w->reg[lane][in->guard->id])) continue;
+      if (in->op == OP_BRA) next[lane] = w->c->label_block[in->ops[0].label->id];
+      else if (in->op == OP_RET || in->op == OP_EXIT) next[lane] = IR_NONE;
+      else execute(w, lane, in);
+    }
+  }
+  for (int lane = 0; lane < LANES; lane++)
+    if (active[lane]) w->block[lane] = next[lane];
+}
+
+static void run_warp(const IrCfg *c, const IrUniform *u) {
+  Warp w = {.c = c, .u = u};
+  for (int step = 0; step < 300; step++) {
+    uint32_t lowest = IR_NONE;
+    for (int lane = 0; lane < LANES; lane++)
+      if (w.block[lane] != IR_NONE) lowest = MIN(lowest, c->blocks[w.block[lane]].rpo);
+    if (lowest == IR_NONE) return;
+    bool active[LANES];
+    for (int lane = 0; lane < LANES; lane++) active[lane] = w.block[lane] == c->order[lowest];
+    run_block(&w, c->order[lowest], active);
+  }
+}
+
+static uint32_t known_uniform, known_affine;
+
+static void test_uniform_random(void) {
+  for (int round = 0; round < 20000 && failures < 5; round++) {
+    Str body = {0};
+    uint32_t n = 2 + roll(10);
+    for (int r = 0; r < 8; r++) str_printf(&body, "mov.u32 %%r%d, %s;\n", r, (const char *[]){"%ctaid.x", "%tid.x", "7", "%tid.y"}[roll(4)]);
+    for (int r = 0; r < 4; r++) str_printf(&body, "setp.lt.s32 %%p%d, %%r%u, %u;\n", r, roll(8), 30 + roll(8));
+    for (uint32_t b = 0; b < n; b++) {
+      str_printf(&body, "L%u:\n", b);
+      for (uint32_t i = roll(4) + 1; i > 0; i--) {
+        const char *guard = roll(6) ? "" : roll(2) ? "@%p0 " : "@%p1 ";
+        uint32_t d = roll(8), x = roll(8), kind = roll(8);
+        if (kind < 5) str_printf(&body, "%sadd.s32 %%r%u, %%r%u, %%r%u;\n", guard, d, x, roll(8));
+        else if (kind < 6) str_printf(&body, "%sshl.b32 %%r%u, %%r%u, 2;\n", guard, d, x);
+        else if (kind < 7) str_printf(&body, "%smov.u32 %%r%u, %s;\n", guard, d, roll(2) ? "%tid.x" : "3");
+        else str_printf(&body, "setp.lt.s32 %%p%u, %%r%u, %u;\n", roll(4), x, 30 + roll(20));
+      }
+      uint32_t kind = roll(10), near = b + 1 + roll(3), to = roll(2) ? roll(n) : MIN(near, n - 1);
+      if (kind < 6) str_printf(&body, "@%%p%u bra L%u;\n", roll(4), to);
+      else if (kind < 7) str_printf(&body, "bra L%u;\n", to);
+      else if (kind < 8) str_printf(&body, "%s\n", roll(2) ? "ret;" : "@%p2 exit;");
+    }
+    str_add(&body, "ret;\n");
+    Error err = {""};
+    Built b = build(body.data, &err);
+    EXPECT(b.c);
+    if (b.c) {
+      int before = failures;
+      IrUniform *u = ir_uniform_build(b.c, &(IrUniformFacts){.lanes_are_consecutive = true});
+      run_warp(b.c, u);
+      for (uint32_t r = 0; r < b.c->func->nregs; r++) known_uniform += u->reg_class[r] == IR_UNIFORM, known_affine += u->reg_class[r] == IR_AFFINE;
+      ir_uniform_free(u);
+      if (failures != before) printf("    round %d:\n%s\n", round, body.data);
+    }
+    destroy(&b);
+    str_free(&body);
+  }
+  EXPECT(known_uniform > 5000 && known_affine > 1000);               // otherwise it proves nothing
+}
+
+static IrClass class_of(const IrCfg *c, const IrUniform *u, const char *name) { return u->reg_class[reg_id(c, name)]; }
+
+static void test_uniform(void) {
+  Error err = {""};
+  Built b = build("mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, %r1, %r2, %r3;\nsetp.ge.s32 %p1, %r4, 100;\n"
+                  "@%p1 bra End;\nmov.u32 %r5, 0;\nLoop:\nadd.s32 %r5, %r5, 1;\nadd.s32 %r6, %r4, %r5;\nshl.b32 %r7, %r6, 2;\nsetp.lt.s32 %p2, %r5, %r2;\n@%p2 bra Loop;\n"
+                  "setp.lt.s32 %p3, %r7, %r5;\n@%p3 bra Skip;\nmov.u32 %r8, 1;\nSkip:\nmov.u32 %r9, %r2;\nEnd:\nret;\n", &err);
+  EXPECT(b.c);
+  if (b.c) {
+    IrUniform *u = ir_uniform_build(b.c, &(IrUniformFacts){.lanes_are_consecutive = true});
+    EXPECT(class_of(b.c, u, "%r1") == IR_UNIFORM && class_of(b.c, u, "%r3") == IR_AFFINE && class_of(b.c, u, "%r4") == IR_AFFINE);
+    EXPECT(class_of(b.c, u, "%r5") == IR_UNIFORM && class_of(b.c, u, "%p2") == IR_UNIFORM);       // lanes at End are finished
+    EXPECT(class_of(b.c, u, "%r7") == IR_AFFINE && u->stride[reg_id(b.c, "%r7")] == 4);
+    EXPECT(class_of(b.c, u, "%p1") == IR_VARYING && class_of(b.c, u, "%p3") == IR_VARYING);
+    EXPECT(class_of(b.c, u, "%r8") == IR_VARYING && class_of(b.c, u, "%r9") == IR_UNIFORM);
+    ir_uniform_free(u);
+    u = ir_uniform_build(b.c, &(IrUniformFacts){.lanes_are_consecutive = false});
+    EXPECT(class_of(b.c, u, "%r3") == IR_VARYING && class_of(b.c, u, "%r5") == IR_UNIFORM);
+    ir_uniform_free(u);
+  }
+  destroy(&b);
+  // A loop that lanes leave at different times: what it counts differs afterwards.
+  b = build("mov.u32 %r1, 0;\nmov.u32 %r3, %tid.x;\nLoop:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, %r3;\n@%p1 bra Loop;\nadd.s32 %r2, %r1, 1;\nmov.u32 %r4, 3;\nret;\n", &err);
+  EXPECT(b.c);
+  if (b.c) {
+    IrUniform *u = ir_uniform_build(b.c, &(IrUniformFacts){.lanes_are_consecutive = true});
+    EXPECT(class_of(b.c, u, "%r1") == IR_VARYING && class_of(b.c, u, "%r2") == IR_VARYING && class_of(b.c, u, "%r4") == IR_UNIFORM);
+    EXPECT(u->block_divergent[1] && !u->block_divergent[0] && !u->block_divergent[2]);
+    ir_uniform_free(u);
+  }
+  destroy(&b);
+}
+
 // --- size: nothing may be quadratic ---
 
 static double seconds(void) {
@@ -308,6 +460,7 @@ static void test_size(void) {
     for (int i = 0; i < 3; i++) {
       IrCfg *c = ir_cfg_build(b.m->funcs[0], &err);
       ir_liveness_free(ir_liveness_build(c));
+      ir_uniform_free(ir_uniform_build(c, &(IrUniformFacts){.lanes_are_consecutive = true}));
       ir_cfg_free(c);
     }
     EXPECT(ir_contract(b.m, &err));
@@ -321,7 +474,8 @@ static void test_size(void) {
 int main(void) {
   static const struct { const char *name; void (*run)(void); } tests[] = {
     {"if-else", test_if_else}, {"loops", test_loops}, {"branch-table", test_table}, {"endless", test_endless},
-    {"verifier", test_verify_finds}, {"contract", test_contract}, {"random-graphs", test_random}, {"size", test_size},
+    {"verifier", test_verify_finds}, {"contract", test_contract}, {"random-graphs", test_random},
+    {"uniform", test_uniform}, {"uniform-random", test_uniform_random}, {"size", test_size},
   };
   int bad = 0;
   for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
