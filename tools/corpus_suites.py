@@ -71,7 +71,8 @@ def hecbench(top):
 
 
 def hecbench_verdict(output, code):
-    missing = r'[Ff]ailed to open|[Cc]annot (be opened|open)|[Cc]ould not open|[Uu]nable to open|[Ee]rror opening'
+    missing = (r'[Ff]ailed to (open|load|read)|[Cc]annot (be opened|open)|[Cc]ould not (open|stat|find)|not opened|not able to open'
+               r'|[Uu]nable to open|[Ee]rror opening|filesystem::exists')
     if re.search(missing, output) and not re.search(r'\bPASS', output):
         return 'not tried', 'input data is not there: ' + first_line(output, missing)
     if re.search(r'\bFAIL(ED|URE)?\b|\bFail(ed)?\b|Verification failed|\bMismatch', output):
