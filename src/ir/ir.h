@@ -71,6 +71,7 @@ typedef struct IrUniform {
 } IrUniform;
 IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts);
 void ir_uniform_free(IrUniform *u);
+void ir_dump_uniform(const IrCfg *c, const IrUniform *u, Str *out);       // dump.c
 
 // --- verify.c: blocks, edges, labels and register uses agree; run after every transformation. ---
 bool ir_verify(const IrCfg *c, Error *err);

@@ -368,7 +368,7 @@ static void run_warp(const IrCfg *c, const IrUniform *u) {
 static uint32_t known_uniform, known_affine;
 
 static void test_uniform_random(void) {
-  for (int round = 0; round < 20000 && failures < 5; round++) {
+  for (int round = 0; round < 8000 && failures < 5; round++) {
     Str body = {0};
     uint32_t n = 2 + roll(10);
     for (int r = 0; r < 8; r++) str_printf(&body, "mov.u32 %%r%d, %s;\n", r, (const char *[]){"%ctaid.x", "%tid.x", "7", "%tid.y"}[roll(4)]);
