@@ -23,7 +23,8 @@ void cli_print_summary(const CliOutcome *o) {
   log_line("device: %s; kernel launches: %llu, different kernels: %llu", o->device, (unsigned long long)s->launches,
            (unsigned long long)s->kernels);
   print_uncovered(s);
-  if (s->failed == 2) log_error("Warpgrind could not do its work: %s", s->failure);
+  if (s->failed == 2)                          // the whole text was printed where it happened
+    log_error("Warpgrind could not do its work: %.*s", (int)strcspn(s->failure, "\n"), s->failure);
   log_line("ERROR SUMMARY: 0 errors from 0 places");
   log_line("NOTHING WAS CHECKED");
 }
