@@ -18,6 +18,7 @@ typedef struct Analysis {
   Arena arena;
   bool *split;                              // block whose branch is known to be divergent
   uint32_t *region_join;                    // block -> join of the last region it was put into
+  uint32_t *seen, search;                   // block -> last search that saw it
   bool changed;
 } Analysis;
 
@@ -186,9 +187,9 @@ static void mark_divergent(Analysis *a, uint32_t block) {
 static bool flood(Analysis *a, uint32_t block, uint32_t join, uint32_t *stack, bool mark) {
   const IrCfg *c = a->c;
   uint32_t top = 0;
-  bool *seen = mem_alloc(c->nblocks), ok = true;
+  bool ok = true, first = true;
+  a->search++;
   stack[top++] = block;
-  bool first = true;
   while (top && ok) {
     uint32_t b = stack[--top];
     if (!first && join != IR_NONE && c->blocks[b].rpo > c->blocks[join].rpo && !only_ends(c, b)) ok = false;
@@ -199,12 +200,11 @@ static bool flood(Analysis *a, uint32_t block, uint32_t join, uint32_t *stack, b
     first = false;
     for (uint32_t i = 0; i < c->blocks[b].nsucc; i++) {
       uint32_t s = c->blocks[b].succ[i];
-      if (s == join || seen[s]) continue;
-      seen[s] = true;
+      if (s == join || a->seen[s] == a->search) continue;
+      a->seen[s] = a->search;
       stack[top++] = s;
     }
   }
-  free(seen);
   return ok;
 }
 
@@ -276,6 +276,7 @@ IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts) {
   u->stride = ARENA_ARRAY(&u->arena, int32_t, nregs + 1);
   u->block_divergent = ARENA_ARRAY(&u->arena, bool, c->nblocks);
   a.split = ARENA_ARRAY(&a.arena, bool, c->nblocks);
+  a.seen = ARENA_ARRAY(&a.arena, uint32_t, c->nblocks);
   a.region_join = ARENA_ARRAY(&a.arena, uint32_t, c->nblocks);
   uint32_t *stack = ARENA_ARRAY(&a.arena, uint32_t, c->nblocks + 1);
   for (uint32_t r = 0; r < nregs; r++) {
