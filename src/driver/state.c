@@ -59,7 +59,7 @@ CUresult driver_check(void) {
 }
 
 CUresult driver_start(void) {
-  if (state != NOT_STARTED) return driver_check();
+  if (driver_ending()) return driver_check();
   pthread_mutex_lock(&start_lock);
   if (state == NOT_STARTED) {
     vgpu_configure(&settings()->vgpu);
@@ -68,6 +68,7 @@ CUresult driver_start(void) {
     state = RUNNING;
   }
   pthread_mutex_unlock(&start_lock);
+  TRY(driver_check());
   return device_count() ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
