@@ -13,7 +13,7 @@
 
 #include "vgpu/core.h"
 
-enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 3 };   // backward branches before a warp gives way; see vgpu_wait_before_store
+enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 20000 };   // backward branches before a warp gives way; see vgpu_must_wait_before_store
 // How long a group runs before others get a turn: when it only works, and when it might be waiting in a loop of atomics.
 static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000, MAYBE_WAITING_NS = 60000000;
 

@@ -71,7 +71,7 @@ static const Inst *exec_load_any(Warp *w, const Inst *in) {
 
 static const Inst *exec_store_any(Warp *w, const Inst *in) {
   const MemDesc *d = mem_desc(in);
-  if (w->stores_to_wait && (d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC)) return vgpu_wait_before_store(w, in);
+  if ((d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC) && vgpu_must_wait_before_store(w)) return vgpu_yield(w, in);
   char *p[LANES];
   w->mem_pc = in;
   unsigned bytes = d->size * d->count;
@@ -95,7 +95,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 // (is this run of bytes accessible?), X_GOOD(bytes) (are all executing lanes' accesses accessible and aligned?), X_WAIT()
 // before a store. The window is a power of two in size and ends in a page nobody owns, so high bits tell what is outside.
 #define GLOBAL_ADDR uint64_t
-#define GLOBAL_WAIT() if (w->stores_to_wait) return vgpu_wait_before_store(w, in)
+#define GLOBAL_WAIT() if (vgpu_must_wait_before_store(w)) return vgpu_yield(w, in)
 #define GLOBAL_BASE in->imm
 #define GLOBAL_SPAN(first, bytes) vgpu_window_holds((first) + in->imm, bytes)
 #define GLOBAL_GOOD(bytes) \

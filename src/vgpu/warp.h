@@ -136,7 +136,7 @@ struct Warp {
   Frame base_frame;         // of the kernel itself
   Frame *free_frames;       // of called functions, kept for the next call
   bool rotate, fair;        // see control.c
-  uint8_t stores_to_wait;   // see vgpu_wait_before_store
+  uint32_t stores_to_wait;  // see vgpu_must_wait_before_store
   uint32_t expired;         // budgets used up since lanes last took turns
   uint32_t cluster_phase[LANES];
   uint32_t polls;           // volatile/acquire loads, cas, nanosleep, try_wait: tells spinning from working
@@ -211,12 +211,9 @@ static inline void vgpu_poll(Warp *w) {
 }
 
 // Warps of a GPU run side by side, so programs that (wrongly) let several warps of a block update the same element load it
-// in all of them before one stores. Here a warp runs for long at a time; before its first few global stores it lets the other
-// warps of its block come as far. Use: if (w->stores_to_wait) return vgpu_wait_before_store(w, in);
-static inline const Inst *vgpu_wait_before_store(Warp *w, const Inst *in) {
-  w->stores_to_wait--;
-  return vgpu_yield(w, in);
-}
+// in all of them before one stores, again and again (PolyBench's MVT and GESUMMV). Here a warp runs for long at a time; so
+// before each of its first global stores (two counts each: give way, then go on) it lets the others of its block come as far.
+static inline bool vgpu_must_wait_before_store(Warp *w) { return w->stores_to_wait && (--w->stores_to_wait & 1); }
 
 static inline void pred_write(Warp *w, uint32_t slot, uint32_t exec, uint32_t value) {
   uint32_t *p = &PRED(w, slot);
