@@ -9,7 +9,7 @@ judge() {
   local out=$1 code=$2 expected=${TEST_FILE%.*}.expected want
   want=$(setting expect-exit)
   if [ "$code" != "${want:-0}" ]; then
-    cat "$out" "$TEST_DIR/stderr"
+    cat "$out" "$TEST_DIR/stderr" "$TEST_DIR/log"
     echo "exit code $code, expected ${want:-0}"
     return 1
   fi
@@ -17,20 +17,21 @@ judge() {
     cp "$out" "$expected"; echo "blessed $expected"
   fi
   if [ -e "$expected" ]; then
-    diff -u "$expected" "$out" || { cat "$TEST_DIR/stderr"; return 1; }
+    diff -u "$expected" "$out" || { cat "$TEST_DIR/stderr" "$TEST_DIR/log"; return 1; }
   else
     local line missing=0
     while IFS= read -r line; do
       grep -qF -- "$line" "$out" || { echo "the output lacks: $line"; missing=1; }
     done < <(sed -n 's#^[/ *]*expect: *##p' "$TEST_FILE")
-    [ $missing = 0 ] || { cat "$out" "$TEST_DIR/stderr"; return 1; }
+    [ $missing = 0 ] || { cat "$out" "$TEST_DIR/stderr" "$TEST_DIR/log"; return 1; }
   fi
 }
 
 # shellcheck disable=SC2046,SC2086
 run_program() {
   local code
-  "$WARPGRIND" --device=cpu --tool=none -q $(setting options) -- "$@" $(setting args) > "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
+  touch "$TEST_DIR/log"                         # what Warpgrind says, and the PTX it keeps after a fault, go there
+  "$WARPGRIND" --device=cpu --tool=none -q --log-file="$TEST_DIR/log" $(setting options) -- "$@" $(setting args) > "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
   code=$?
   judge "$TEST_DIR/stdout" $code
 }
