@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <link.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 #include "runtime/check_executable.h"
 #include "runtime/internal.h"
@@ -121,10 +122,11 @@ static bool look_at(struct dl_phdr_info *info, Error *e) {
   const char *path = info->dlpi_name;
   bool is_program = !*path;
   if (is_program && file_of_address(info->dlpi_phdr, own, sizeof own)) path = own;
-  if (*path != '/' && *path != '.') return true;           // linux-vdso
+  else if (is_program && getauxval(AT_EXECFN)) path = (const char *)getauxval(AT_EXECFN);
+  else if (!strchr(path, '/')) return true;   // linux-vdso
   if (is_program && !runtime_check_executable(path, e)) return false;
   ElfFile f;
-  if (!elf_open(path, &f)) return true;
+  if (!elf_open(path, &f) && !(is_program && elf_open("/proc/self/exe", &f))) return true;      // the file may be deleted by now
   Targets targets = {0};
   bool ok = true;
   int version = find_runtime(&f, (uint8_t *)info->dlpi_addr, &targets);
@@ -188,6 +190,8 @@ static void objects_changed(void) {
 
 // After driver/'s own start (101): log and environment are usable then.
 __attribute__((constructor(102))) static void start(void) {
+  const char *device = getenv("WARPGRIND_DEVICE");
+  if (device && !strcmp(device, "gpu")) return;           // there NVIDIA's runtime serves the program
   objects_changed();
   if (!rt_watch_loader(objects_changed))
     log_verbose("libraries opened later cannot be watched: a static CUDA runtime in one of them will not find a device");

@@ -2,7 +2,7 @@
 # Every way a program can come by its CUDA runtime: static, shared, none installed, brought along; -rdc; opened later; stripped.
 set -u
 src=$ROOT/tests/runtime/linking
-cases="static shared shared_stripped own_libcudart no_libcudart not_pie rdc rdc_shared plugin stripped_library linked_library per_thread stripped fully_static"
+cases="static deleted by_loader shared shared_stripped own_libcudart no_libcudart not_pie rdc rdc_shared plugin stripped_library linked_library per_thread stripped fully_static"
 if ! command -v nvcc > /dev/null; then
   for c in $cases; do echo "skip $c: nvcc is not installed"; done
   exit 0
@@ -31,6 +31,11 @@ refuse() {
 }
 
 nvcc -o static "$src/main.cu" && check static "$good" run ./static
+# A program that is gone from the disk by the time it starts, and one started through the loader.
+deleted() { cp static gone; run bash -c 'exec 3< ./gone; rm gone; exec /proc/self/fd/3'; }
+check deleted "$good" deleted
+interpreter=$(readelf -l static | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+check by_loader "$good" run "$interpreter" ./static
 nvcc -cudart=shared -o shared "$src/main.cu" && check shared "$good" run ./shared
 cp shared shared_stripped && strip shared_stripped && check shared_stripped "$good" run ./shared_stripped
 check no_libcudart "uses $BUILD/lib/libcudart.so" env -u LD_LIBRARY_PATH "$WARPGRIND" --device=cpu -q -- ./shared
