@@ -4,6 +4,8 @@
 // exports its functions (a shared libcudart that the program brought along by RPATH or full path) is redirected the same
 // way. NVIDIA's code then never runs: functions we do not know are sent to one that says "not supported".
 #define _GNU_SOURCE
+#include <malloc.h>
+#include <pthread.h>
 #include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -188,11 +190,21 @@ static void objects_changed(void) {
   if (!runtime_redirect_loaded(&e)) give_up(&e);
 }
 
+static void *first_objects(void *unused) {
+  objects_changed();
+  return unused;
+}
+
 // After driver/'s own start (101): log and environment are usable then.
 __attribute__((constructor(102))) static void start(void) {
   const char *device = getenv("WARPGRIND_DEVICE");
   if (device && !strcmp(device, "gpu")) return;           // there NVIDIA's runtime serves the program
-  objects_changed();
+  // In a thread of its own, whose allocations lie apart: what we free must not come back to the program as dirty memory.
+  // Some programs count on the zeros that the first allocations of a fresh process have (PolyBench's GESUMMV).
+  pthread_t apart;
+  if (pthread_create(&apart, NULL, first_objects, NULL) == 0) pthread_join(apart, NULL);
+  else objects_changed();
+  malloc_trim(0);
   if (!rt_watch_loader(objects_changed))
     log_verbose("libraries opened later cannot be watched: a static CUDA runtime in one of them will not find a device");
 }
