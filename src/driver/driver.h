@@ -141,7 +141,7 @@ struct Function {
   const VgpuKernelInfo *info;
   FunctionSettings settings;
   Kernel *kernel;                                        // settings of a library's kernel are the kernel's
-  bool launched;
+  _Atomic bool launched;
   unsigned legacy_block[3], legacy_shared, legacy_size; unsigned char *legacy_params;    // cuFuncSetBlockShape, cuParamSet*
 };
 // --- link.c: what cuLinkComplete returns ---

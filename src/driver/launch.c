@@ -84,8 +84,7 @@ CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out) {
 
 CUresult launch_run(Context *ctx, const KernelWork *k) {
   Function *f = k->function;
-  runstats_count_launch(!f->launched);
-  f->launched = true;
+  runstats_count_launch(!atomic_exchange(&f->launched, true));
   texref_bind(f->module);
   VgpuLaunch launch = {
     .kernel = f->vgpu, .dynamic_shared = k->shared, .params = k->params, .cooperative = k->cooperative,
