@@ -5,7 +5,8 @@
 #include <string.h>
 
 Form *forms;
-unsigned nforms;
+unsigned nforms, narithmetic;
+bool forms_diverged;
 static unsigned capacity;
 
 static void die(const char *what, const char *text) {
@@ -101,6 +102,7 @@ static void expand(const char *text, const char *operands, const char *rule) {
 void forms_expand(void) {
 #define FORM(text, operands, rule) expand(text, operands, rule);
 #include "forms.def"
+  narithmetic = nforms;
 #define FORM(text, operands, rule) expand(text, operands, rule);
 #include "forms_warp.def"
 }
@@ -270,6 +272,24 @@ static const char *reg_type(unsigned bits) {
   return bits == 1 ? "pred" : bits == 16 ? "b16" : bits == 32 ? "b32" : "b64";
 }
 
+static void print_instruction(FILE *f, const Form *form, const char *guard) {
+  unsigned n = form->ndst + form->nsrc;
+  fprintf(f, "  %s", guard);
+  if (!form->whole) {
+    fprintf(f, "%s ", form->text);
+    for (unsigned k = 0; k < n; k++) fprintf(f, "%sv%u", k ? ", " : "", k);
+  } else {
+    for (const char *p = form->text; *p; p++) {
+      if (*p == '$') fputc('v', f);
+      else if (p[0] == '<' && p[1] == '<') fputc('{', f), p++;
+      else if (!strcmp(p, " >>")) fputs("; } //", f), p += 2;
+      else if (p[0] == '>' && p[1] == '>') fputc('}', f), p++;
+      else fputc(*p, f);
+    }
+  }
+  fprintf(f, ";\n");
+}
+
 void forms_print_kernel(FILE *f, const Form *form, unsigned index) {
   unsigned n = form->ndst + form->nsrc;
   fprintf(f, "// %s\n.visible .entry f%u(.param .u64 pin, .param .u64 pout, .param .u32 pn) {\n", form->text, index);
@@ -284,20 +304,17 @@ void forms_print_kernel(FILE *f, const Form *form, unsigned index) {
     if (form->ops[k].bits == 1) fprintf(f, "  ld.global.b32 t0, [in+%u];\n  setp.ne.b32 v%u, t0, 0;\n", offset, k);
     else fprintf(f, "  ld.global.%s v%u, [in+%u];\n", reg_type(form->ops[k].reg_bits), k, offset);
   }
-  fprintf(f, "  ");
-  if (!form->whole) {
-    fprintf(f, "%s ", form->text);
-    for (unsigned k = 0; k < n; k++) fprintf(f, "%sv%u", k ? ", " : "", k);
+  if (!forms_diverged) {
+    print_instruction(f, form, "");
   } else {
-    for (const char *p = form->text; *p; p++) {
-      if (*p == '$') fputc('v', f);
-      else if (p[0] == '<' && p[1] == '<') fputc('{', f), p++;
-      else if (!strcmp(p, " >>")) fputs("; } //", f), p += 2;
-      else if (p[0] == '>' && p[1] == '>') fputc('}', f), p++;
-      else fputc(*p, f);
-    }
+    fprintf(f, "  and.b32 t0, i, 5;\n  setp.eq.b32 done, t0, 0;\n");
+    bool several = strchr(form->text, ';') != NULL;
+    if (several) fprintf(f, "  @done bra OTHER;\n");
+    print_instruction(f, form, several ? "" : "@!done ");
+    if (several) fprintf(f, "  bra JOIN;\nOTHER:\n");
+    print_instruction(f, form, several ? "" : "@done ");
+    if (several) fprintf(f, "JOIN:\n");
   }
-  fprintf(f, ";\n");
   for (unsigned k = 0; k < form->ndst; k++) {
     if (form->ops[k].bits == 1) fprintf(f, "  selp.b32 t0, 1, 0, v%u;\n  st.global.b32 [out+%u], t0;\n", k, k * ROW_WORD);
     else fprintf(f, "  st.global.%s [out+%u], v%u;\n", reg_type(form->ops[k].reg_bits), k * ROW_WORD, k);

@@ -30,7 +30,9 @@ typedef struct Form {
 } Form;
 
 extern Form *forms;
-extern unsigned nforms;
+extern unsigned nforms, narithmetic;       // forms.def's come first
+// The kernels execute the instruction with some lanes of a warp at a time: under a guard, or in two branches.
+extern bool forms_diverged;
 void forms_expand(void);
 void forms_print_kernel(FILE *f, const Form *form, unsigned index);   // kernel "f<index>"
 void forms_print_header(FILE *f, const char *version, const char *target);

@@ -6,6 +6,7 @@
 //   semantics compare A B [SHOW]       A is the reference; exit code 1 if a form differs
 //   semantics golden GPU CPU           the golden file: hash and text of each form that agrees, "# differs" for others
 //   semantics check GOLDEN APPROX      runs them and compares: exact forms with GOLDEN's hashes, approximations with APPROX
+//   semantics diverged GOLDEN APPROX   the same for forms.def, with some lanes of each warp at a time
 //   semantics approx OUT APPROX        keeps only the approximations of OUT
 //
 // SEMANTICS_CUDA names another library than libcuda.so.1.
@@ -61,15 +62,16 @@ static void run_form(CudaModule **m, unsigned i, Result *r) {
 typedef void ResultFn(unsigned form, Result *r, void *ctx);
 static void run_all(const char *filter, ResultFn *use, void *ctx) {
   static char log[8192];
-  for (unsigned first = 0; first < nforms; first += FORMS_PER_MODULE) {
+  unsigned count = forms_diverged ? narithmetic : nforms;
+  for (unsigned first = 0; first < count; first += FORMS_PER_MODULE) {
     bool wanted = !filter;
-    for (unsigned i = first; i < first + FORMS_PER_MODULE && i < nforms; i++) wanted |= filter && strstr(forms[i].text, filter);
+    for (unsigned i = first; i < first + FORMS_PER_MODULE && i < count; i++) wanted |= filter && strstr(forms[i].text, filter);
     if (!wanted) continue;
     char *ptx = print_module(first, FORMS_PER_MODULE);
     CudaModule *m = cuda_load(ptx, log, sizeof log);
     free(ptx);
     bool single = !m;
-    for (unsigned i = first; i < first + FORMS_PER_MODULE && i < nforms; i++) {
+    for (unsigned i = first; i < first + FORMS_PER_MODULE && i < count; i++) {
       if (filter && !strstr(forms[i].text, filter)) continue;
       Result r;
       run_form(&m, i, &r);
@@ -236,13 +238,14 @@ int main(int argc, char **argv) {
       if (all[i].text && all[i].state == RESULT_OK && !is_exact(&forms[i])) results_write(out, &all[i]);
     return fclose(out);
   }
-  bool run = !strcmp(command, "run") && argc >= 3, check = !strcmp(command, "check") && argc == 4;
+  bool run = !strcmp(command, "run") && argc >= 3, check = (!strcmp(command, "check") || !strcmp(command, "diverged")) && argc == 4;
   if (!run && !check) {
-    fprintf(stderr, "semantics: list | ptx FIRST COUNT | run OUT [FILTER] | compare A B [SHOW] | golden GPU CPU | approx OUT APPROX | check GOLDEN APPROX\n");
+    fprintf(stderr, "semantics: list | ptx FIRST COUNT | run OUT [FILTER] | compare A B [SHOW] | golden GPU CPU | approx OUT APPROX | check GOLDEN APPROX | diverged GOLDEN APPROX\n");
     return 2;
   }
   const char *library = getenv("SEMANTICS_CUDA");
   if (!cuda_open(library ? library : "libcuda.so.1")) return 2;
+  forms_diverged = !strcmp(command, "diverged");
   if (check) return command_check(argv[2], argv[3]);
   RunContext c = {must_open(argv[2], "wb"), 0, 0};
   run_all(argc > 3 ? argv[3] : NULL, write_result, &c);
