@@ -1,6 +1,7 @@
 // The device's address window: one reserved range of this process. Free ranges are kept sorted and merged.
 // Invariant: a page of the window is accessible exactly while it belongs to an allocation, so a kernel that leaves its
 // allocations far enough meets PROT_NONE and the launch ends with an illegal address (engine.c catches the signal).
+// As on a GPU pages are 2 MB and small allocations share them: what an overrun by a few bytes does is the same on both.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -85,18 +86,78 @@ void vgpu_vm_release(void *p, size_t size) {
   pthread_mutex_unlock(&lock);
 }
 
-void *vgpu_mem_alloc(size_t size, size_t align) {
-  void *p = vgpu_vm_reserve(size, align);
-  if (!p) return NULL;
-  if (mprotect(p, round_up(size ? size : 1, PAGE), PROT_READ | PROT_WRITE) != 0) {
+enum { GPU_PAGE = 2 << 20, SMALL = 1 << 20, SMALLEST = 512 };
+
+static void *map_pages(size_t size, size_t align) {
+  size = round_up(size, GPU_PAGE);
+  void *p = vgpu_vm_reserve(size, MAX(align, (size_t)GPU_PAGE));
+  if (p && mprotect(p, size, PROT_READ | PROT_WRITE) != 0) {
     vgpu_vm_release(p, size);
-    return NULL;
+    p = NULL;
   }
   return p;
 }
 
+// --- allocations below 1 MB: powers of two from pages of their own, never given back ---
+typedef struct Piece { struct Piece *next; } Piece;
+static Piece *free_pieces[32];
+static char *fresh[32], *fresh_end[32];      // of the newest page of each size
+
+static unsigned piece_class(size_t size) {
+  unsigned c = 9;
+  while (((size_t)1 << c) < size) c++;
+  return c;
+}
+
+static void *take_piece(size_t size) {
+  unsigned c = piece_class(size);
+  size_t bytes = (size_t)1 << c;
+  pthread_mutex_lock(&lock);
+  void *p = free_pieces[c];
+  bool used = p != NULL;
+  if (used) free_pieces[c] = free_pieces[c]->next;
+  else {
+    if (fresh[c] == fresh_end[c]) {
+      pthread_mutex_unlock(&lock);
+      char *page = map_pages(GPU_PAGE, 0);
+      if (!page) return NULL;
+      pthread_mutex_lock(&lock);
+      fresh[c] = page;                        // two threads at once: the rest of one page is lost, nothing worse
+      fresh_end[c] = page + GPU_PAGE;
+    }
+    p = fresh[c];
+    fresh[c] += bytes;
+  }
+  pthread_mutex_unlock(&lock);
+  if (used) memset(p, 0, bytes);
+  return p;
+}
+
+static U64Map small_on_own_page;              // small, but with an alignment only a page has
+
+void *vgpu_mem_alloc(size_t size, size_t align) {
+  if (!size) size = 1;
+  if (size >= SMALL) return map_pages(size, align);
+  if (align < SMALL) return take_piece(MAX(size, align));    // a piece is aligned to its size
+  void *p = map_pages(size, align);
+  pthread_mutex_lock(&lock);
+  if (p) u64map_put(&small_on_own_page, (uint64_t)p, p);
+  pthread_mutex_unlock(&lock);
+  return p;
+}
+
 void vgpu_mem_free(void *p, size_t size) {
-  if (p) vgpu_vm_release(p, size);
+  if (!p) return;
+  if (!size) size = 1;
+  pthread_mutex_lock(&lock);
+  bool pages = size >= SMALL || u64map_remove(&small_on_own_page, (uint64_t)p);
+  if (!pages) {
+    unsigned c = piece_class(size);
+    ((Piece *)p)->next = free_pieces[c];
+    free_pieces[c] = p;
+  }
+  pthread_mutex_unlock(&lock);
+  if (pages) vgpu_vm_release(p, round_up(size, GPU_PAGE));
 }
 
 bool vgpu_in_window(const void *p) { return vgpu_window_base && vgpu_window_holds((uint64_t)p, 1); }
