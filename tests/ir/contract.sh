@@ -41,10 +41,11 @@ LIST
 
 # --- our own sources ---
 if ! command -v nvcc > /dev/null; then echo "skip sources: nvcc is not installed"; exit $failed; fi
-for source in examples/*/*.cu tests/ir/*.cu; do
+for source in tests/ir/sources/*.cu examples/*/*.cu; do
   [ -e "$source" ] || continue
   case $source in *_ok.cu) continue ;; esac           # the same arithmetic as its twin
   for how in "90 -O3" "80 -O3 -use_fast_math" "75 -G"; do
+    case $source,$how in examples/*-G) continue ;; esac
     # shellcheck disable=SC2086
     set -- $how
     name=$(basename "$(dirname "$source")")/$(basename "$source" .cu)-sm_$1$2${3:-}
