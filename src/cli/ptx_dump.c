@@ -72,9 +72,20 @@ static void dump_liveness(const IrCfg *cfg, Str *out) {
   ir_liveness_free(live);
 }
 
+static void dump_uniform(const IrCfg *cfg, Str *out) {
+  IrUniformFacts facts = {.lanes_are_consecutive = true};      // as in a launch with a one-dimensional block
+  IrUniform *uniform = ir_uniform_build(cfg, &facts);
+  ir_dump_uniform(cfg, uniform, out);
+  ir_uniform_free(uniform);
+}
+
 static const struct { const char *name; DumpFunction *run; } stages[] = {
   {"cfg", dump_cfg}, {"dom", dump_dominators}, {"loops", dump_loops}, {"live", dump_liveness},
+  {"uniform", dump_uniform},
 };
+
+#define CONTRACT "contract"                        // a stage of the whole module, and the only one that changes it: always last
+static bool is_contract(const char *name, size_t n) { return n == strlen(CONTRACT) && strncmp(name, CONTRACT, n) == 0; }
 
 static DumpFunction *find_stage(const char *name, size_t n) {
   for (size_t i = 0; i < ARRAY_LEN(stages); i++)
@@ -82,16 +93,18 @@ static DumpFunction *find_stage(const char *name, size_t n) {
   return NULL;
 }
 
+#define STAGE_NAMES "cfg, dom, loops, live, uniform, contract"
 bool cli_check_dump(const char *list, Error *err) {
   for (const char *p = list; *p;) {
     size_t n = strcspn(p, ",");
-    if (!find_stage(p, n)) return error_set(err, "--dump=%.*s: the stages are cfg, dom, loops and live.", (int)n, p);
+    if (!find_stage(p, n) && !is_contract(p, n))
+      return error_set(err, "--dump=%.*s: the stages are " STAGE_NAMES ".", (int)n, p);
     p += n + (p[n] == ',');
   }
-  return *list ? true : error_set(err, "--dump needs a list of stages: cfg, dom, loops, live.");
+  return *list ? true : error_set(err, "--dump needs a list of stages: " STAGE_NAMES ".");
 }
 
-bool cli_dump_module(PtxModule *m, const char *list, Str *out, Error *err) {
+static bool dump_functions(PtxModule *m, const char *list, Str *out, Error *err) {
   for (uint32_t f = 0; f < m->nfuncs; f++) {
     PtxFunc *func = m->funcs[f];
     if (func->is_declaration) continue;
@@ -100,12 +113,31 @@ bool cli_dump_module(PtxModule *m, const char *list, Str *out, Error *err) {
     bool ok = ir_verify(cfg, err);
     for (const char *p = list; ok && *p;) {
       size_t n = strcspn(p, ",");
-      str_printf(out, "%.*s of %s %s\n", (int)n, p, func->is_entry ? "kernel" : "function", func->name);
-      find_stage(p, n)(cfg, out);
+      DumpFunction *run = find_stage(p, n);
+      if (run) {
+        str_printf(out, "%.*s of %s %s\n", (int)n, p, func->is_entry ? "kernel" : "function", func->name);
+        run(cfg, out);
+      }
       p += n + (p[n] == ',');
     }
     ir_cfg_free(cfg);
     if (!ok) return false;
+  }
+  return true;
+}
+
+bool cli_dump_module(PtxModule *m, const char *list, Str *out, Error *err) {
+  if (!dump_functions(m, list, out, err)) return false;
+  for (const char *p = list; *p;) {
+    size_t n = strcspn(p, ",");
+    if (is_contract(p, n)) {
+      Str log = {0};
+      bool ok = ir_contract_for(m, 0, &log, err);
+      str_printf(out, "contract\n%s", log.len ? log.data : "  nothing to change\n");
+      str_free(&log);
+      return ok;
+    }
+    p += n + (p[n] == ',');
   }
   return true;
 }
