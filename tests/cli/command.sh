@@ -1,16 +1,10 @@
 #!/usr/bin/env bash
 # The command line: options, exit codes, signals, log files, JSON. Needs no kernel.
 set -u
+. tests/lib/check.sh
 w=$WARPGRIND d=$TEST_DIR
 cd "$d" || exit 1
 
-# check NAME CONDITION…: one result line
-check() {
-  local name=$1; shift
-  if "$@"; then echo "ok $name"; else echo "FAIL $name: $*"; fi
-}
-code() { "$@" > out 2> err; echo $?; }
-has() { grep -qF -- "$2" "$1" || { echo "$1 lacks: $2"; cat "$1"; return 1; }; }
 
 check exit_code            [ "$(code "$w" sh -c 'exit 7')" = 7 ]
 check summary              has err 'ERROR SUMMARY: 0 errors from 0 places'

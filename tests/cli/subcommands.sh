@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # warpgrind ptx, image and version: what they print and their exit codes.
 set -u
+. tests/lib/check.sh
 w=$WARPGRIND d=$TEST_DIR ptx=examples/merge_sort/ptx/merge_sort.ptx seeds=tests/fuzz/seeds
-check() {
-  local name=$1; shift
-  if "$@"; then echo "ok $name"; else echo "FAIL $name: $*"; fi
-}
-code() { "$@" > "$d/out" 2> "$d/err"; echo $?; }
-has() { grep -qF -- "$2" "$1" || { echo "$1 lacks: $2"; cat "$1"; return 1; }; }
 
 check ptx_check           [ "$(code "$w" ptx --check $ptx)" = 0 ]
 check ptx_check_silent    [ ! -s "$d/out" ]
