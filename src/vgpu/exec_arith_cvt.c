@@ -381,6 +381,7 @@ bool VGPU_NAME(arith_bind_cvt)(Binder *b) {
   if (ftz && td == TYPE_F32 && from_float && ts != TYPE_F64) {
     v = step(b, flush_f32, v, td);
   }
+  if (ptx_has(in, MOD_SAT) && td == TYPE_BF16) return bind_unsupported(b, "no saturation to bf16");
   if (ptx_has(in, MOD_SAT)) v = step(b, td == TYPE_F64 ? saturate_f64 : td == TYPE_F16 ? saturate_f16 : saturate_f32, v, td);
   return finish(b, v, d, d_bytes);
 }

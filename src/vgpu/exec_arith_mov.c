@@ -118,10 +118,43 @@ static bool bind_vector(Binder *b, PtxType t, bool packing) {
   return true;
 }
 
+// Element k of {a, b, …}, of a vector register, or of a special register with components.
+static PtxOperand element_of(const PtxOperand *o, unsigned k) {
+  if (o->kind == OPD_VECTOR) return o->list[k];
+  PtxOperand e = *o;
+  e.selector = SEL_X + k;
+  return e;
+}
+static bool has_elements(const PtxOperand *o, unsigned n) {
+  return o->kind == OPD_VECTOR ? o->nlist == n : o->kind == OPD_REG ? o->reg->vector >= n && !o->selector : o->kind == OPD_SREG && ptx_sreg_is_vector(o->sreg) && !o->selector;
+}
+
+// mov.v2, mov.v4: element by element, through scratch registers because {a, b} = {b, a} must swap.
+static bool bind_elements(Binder *b, PtxType t, unsigned n) {
+  const PtxOperand *d = &b->in->ops[0], *s = &b->in->ops[1];
+  if (!has_elements(d, n) || !has_elements(s, n)) return bind_unsupported(b, "vectors of the same length were expected");
+  uint32_t copy[4];
+  unsigned bytes = MAX(ptx_type_size(t), 2u);
+  for (unsigned k = 0; k < n; k++) {
+    PtxOperand from = element_of(s, k);
+    uint32_t x = bind_src(b, &from, t);
+    copy[k] = bind_scratch(b, bytes);
+    if (!emit_move(b, copy[k], bytes, x, bind_width(b, &from, t))) return false;
+  }
+  for (unsigned k = 0; k < n; k++) {
+    PtxOperand to = element_of(d, k);
+    if (to.kind == OPD_SINK) continue;
+    if (!emit_move(b, bind_dst(b, &to, t), bind_width(b, &to, t), copy[k], bytes)) return false;
+  }
+  return true;
+}
+
 bool VGPU_NAME(arith_bind_mov)(Binder *b) {
   const PtxInstr *in = b->in;
   PtxType t = main_type(in);
   const PtxOperand *d = &in->ops[0], *s = &in->ops[1];
+  if (ptx_has(in, MOD_V2)) return bind_elements(b, t, 2);
+  if (ptx_has(in, MOD_V4)) return bind_elements(b, t, 4);
   if (s->kind == OPD_VECTOR && d->kind == OPD_VECTOR) return bind_unsupported(b, "a move between two vectors");
   if (s->kind == OPD_VECTOR) return bind_vector(b, t, true);
   if (d->kind == OPD_VECTOR) return bind_vector(b, t, false);
