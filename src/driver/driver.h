@@ -111,6 +111,7 @@ struct Module {
   Context *ctx;                                          // NULL: a library's, not yet bound
   VgpuModule *vgpu;
   Library *library;
+  bool shares_managed;                                   // its managed variables are another module's
   StrMap functions;                                      // name -> Function
   VEC(Function *) all_functions;
   VEC(TexRef *) texrefs;

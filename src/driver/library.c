@@ -24,11 +24,16 @@ CUresult library_module(Library *lib, Context *ctx, Module **out) {
   }
   if (!m) {
     Error err = {{0}};
-    result = module_load(ctx, &lib->code, &m, &err);
+    result = module_load(NULL, &lib->code, &m, &err);
     if (result) {
       module_report_failure(&lib->code, &err);
     } else {
       m->library = lib;
+      if (lib->modules.len) {
+        vgpu_module_share_managed(m->vgpu, lib->modules.data[0]->vgpu);
+        m->shares_managed = true;
+      }
+      if (ctx) module_bind(m, ctx);
       vec_push(&lib->modules, m);
     }
   }
@@ -194,7 +199,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *size, CUlibrary handle, co
   return global(out, size, handle, name, ctx, false);
 }
 
-// Managed variables belong to no context; with several contexts each has its own copy here (docs/driver.md).
+// Managed variables belong to no context: all modules of the library share the first one's.
 CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *size, CUlibrary handle, const char *name) {
   return global(out, size, handle, name, NULL, true);
 }

@@ -54,10 +54,12 @@ static PtxModule *parse(const PtxText *unit, Error *err) {
   return NULL;
 }
 
+static bool is_own(const Module *m, const VgpuGlobal *g) { return g->size && !(g->managed && m->shares_managed); }
+
 static void register_globals(Module *m) {
   VgpuGlobal g;
   for (uint32_t i = 0; vgpu_module_global_at(m->vgpu, i, &g); i++)
-    if (g.size)
+    if (is_own(m, &g))
       alloc_add(&(Alloc){.base = (uintptr_t)g.address, .size = g.size, .kind = ALLOC_GLOBAL, .ctx = m->ctx,
                          .device = m->ctx->device, .flags = g.managed});
 }
@@ -66,7 +68,7 @@ static void unregister_globals(Module *m) {
   VgpuGlobal g;
   Alloc gone;
   for (uint32_t i = 0; vgpu_module_global_at(m->vgpu, i, &g); i++)
-    if (g.size) alloc_remove((uintptr_t)g.address, &gone);
+    if (is_own(m, &g)) alloc_remove((uintptr_t)g.address, &gone);
 }
 
 // A library's module belongs to the first context that uses it.

@@ -229,6 +229,12 @@ bool vgpu_module_global(VgpuModule *m, const char *name, VgpuGlobal *out) {
   return s != NULL;
 }
 
+// Both modules come from the same PTX, so their variables stand in the same order.
+void vgpu_module_share_managed(VgpuModule *m, VgpuModule *first) {
+  for (uint32_t i = 0; i < m->vars.len && i < first->vars.len; i++)
+    if (m->vars.data[i]->var->managed) m->vars.data[i]->address = first->vars.data[i]->address;
+}
+
 const VgpuKernelInfo *vgpu_kernel_info(const VgpuKernel *k) {
   kernel_prepare((VgpuKernel *)k, NULL);      // the figures about shared and local memory come from the code
   return &k->info;

@@ -36,6 +36,8 @@ VgpuKernel *vgpu_module_kernel_at(VgpuModule *m, uint32_t i);         // i-th en
 typedef struct VgpuGlobal { const char *name; void *address; size_t size; bool managed, is_const; } VgpuGlobal;
 bool vgpu_module_global(VgpuModule *m, const char *name, VgpuGlobal *out);
 bool vgpu_module_global_at(VgpuModule *m, uint32_t i, VgpuGlobal *out);
+// The same code loaded again (for another context): its managed variables are the first one's. Before its first launch.
+void vgpu_module_share_managed(VgpuModule *m, VgpuModule *first);
 
 typedef struct VgpuParam { uint32_t offset, size; } VgpuParam;
 typedef struct VgpuKernelInfo {

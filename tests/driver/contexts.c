@@ -99,6 +99,34 @@ static void separate_modules(void) {
   OK(cuCtxDestroy_v2(ctx[0]));
 }
 
+// A managed variable of a library is one variable for all contexts and the host; an ordinary one exists in each.
+static void managed_variable(void) {
+  static const char ptx[] = PTX_HEADER
+    ".visible .global .attribute(.managed) .align 4 .u32 shared_word = 5;\n"
+    ".visible .global .align 4 .u32 own_word = 5;\n"
+    ".visible .entry step() {\n"
+    "  .reg .b32 %r<3>;\n"
+    "  ld.global.u32 %r1, [shared_word]; add.u32 %r1, %r1, 1; st.global.u32 [shared_word], %r1;\n"
+    "  ld.global.u32 %r2, [own_word]; add.u32 %r2, %r2, 1; st.global.u32 [own_word], %r2; ret;\n}\n";
+  CUlibrary lib;
+  CUkernel k;
+  CUdeviceptr word, own;
+  CUcontext ctx[2];
+  OK(cuLibraryLoadData(&lib, ptx, NULL, NULL, 0, NULL, NULL, 0));
+  OK(cuLibraryGetKernel(&k, lib, "step"));
+  for (int i = 0; i < 2; i++) {
+    OK(cuCtxCreate_v2(&ctx[i], 0, i));
+    OK(cuLaunchKernel((CUfunction)k, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuLibraryGetGlobal(&own, NULL, lib, "own_word"));
+    EXPECT(read_int(own) == 6);
+  }
+  OK(cuLibraryGetManaged(&word, NULL, lib, "shared_word"));
+  EXPECT(*(volatile unsigned *)(uintptr_t)word == 7);
+  OK(cuLibraryUnload(lib));
+  for (int i = 0; i < 2; i++) OK(cuCtxDestroy_v2(ctx[1 - i]));
+}
+
 static void primary(void) {
   CUcontext a, b, current;
   unsigned flags;
@@ -141,6 +169,7 @@ int main(void) {
   devices();
   stack();
   separate_modules();
+  managed_variable();
   primary();
   return finish();
 }
