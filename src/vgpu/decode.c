@@ -17,6 +17,7 @@ typedef struct Decoder {
   VEC(struct { uint32_t slot; unsigned width; bool used; }) scratch;
   VEC(struct { uint32_t slot; unsigned width; uint64_t value; }) fills;
   uint32_t const_next;
+  bool has_vectors;                           // the function has vector registers
 } Decoder;
 
 static Decoder *decoder(Binder *b) { return (Decoder *)b; }
@@ -298,9 +299,39 @@ static bool decode_instruction(Decoder *d) {
   }
 }
 
+// A vector register (.reg .v4 .f32 v) as an operand means its elements: families see {v.x, v.y, v.z, v.w}.
+static bool spread_vector(Arena *a, PtxOperand *o) {
+  if (o->kind == OPD_REG && o->reg->vector && !o->selector) {
+    PtxOperand *list = ARENA_ARRAY(a, PtxOperand, o->reg->vector);
+    for (unsigned k = 0; k < o->reg->vector; k++) {
+      list[k] = *o;
+      list[k].selector = SEL_X + k;
+    }
+    *o = (PtxOperand){.kind = OPD_VECTOR, .nlist = o->reg->vector, .list = list};
+    return true;
+  }
+  if ((o->kind != OPD_PAIR && o->kind != OPD_ADDR) || !o->nlist) return false;
+  PtxOperand *list = ARENA_ARRAY(a, PtxOperand, o->nlist);
+  memcpy(list, o->list, o->nlist * sizeof *list);
+  bool changed = false;
+  for (unsigned k = 0; k < o->nlist; k++) changed |= spread_vector(a, &list[k]);
+  if (changed) o->list = list;
+  return changed;
+}
+static PtxInstr *spread_vectors(Decoder *d, PtxInstr *in) {
+  if (!d->has_vectors || in->op == OP_CALL) return in;
+  PtxInstr *copy = ARENA_NEW(&d->code->arena, PtxInstr);
+  *copy = *in;
+  copy->ops = ARENA_ARRAY(&d->code->arena, PtxOperand, in->nops + 1u);
+  memcpy(copy->ops, in->ops, in->nops * sizeof *in->ops);
+  bool changed = false;
+  for (unsigned k = 0; k < in->nops; k++) changed |= spread_vector(&d->code->arena, &copy->ops[k]);
+  return changed ? copy : in;
+}
+
 static void decode_one(Decoder *d, PtxInstr *in) {
   Error why = {""};
-  d->binder.in = in;
+  d->binder.in = in = spread_vectors(d, in);
   d->binder.err = &why;
   for (uint32_t i = 0; i < d->scratch.len; i++) d->scratch.data[i].used = false;
   uint32_t first = d->insts.len, first_fixup = d->fixups.len;
@@ -371,6 +402,7 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   c->func = f->func;
   code_place_locals(c);
   Decoder d = {.kernel = k, .code = c};
+  for (uint32_t i = 0; i < f->func->nregs; i++) d.has_vectors |= f->func->regs[i]->vector != 0;
   d.binder.code = c;
   d.cfg = ir_cfg_build(f->func, err);
   if (!d.cfg) {
