@@ -17,6 +17,8 @@ struct QueueItem {
   Work work;
 };
 
+enum { MAX_PENDING = 8192 };                  // a program far ahead of its stream waits, as it would for a device (1024 there)
+
 typedef struct Waiter Waiter;
 struct Waiter { Stream *stream; uint64_t seq; pthread_cond_t wake; Waiter *next; };
 
@@ -224,8 +226,10 @@ CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t n
   else s->head = item;
   s->tail = item;
   schedule(s);
+  bool full = number - s->completed > MAX_PENDING;
   pthread_mutex_unlock(&queue_lock);
   if (flags & SUBMIT_WAIT) queue_wait(s, number);
+  else if (full) queue_wait(s, number - MAX_PENDING / 2);
   return CUDA_SUCCESS;
 }
 
