@@ -1,6 +1,7 @@
 // Copies by tensor map (tiles, edges, swizzles, reductions) and wgmma from the tiles they make.
 // arch: compute_90a
 // expect: all checks passed
+#include <cmath>
 #include <cuda.h>
 #include <cuda_fp16.h>
 
@@ -187,11 +188,123 @@ static void check_products() {
   }
 }
 
+// --- wgmma of every type: 64x8, one step of k (32 bytes), pieces of 8 rows of 16 bytes ---
+enum { BF16, TF32, E4M3, E5M2, S8, U8, B1, F16_F16, TYPES };
+static const char *const type_names[] = {"bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "b1", "f16 to f16"};
+
+template <int TYPE> __global__ void types(const uint4 *a, const uint4 *b, unsigned *out) {
+  __shared__ __align__(128) uint4 sa[128], sb[16];
+  for (int i = threadIdx.x; i < 128; i += blockDim.x) sa[i / 16 * 16 + i % 2 * 8 + i % 16 / 2] = a[i];      // a: [row][2]
+  if (threadIdx.x < 16) sb[threadIdx.x % 2 * 8 + threadIdx.x / 2] = b[threadIdx.x];
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  unsigned long long da = descriptor(sa, 128, 256, 0), db = descriptor(sb, 128, 256, 0);
+  unsigned d[4] = {0, 0, 0, 0};
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#define WGMMA(shape_types, extra) \
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n8" shape_types " {%0,%1,%2,%3}, %4, %5, p" extra "; }" \
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]) : "l"(da), "l"(db))
+#define WGMMA_F(shape_types, extra) \
+  do { \
+    float f[4] = {0, 0, 0, 0}; \
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n8" shape_types " {%0,%1,%2,%3}, %4, %5, p" extra "; }" \
+                 : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3]) : "l"(da), "l"(db)); \
+    asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory"); \
+    for (int i = 0; i < 4; i++) d[i] = __float_as_uint(f[i]); \
+  } while (0)
+  if (TYPE == BF16) WGMMA_F("k16.f32.bf16.bf16", ", 1, 1, 0, 0");
+  if (TYPE == TF32) WGMMA_F("k8.f32.tf32.tf32", ", 1, 1");
+  if (TYPE == E4M3) WGMMA_F("k32.f32.e4m3.e4m3", ", 1, 1");
+  if (TYPE == E5M2) WGMMA_F("k32.f32.e5m2.e5m2", ", 1, 1");
+  if (TYPE == S8) WGMMA("k32.s32.s8.s8", "");
+  if (TYPE == U8) WGMMA("k32.s32.u8.u8", "");
+  if (TYPE == B1) WGMMA("k256.s32.b1.b1.and.popc", "");
+  if (TYPE == F16_F16)
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0,%1}, %2, %3, p, 1, 1, 0, 0; }"
+                 : "+r"(d[0]), "+r"(d[1]) : "l"(da), "l"(db));
+  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+  for (int i = 0; i < 4; i++) out[threadIdx.x * 4 + i] = d[i];
+}
+
+static float value_of(int type, const unsigned char *row, int k) {
+  unsigned short h;
+  float f;
+  switch (type) {
+  case BF16: { memcpy(&h, row + 2 * k, 2); unsigned u = (unsigned)h << 16; memcpy(&f, &u, 4); return f; }
+  case F16_F16: { __half x; memcpy(&x, row + 2 * k, 2); return __half2float(x); }
+  case TF32: memcpy(&f, row + 4 * k, 4); return f;
+  case E4M3: { int e = row[k] >> 3 & 15; f = e ? ldexpf(1 + (row[k] & 7) / 8.0f, e - 7) : ldexpf((row[k] & 7) / 8.0f, -6); return row[k] & 128 ? -f : f; }
+  case E5M2: { int e = row[k] >> 2 & 31; f = e ? ldexpf(1 + (row[k] & 3) / 4.0f, e - 15) : ldexpf((row[k] & 3) / 4.0f, -14); return row[k] & 128 ? -f : f; }
+  case S8: return (float)(signed char)row[k];
+  case U8: return row[k];
+  default: return row[k / 8] >> k % 8 & 1;
+  }
+}
+
+// Bytes of small values of the type: whatever the type, sums of 32 products are exact.
+static void fill(int type, unsigned char *p, int n, unsigned salt) {
+  for (int i = 0; i < n; i++) {
+    unsigned r = (unsigned)i * 2654435761u + salt;
+    int v = (int)(r >> 20) % 7 - 3;
+    float f = (float)v;
+    unsigned u;
+    memcpy(&u, &f, 4);
+    __half h = __float2half(f);
+    switch (type) {
+    case BF16: if (i % 2 == 0) memcpy(p + i, (char *)&u + 2, 2); break;
+    case F16_F16: if (i % 2 == 0) memcpy(p + i, &h, 2); break;
+    case TF32: if (i % 4 == 0) memcpy(p + i, &u, 4); break;
+    case E4M3: p[i] = (unsigned char)(0x30 + r % 24 + (r >> 7 & 0x80)); break;
+    case E5M2: p[i] = (unsigned char)(0x38 + r % 12 + (r >> 7 & 0x80)); break;
+    default: p[i] = (unsigned char)(r >> 13); break;
+    }
+  }
+}
+
+static void check_types() {
+  unsigned char *a, *b;
+  unsigned *out;
+  OK(cudaMallocManaged(&a, 2048));
+  OK(cudaMallocManaged(&b, 256));
+  OK(cudaMallocManaged(&out, 2048));
+  for (int type = 0; type < TYPES; type++) {
+    fill(type, a, 2048, 17), fill(type, b, 256, 99);
+    const uint4 *pa = (const uint4 *)a, *pb = (const uint4 *)b;
+    switch (type) {
+    case BF16: types<BF16><<<1, 128>>>(pa, pb, out); break;
+    case TF32: types<TF32><<<1, 128>>>(pa, pb, out); break;
+    case E4M3: types<E4M3><<<1, 128>>>(pa, pb, out); break;
+    case E5M2: types<E5M2><<<1, 128>>>(pa, pb, out); break;
+    case S8: types<S8><<<1, 128>>>(pa, pb, out); break;
+    case U8: types<U8><<<1, 128>>>(pa, pb, out); break;
+    case B1: types<B1><<<1, 128>>>(pa, pb, out); break;
+    default: types<F16_F16><<<1, 128>>>(pa, pb, out); break;
+    }
+    OK(cudaDeviceSynchronize());
+    int n = type == TF32 ? 8 : type == BF16 || type == F16_F16 ? 16 : type == B1 ? 256 : 32, wrong = 0;
+    for (int t = 0; t < 128; t++)
+      for (int i = 0; i < 4; i++) {
+        int row = t / 32 * 16 + t % 32 / 4 + (i & 2) * 4, col = t % 4 * 2 + (i & 1);
+        float sum = 0, got;
+        for (int k = 0; k < n; k++) sum += value_of(type, a + row * 32, k) * value_of(type, b + col * 32, k);
+        if (type == F16_F16) {
+          __half h;
+          memcpy(&h, (char *)(out + t * 4 + i / 2) + (i & 1) * 2, 2);
+          got = __half2float(h);
+        } else if (type == S8 || type == U8 || type == B1) got = (float)(int)out[t * 4 + i];
+        else memcpy(&got, out + t * 4 + i, 4);
+        wrong += got != sum;
+      }
+    if (wrong) printf("wgmma of %s: %d elements are wrong\n", type_names[type], wrong), failures++;
+  }
+}
+
 int main() {
   cudaDriverEntryPointQueryResult found;
   OK(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", (void **)&encode, cudaEnableDefault, &found));
   EXPECT(encode && found == cudaDriverEntryPointSuccess);
   check_tiles();
   check_products();
+  check_types();
   return finish();
 }
