@@ -1,5 +1,6 @@
 // atom and red. Memory of the window may be touched by several workers, so operations there are atomic; a block, and the
 // blocks of a cluster, run on one worker at a time, so shared memory needs no atomic instructions.
+#include "vgpu/arith_float.h"
 #include "vgpu/exec_memory.h"
 #include "vgpu/half.h"
 
@@ -12,7 +13,7 @@ typedef struct AtomDesc {
   MemDesc mem;                                // first: mem_desc() works; slot[]/width[] are the destinations
   PtxType type;
   AtomicOp op;
-  bool returns, flush;                        // flush: global f32 add treats subnormals as zero
+  bool returns, shared;
   uint32_t b[8], c;                           // operand slots (vector forms have several b)
   uint8_t bwidth[8], cwidth;
 } AtomDesc;
@@ -22,20 +23,26 @@ typedef struct AtomDesc {
 
 static uint32_t flushed(uint32_t f) { return f & 0x7f800000 ? f : f & 0x80000000; }
 
-// GPU arithmetic makes one NaN of all of them.
-static uint64_t add(PtxType t, uint64_t x, uint64_t y, bool flush) {
+// x: what memory holds, y: the operand. Of two NaNs the global unit gives the operand before what memory holds and leaves a
+// signaling NaN as it is; in shared memory the thread adds: what memory holds comes first, made quiet (measured).
+static uint64_t add_f64(uint64_t x, uint64_t y, bool shared) {
+  double m = f64_from_bits(x), v = f64_from_bits(y), r = m + v;
+  if (shared) return f64_bits(f64_propagate2(r, m, v));
+  return r == r ? f64_bits(r) : v != v ? y : m != m ? x : F64_NAN_BITS;
+}
+
+// GPU arithmetic makes one NaN of all of the other types. Global f32 add treats subnormals as zero.
+static uint64_t add(PtxType t, uint64_t x, uint64_t y, bool shared) {
   switch (t) {
   case TYPE_F32: {
     uint32_t a = (uint32_t)x, b = (uint32_t)y;
+    bool flush = !shared;
     if (flush) a = flushed(a), b = flushed(b);
     float r = FLOAT_OF(float, a) + FLOAT_OF(float, b);
     uint32_t bits = r != r ? 0x7fffffff : BITS_OF(uint32_t, r);
     return flush ? flushed(bits) : bits;
   }
-  case TYPE_F64: {
-    double r = FLOAT_OF(double, x) + FLOAT_OF(double, y);
-    return r != r ? 0xfff8000000000000ull : BITS_OF(uint64_t, r);
-  }
+  case TYPE_F64: return add_f64(x, y, shared);
   case TYPE_F16: return half_from_float(half_to_float((uint16_t)x) + half_to_float((uint16_t)y));
   case TYPE_BF16: return bfloat_from_float(bfloat_to_float((uint16_t)x) + bfloat_to_float((uint16_t)y));
   case TYPE_F16X2: return add(TYPE_F16, x & 0xffff, y & 0xffff, false) | add(TYPE_F16, x >> 16 & 0xffff, y >> 16 & 0xffff, false) << 16;
@@ -49,25 +56,21 @@ static bool less(PtxType t, uint64_t x, uint64_t y) {
   case TYPE_S32: return (int32_t)x < (int32_t)y;
   case TYPE_U32: case TYPE_B32: return (uint32_t)x < (uint32_t)y;
   case TYPE_S64: return (int64_t)x < (int64_t)y;
-  case TYPE_F16: return half_to_float((uint16_t)x) < half_to_float((uint16_t)y);
-  case TYPE_BF16: return bfloat_to_float((uint16_t)x) < bfloat_to_float((uint16_t)y);
   case TYPE_F32: return FLOAT_OF(float, (uint32_t)x) < FLOAT_OF(float, (uint32_t)y);
   default: return x < y;
   }
 }
 
-static bool is_nan16(PtxType t, uint64_t x) { return (x & 0x7fff) > (t == TYPE_F16 ? 0x7c00u : 0x7f80u); }
-
 static uint64_t pick(PtxType t, uint64_t x, uint64_t y, bool max) {
-  if (t == TYPE_F16X2 || t == TYPE_BF16X2) {
+  switch (t) {
+  case TYPE_F16: return max ? f16_max((uint16_t)x, (uint16_t)y) : f16_min((uint16_t)x, (uint16_t)y);
+  case TYPE_BF16: return max ? bf16_max((uint16_t)x, (uint16_t)y) : bf16_min((uint16_t)x, (uint16_t)y);
+  case TYPE_F16X2: case TYPE_BF16X2: {
     PtxType half = t == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
-    return pick(half, x & 0xffff, y & 0xffff, max) | pick(half, x >> 16 & 0xffff, y >> 16 & 0xffff, max) << 16;
+    return pick(half, x, y, max) | pick(half, x >> 16, y >> 16, max) << 16;
   }
-  if (t == TYPE_F16 || t == TYPE_BF16) {
-    if (is_nan16(t, x)) return is_nan16(t, y) ? 0x7fff : y;
-    if (is_nan16(t, y)) return x;
+  default: return (max ? less(t, x, y) : less(t, y, x)) ? y : x;
   }
-  return (max ? less(t, x, y) : less(t, y, x)) ? y : x;
 }
 
 // One element: old value -> new value.
@@ -80,7 +83,7 @@ static uint64_t combine(const AtomDesc *d, uint64_t old, uint64_t b, uint64_t c)
   case AT_XOR: return old ^ b;
   case AT_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
   case AT_DEC: return old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
-  case AT_ADD: return add(d->type, old, b, d->flush);
+  case AT_ADD: return add(d->type, old, b, d->shared);
   default: return pick(d->type, old, b, d->op == AT_MAX);
   }
 }
@@ -209,7 +212,7 @@ bool VGPU_NAME(atomic_find_step)(const PtxInstr *in, PtxType t, AtomicStep *s) {
 }
 
 void VGPU_NAME(atomic_step)(const AtomicStep *s, char *p, uint64_t value) {
-  AtomDesc d = {.type = s->type, .op = (AtomicOp)s->op, .flush = s->flush};
+  AtomDesc d = {.type = s->type, .op = (AtomicOp)s->op, .shared = !s->flush};
   d.mem.size = s->size;
   update(&d, p, value, 0);
 }
@@ -243,7 +246,7 @@ bool VGPU_NAME(bind_atomic)(Binder *b) {
   }
   uint32_t slot;
   if (!memory_bind_address(b, &in->ops[o], in->space, &d->mem, &slot)) return false;
-  d->flush = d->type == TYPE_F32 && d->mem.space != SPACE_SHARED;
+  d->shared = d->mem.space == SPACE_SHARED;
   ExecFn *fn = d->mem.size == 16 ? exec_atomic_128 : exec_atomic_any;
   bool int_add = d->op == AT_ADD && d->mem.count == 1 && (d->type == TYPE_U32 || d->type == TYPE_S32 || d->type == TYPE_B32);
   if (int_add && d->mem.space == SPACE_SHARED && !ptx_has(in, MOD_SHARED_CLUSTER)) fn = exec_add_u32_shared;
