@@ -101,19 +101,20 @@ bool VGPU_NAME(arith_bind_bits)(Binder *b) {
 }
 
 // --- extended precision ---
-// CC.CF is a predicate slot. Each of these computes a sum with a carry in and out (sub: a borrow); flag[0] says whether
-// the carry comes in, flag[1] whether it goes out. imm is the slot of the flag.
+// CC.CF is a predicate slot. Each of these computes a sum with a carry in and out; flag[0] says whether the carry comes in,
+// flag[1] whether it goes out. imm is the slot of the flag. A subtraction adds the complement, so that its flag means "no
+// borrow"; programs see it where an addition follows a subtraction or the other way round (measured).
 enum { CARRY_IN, CARRY_OUT };
 #define DEFINE_CARRY(name, T, LEFT, RIGHT, IS_SUB) \
   EXEC(name) { \
     T *d = REG(w, T, in->d); \
     const T *a = REG(w, T, in->a), *b = REG(w, T, in->b), *c = REG(w, T, in->c); \
-    uint32_t carry = in->flag[CARRY_IN] ? PRED(w, in->imm) : 0, out = 0; \
+    uint32_t carry = in->flag[CARRY_IN] ? PRED(w, in->imm) : IS_SUB ? ~0u : 0, out = 0; \
     (void)a, (void)b, (void)c; \
     for (int i = 0; i < LANES; i++) { \
-      T x = (LEFT), y = (RIGHT), k = carry >> i & 1; \
-      T r = IS_SUB ? x - y - k : x + y + k; \
-      bool over = IS_SUB ? x < y || (x == y && k) : r < x || (r == x && k); \
+      T x = (LEFT), y = IS_SUB ? ~(RIGHT) : (RIGHT), k = carry >> i & 1; \
+      T r = x + y + k; \
+      bool over = r < x || (r == x && k); \
       out |= (uint32_t)over << i; \
       if (w->exec >> i & 1) d[i] = r; \
     } \
