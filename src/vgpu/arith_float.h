@@ -59,6 +59,8 @@ static inline uint16_t half_relu(uint16_t u, uint16_t infinity, uint16_t nan) {
   uint16_t r = u & 0x8000 ? 0 : u;
   return (u & 0x7fff) > infinity ? nan : r;
 }
+// The NaN that stands for an element outside of a tensor, f16 or bf16: fma.oob gives 0 if a or b is one (measured).
+static inline bool half_is_oob(uint16_t u) { return (u & 0x7fff) == 0x7ff7; }
 
 // --- policy: min and max. -0 is less than +0; a NaN loses against a number (with `nan`: it wins) ---
 static inline int32_t f32_order(uint32_t u) { return (int32_t)(u ^ ((uint32_t)((int32_t)u >> 31) & 0x7fffffffu)); }

@@ -39,6 +39,7 @@ HALF(flush_f16, f16_flush(a))
 HALF(saturate_f16, f16_saturate(a))
 HALF(relu_f16, half_relu(a, 0x7c00, F16_NAN_BITS))
 HALF(relu_bf16, half_relu(a, 0x7f80, BF16_NAN_BITS))
+HALF(clear_oob, half_is_oob(b) || half_is_oob(c) ? 0 : a)
 HALF(abs_f16, f16_change_sign(a, a & 0x7fff))
 HALF(neg_f16, f16_change_sign(a, a ^ 0x8000))
 HALF(abs_bf16, bf16_change_sign(a, a & 0x7fff))
@@ -96,10 +97,11 @@ bool VGPU_NAME(arith_bind_half)(Binder *b) {
     s[k] = flushed;
   }
   // What still happens to the result, in order.
-  ExecFn *after[4];
+  ExecFn *after[3];
   unsigned nafter = 0;
   if (ptx_has(in, MOD_SAT)) after[nafter++] = saturate_f16;
   if (ptx_has(in, MOD_RELU)) after[nafter++] = bf ? relu_bf16 : relu_f16;
+  if (ptx_has(in, MOD_OOB)) after[nafter++] = clear_oob;
   uint32_t result = nafter ? bind_scratch(b, bytes) : d;
   if (sources == 3 && (in->op == OP_MIN || in->op == OP_MAX)) {
     uint32_t first = bind_scratch(b, bytes);
@@ -116,7 +118,7 @@ bool VGPU_NAME(arith_bind_half)(Binder *b) {
   }
   for (unsigned k = 0; k < nafter; k++) {
     uint32_t next = k + 1 < nafter ? bind_scratch(b, bytes) : d;
-    EMIT(after[k], next, result, result, result);
+    EMIT(after[k], next, result, s[0], s[1]);
     result = next;
   }
 #undef EMIT
