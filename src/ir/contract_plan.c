@@ -45,7 +45,6 @@ typedef struct Planner {
   bool *dead;                               // instruction has no effect
   uint32_t *current;                        // register -> value it holds, NO_VALUE: something else
   uint32_t *version;                        // register -> how many writes so far
-  uint32_t *divisions;                      // register -> quick divisions by it
   uint32_t region;
   VEC(Value) values;
   VEC(Addition) additions;
@@ -213,16 +212,11 @@ static bool is_product(const Planner *p, const PtxInstr *in) {
   return !(ca && contract_is_one(in->types[0], a)) && !(cb && contract_is_one(in->types[0], b));   // 1 / y is a reciprocal
 }
 
-// Whether PTX has words for a fused addition with this product. Divisions by one register share their reciprocal, and
-// written as rcp it would be moved out of a loop.
-static bool is_expressible(const Planner *p, uint32_t i) {
-  const PtxInstr *product = p->c->instrs[i];
+// Whether PTX has words for a fused addition with this product. A division written as rcp and fma computes the same, but
+// ptxas schedules and shares it otherwise; only a constant divisor is folded in both.
+static bool is_expressible(const Planner *p, const PtxInstr *product) {
   uint64_t bits;
-  if (product->op == OP_MUL) return true;
-  if (product->op == OP_RCP) return false;
-  if (contract_constant(&p->facts, &product->ops[2], &bits)) return true;
-  return ptx_has(product, MOD_APPROX) && ptx_has(product, MOD_FTZ) && product->ops[2].kind == OPD_REG &&
-         p->divisions[product->ops[2].reg->id] == 1 && p->c->blocks[p->c->block_of[i]].loop == IR_NONE;
+  return product->op == OP_MUL || (product->op == OP_DIV && contract_constant(&p->facts, &product->ops[2], &bits));
 }
 
 static bool is_addition(const PtxInstr *in) { return (in->op == OP_ADD || in->op == OP_SUB) && contract_is_candidate(in); }
@@ -449,10 +443,7 @@ static void write_plan(Planner *p) {
     bool const_product = mul->op == OP_MUL && (contract_constant(&p->facts, &mul->ops[1], &bits) ||
                          contract_constant(&p->facts, &mul->ops[2], &bits));
     bool const_addend = contract_constant(&p->facts, &in->ops[2 - s->operand], &bits);
-    // x / y + x written as rcp and fma is scheduled otherwise.
-    const PtxOperand *addend = &in->ops[2 - s->operand];
-    bool same_source = mul->op == OP_DIV && addend->kind == OPD_REG && mul->ops[1].kind == OPD_REG && addend->reg == mul->ops[1].reg;
-    if (!is_expressible(p, s->mul) || same_source) stuck[a->fused] = true;
+    if (!is_expressible(p, mul)) stuck[a->fused] = true;
     if (in->types[0] == TYPE_BF16X2 && ((s->negate_product && !const_product) || (s->negate_addend && !const_addend)))
       stuck[a->fused] = true;
   }
@@ -476,9 +467,6 @@ void contract_plan(const IrCfg *c, uint32_t sm, bool debug, ContractPlan *plan) 
   contract_find_facts(c, &p.arena, &p.facts);
   p.current = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
   p.version = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
-  p.divisions = ARENA_ARRAY(&p.arena, uint32_t, nregs + 1);
-  for (uint32_t i = 0; i < c->ninstrs; i++)
-    if (is_quick_division(c->instrs[i]) && c->instrs[i]->ops[2].kind == OPD_REG) p.divisions[c->instrs[i]->ops[2].reg->id]++;
   for (uint32_t r = 0; r < nregs; r++) p.current[r] = NO_VALUE;
   if (!debug) {                             // ptxas -g does not fuse
     find_dead_code(&p);
