@@ -34,6 +34,7 @@ static void release(Block *b, uint32_t id) {
         f->resumed = true;
         f->result = f->needed == 1 ? bar->popc : f->needed == 2 ? bar->and_ : bar->or_;
       }
+    if (bar->arrived[i]) w->shared_store_waits = true;
     bar->arrived[i] = 0;
   }
   bar->active = false;

@@ -265,6 +265,7 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
       uint32_t lanes = MIN(l->nthreads - i * LANES, (uint32_t)LANES);
       w->launch = l;
       w->stores_to_wait = l->nwarps > 1 ? STORES_TO_WAIT : 0;
+      w->shared_store_waits = l->nwarps > 1;
       w->live = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
       warp_start(w, l->kernel->code, w->base_frame.regs);
     }

@@ -69,9 +69,8 @@ static const Inst *exec_load_any(Warp *w, const Inst *in) {
   return in + 1;
 }
 
-static const Inst *exec_store_any(Warp *w, const Inst *in) {
+static const Inst *store_any(Warp *w, const Inst *in) {
   const MemDesc *d = mem_desc(in);
-  if ((d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC) && vgpu_must_wait_before_store(w)) return vgpu_yield(w, in);
   char *p[LANES];
   w->mem_pc = in;
   unsigned bytes = d->size * d->count;
@@ -88,6 +87,13 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
     }
   }
   return in + 1;
+}
+
+static const Inst *exec_store_any(Warp *w, const Inst *in) {
+  const MemDesc *d = mem_desc(in);
+  if ((d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC) && vgpu_must_wait_before_store(w)) return vgpu_yield(w, in);
+  if (d->space == SPACE_SHARED && vgpu_must_wait_before_shared_store(w)) return vgpu_yield(w, in);
+  return store_any(w, in);
 }
 
 // --- specialised by space: how an address becomes a host address, and which ones are good ---
@@ -128,8 +134,8 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
       } \
     !bad_ && !(low_ & ((bytes) - 1)); \
   })
-#define SHARED32_WAIT()
-#define SHARED64_WAIT()
+#define SHARED32_WAIT() if (vgpu_must_wait_before_shared_store(w)) return vgpu_yield(w, in)
+#define SHARED64_WAIT() SHARED32_WAIT()
 #define SHARED32_ADDR uint32_t
 #define SHARED32_BASE SHARED_BASE_POINTER
 #define SHARED32_GOOD SHARED_GOOD
@@ -194,7 +200,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
       for (int i = 0; i < 16; i++) hi[i] = (T)d[i + 16]; \
       return in + 1; \
     } \
-    if (!SPACE##_GOOD(sizeof(T))) return exec_store_any(w, in); \
+    if (!SPACE##_GOOD(sizeof(T))) return store_any(w, in); \
     FOR_LANES(i, w->exec) *(T *)(base + a[i]) = (T)d[i]; \
     return in + 1; \
   }
@@ -233,7 +239,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
     const uint32_t *slot = mem_desc(in)->slot; \
     SPACE##_WAIT(); \
     w->mem_pc = in; \
-    if (!SPACE##_GOOD(sizeof(T) * N)) return exec_store_any(w, in); \
+    if (!SPACE##_GOOD(sizeof(T) * N)) return store_any(w, in); \
     const uint64_t base = SPACE##_BASE; \
     const T *d[N]; \
     for (int e = 0; e < N; e++) d[e] = REG(w, T, slot[e]); \
@@ -261,9 +267,9 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
   static const Inst *store_local_##T##_##R(Warp *w, const Inst *in) { \
     const MemDesc *m = mem_desc(in); \
     uint64_t first = address_of(w, in, m, 0), differ = 0; \
-    if (w->exec != FULL_MASK) return exec_store_any(w, in); \
+    if (w->exec != FULL_MASK) return store_any(w, in); \
     for (int i = 1; i < LANES; i++) differ |= address_of(w, in, m, (unsigned)i) ^ first; \
-    if (differ || first + sizeof(T) > w->local_bytes || first % sizeof(T)) return exec_store_any(w, in); \
+    if (differ || first + sizeof(T) > w->local_bytes || first % sizeof(T)) return store_any(w, in); \
     const R *d = REG(w, R, in->d); \
     char *p = w->local + first; \
     for (int i = 0; i < LANES; i++, p += w->local_bytes) *(T *)p = (T)d[i]; \

@@ -137,6 +137,7 @@ struct Warp {
   Frame *free_frames;       // of called functions, kept for the next call
   bool rotate, fair;        // see control.c
   uint32_t stores_to_wait;  // see vgpu_must_wait_before_store
+  bool shared_store_waits;  // see vgpu_must_wait_before_shared_store
   uint32_t expired;         // budgets used up since lanes last took turns
   uint32_t cluster_phase[LANES];
   uint32_t polls;           // volatile/acquire loads, cas, nanosleep, try_wait: tells spinning from working
@@ -214,6 +215,13 @@ static inline void vgpu_poll(Warp *w) {
 // in all of them before one stores, again and again (PolyBench's MVT and GESUMMV). Here a warp runs for long at a time; so
 // before each of its first global stores (two counts each: give way, then go on) it lets the others of its block come as far.
 static inline bool vgpu_must_wait_before_store(Warp *w) { return w->stores_to_wait && (--w->stores_to_wait & 1); }
+// The same for shared memory, before the first store after a barrier: programs that read a neighbour's element and write
+// their own without a barrier between (HeCBench's sosfil).
+static inline bool vgpu_must_wait_before_shared_store(Warp *w) {
+  bool wait = w->shared_store_waits;
+  w->shared_store_waits = false;
+  return wait;
+}
 
 static inline void pred_write(Warp *w, uint32_t slot, uint32_t exec, uint32_t value) {
   uint32_t *p = &PRED(w, slot);
