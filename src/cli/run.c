@@ -65,6 +65,14 @@ static const char *absolute_name(const char *name) {
   return s.data;                               // lives as long as the options
 }
 
+// The program and the command both append to the log; a new run starts with an empty one. A name with %p is new anyway.
+static bool start_log(const char *pattern, Error *err) {
+  Str name = {0};
+  bool ok = options_expand_name(pattern, 0, &name, err) && (strstr(pattern, "%p") || file_write(name.data, "", 0, err));
+  str_free(&name);
+  return ok;
+}
+
 typedef struct Child { pid_t pid; int exec_errno; } Child;
 
 // Tells a program that could not be executed from one that exits with the same code.
@@ -142,6 +150,7 @@ int cli_run(const Options *given, char **argv) {
   }
   o.text[OPT_LOG_FILE] = absolute_name(o.text[OPT_LOG_FILE]);
   o.text[OPT_JSON] = absolute_name(o.text[OPT_JSON]);
+  if (o.text[OPT_LOG_FILE] && !start_log(o.text[OPT_LOG_FILE], &err)) return cli_fail("%s", err.text);
   if (o.text[OPT_JSON] && !options_expand_name(o.text[OPT_JSON], 1, &json, &err)) return cli_fail("%s", err.text);
 
   set_library(folder.data);

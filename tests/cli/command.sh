@@ -46,6 +46,9 @@ export WG_TEST_WORD=word
 code "$w" --log-file='log-%q{WG_TEST_WORD}-%p' sh -c 'cd /; exit 0' > /dev/null
 check log_file             has "$(echo log-word-*)" 'NOTHING WAS CHECKED'
 check log_file_not_stderr  [ ! -s err ]
+code "$w" --log-file=same true > /dev/null; code "$w" --log-file=same true > /dev/null
+check log_file_starts_anew [ "$(grep -c 'NOTHING WAS CHECKED' same)" = 1 ]
+check log_file_impossible  [ "$(code "$w" --log-file=no/such/folder/log true)" = 125 ]
 check log_file_unset       [ "$(code "$w" --json='%q{WG_NO_SUCH}' true)" = 125 ]
 code "$w" --json=run.json sh -c 'exit 4' > /dev/null
 check json                 has run.json '"findings":[],"exit_code":4}'
