@@ -1,8 +1,9 @@
 // mma.sync and wmma.mma: D = A*B + C by all lanes of a warp together.
 //
-// Products of 16-bit and narrower floats, and of tf32, are exact in double; sums are made in double and rounded once at
-// the end. docs/semantics.md states how far a GPU's result may be from this one. f64 goes along k with fma.
+// Products of 16-bit and narrower floats, and of tf32, are exact in double. Sums of floats are made as the hardware does
+// (mma_aligned.h); others in double, rounded once at the end. f64 goes along k with fma. docs/semantics.md says more.
 #include "vgpu/exec_mma.h"
+#include "vgpu/mma_aligned.h"
 #include "vgpu/mma_tile.h"
 
 #define MAX_M 32
@@ -43,6 +44,7 @@ static const Inst *exec_mma_float(Warp *w, const Inst *in) {
   const MmaDesc *d = in->ptr;
   double a[MAX_M * MMA_ROW], bt[MAX_N * MMA_ROW], tiles[MAX_TILES][64];
   unsigned c_regs = mma_tile_registers(d->c), d_regs = mma_tile_registers(d->d);
+  bool aligned = d->d == TYPE_F32 && mma_has_aligned_sum(d->a, d->b);
   unpack_float(w, d, false, a);
   unpack_float(w, d, true, bt);
   FOR_TILES(d, rb, cb) {
@@ -52,8 +54,12 @@ static const Inst *exec_mma_float(Warp *w, const Inst *in) {
   for (unsigned cb = 0; cb < d->shape.n / 8u; cb++) {
     double b[MMA_ROW * 8];
     mma_turn_columns(bt + cb * 8 * MMA_ROW, d->shape.k, b);
-    for (unsigned rb = 0; rb < d->shape.m / 8u; rb++)
-      mma_multiply_tile(a + rb * 8 * MMA_ROW, b, d->shape.k, d->d == TYPE_F64, tiles[mma_c_block(d->shape, rb, cb)]);
+    for (unsigned rb = 0; rb < d->shape.m / 8u; rb++) {
+      double *tile = tiles[mma_c_block(d->shape, rb, cb)];
+      const double *rows = a + rb * 8 * MMA_ROW;
+      if (aligned) mma_multiply_aligned(rows, b, d->a, d->b, d->shape.k, tile);
+      else mma_multiply_tile(rows, b, d->shape.k, d->d == TYPE_F64, tile);
+    }
   }
   FOR_TILES(d, rb, cb) {
     unsigned t = mma_c_block(d->shape, rb, cb);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "vgpu/arith_float.h"
 #include "vgpu/mma_values.h"
 #include "vgpu/warp.h"
 
@@ -73,7 +74,7 @@ static inline void mma_multiply_tile(const double *a, const double *b, unsigned 
     for (int j = 0; j < 8; j++) sum[j] = tile[i * 8 + j];
     for (unsigned q = 0; q < k; q++) {
       double x = a[i * MMA_ROW + q];
-      if (fused) for (int j = 0; j < 8; j++) sum[j] = fma(x, b[q * 8 + j], sum[j]);
+      if (fused) for (int j = 0; j < 8; j++) sum[j] = f64_propagate3(fma(x, b[q * 8 + j], sum[j]), b[q * 8 + j], sum[j], x);
       else for (int j = 0; j < 8; j++) sum[j] += x * b[q * 8 + j];
     }
     for (int j = 0; j < 8; j++) tile[i * 8 + j] = sum[j];
