@@ -39,76 +39,69 @@ static inline double mma_power_of_2(int e) {
 // To float, toward zero; 2^128 and more become infinite.
 static inline float mma_cut_to_float(double v) {
   float f = (float)v;
-  if (fabs((double)f) > fabs(v) && fabs(v) < 0x1p128) f = half_float_from_bits(half_float_bits(f) - 1);
-  return f;
+  return half_float_from_bits(half_float_bits(f) - (fabs((double)f) > fabs(v) && fabs(v) < 0x1p128));
 }
 
-// Adds to sum[8] the products of one row of A with eight columns of B, for the `count` indexes along k in `order`.
-static inline void mma_add_aligned(const double *a, const int *ea, const double *b, const int (*eb)[8], const uint8_t *order, unsigned count, double *sum) {
+// Adds to sum[8] `count` products of one row of A with eight columns of B.
+static inline void mma_add_aligned(const double *a, const int *ea, const double *b, const int (*eb)[8], unsigned count, double *sum) {
   int top[8];
   double scale[8], total[8];
   for (int j = 0; j < 8; j++) {
     top[j] = mma_exponent(sum[j], MMA_F32_LEAST);
     if (top[j] < MMA_LEAST_EXPONENT) top[j] = MMA_LEAST_EXPONENT;
   }
-  for (unsigned n = 0; n < count; n++)
+  for (unsigned q = 0; q < count; q++)
     for (int j = 0; j < 8; j++) {
-      int e = ea[order[n]] + eb[order[n]][j];
+      int e = ea[q] + eb[q][j];
       top[j] = e > top[j] ? e : top[j];
     }
   for (int j = 0; j < 8; j++) {
     scale[j] = mma_power_of_2(MMA_KEPT_BITS - top[j]);
     total[j] = (int32_t)(sum[j] * scale[j]);
   }
-  for (unsigned n = 0; n < count; n++)
-    for (int j = 0; j < 8; j++) total[j] += (int32_t)(a[order[n]] * b[order[n] * 8 + j] * scale[j]);      // below 2^27
+  for (unsigned q = 0; q < count; q++)
+    for (int j = 0; j < 8; j++) total[j] += (int32_t)(a[q] * b[q * 8 + j] * scale[j]);      // below 2^27
   for (int j = 0; j < 8; j++) sum[j] = mma_cut_to_float(total[j] * mma_power_of_2(top[j] - MMA_KEPT_BITS));
 }
 
-// Replaces infinities and NaNs by 0 and says whether there were any.
-static inline bool mma_clear_specials(double *x, unsigned rows, unsigned stride, unsigned columns) {
+// Copies with 0 in the place of infinities and NaNs, and says whether there were any.
+static inline bool mma_copy_finite(double *to, const double *from, unsigned n) {
   bool any = false;
-  for (unsigned i = 0; i < rows; i++)
-    for (unsigned k = 0; k < columns; k++) {
-      double *v = &x[i * stride + k];
-      bool special = *v - *v != 0;
-      any |= special;
-      *v = special ? 0 : *v;
-    }
+  for (unsigned i = 0; i < n; i++) {
+    bool special = from[i] - from[i] != 0;
+    any |= special;
+    to[i] = special ? 0 : from[i];
+  }
   return any;
 }
 
-// 8-bit floats: the first two of each four k, then the others, are products of f16 that start from 0; the accumulator is
-// added to their sum as floats are.
-static inline void mma_multiply_finite(const double *a, const double *b, PtxType ta, PtxType tb, unsigned k, double *tile) {
-  bool fp8 = mma_is_fp8(ta);
-  uint8_t order[MMA_ROW];
-  for (unsigned q = 0; q < k; q++) order[fp8 ? q / 4 * 2 + q % 2 + (q % 4 >= 2 ? k / 2 : 0) : q] = (uint8_t)q;
-  int eb[MMA_ROW][8];
-  for (unsigned q = 0; q < k; q++)
-    for (int j = 0; j < 8; j++) eb[q][j] = mma_exponent(b[q * 8 + j], mma_least_exponent(tb));
-  for (int i = 0; i < 8; i++) {
-    const double *row = a + i * MMA_ROW;
-    int ea[MMA_ROW];
-    double sum[8] = {0};
-    for (unsigned q = 0; q < k; q++) ea[q] = mma_exponent(row[q], mma_least_exponent(ta));
-    if (!fp8) memcpy(sum, tile + i * 8, sizeof sum);
-    for (unsigned q = 0; q < k; q += MMA_CHUNK)
-      mma_add_aligned(row, ea, b, (const int(*)[8])eb, order + q, k - q < MMA_CHUNK ? k - q : MMA_CHUNK, sum);
-    for (int j = 0; j < 8; j++) tile[i * 8 + j] = fp8 ? (float)sum[j] + (float)tile[i * 8 + j] : sum[j];
-  }
-}
+// The order of hardware along k: 8-bit floats become f16, the first two of each four for the first product, the others
+// for the second.
+static inline unsigned mma_k_place(bool fp8, unsigned k, unsigned q) { return fp8 ? q / 4 * 2 + q % 2 + (q % 4 >= 2 ? k / 2 : 0) : q; }
 
-// The tile becomes tile + a*b, where tile holds floats. Sums with an infinity or a NaN are what IEEE 754 says.
+// The tile becomes tile + a*b, where tile holds floats. The sums of 8-bit floats start from 0, the accumulator is added to
+// them as floats are. Sums with an infinity or a NaN are what IEEE 754 says.
 static inline void mma_multiply_aligned(const double *a, const double *b, PtxType ta, PtxType tb, unsigned k, double *tile) {
-  double fa[8 * MMA_ROW], fb[8 * MMA_ROW], ft[64];
-  memcpy(fb, b, (size_t)k * 8 * sizeof *b);
-  memcpy(ft, tile, sizeof ft);
-  for (int i = 0; i < 8; i++) memcpy(fa + i * MMA_ROW, a + i * MMA_ROW, (size_t)k * sizeof *a);
-  bool special = mma_clear_specials(fa, 8, MMA_ROW, k);
-  special |= mma_clear_specials(fb, k, 8, 8);
-  special |= mma_clear_specials(ft, 8, 8, 8);
-  mma_multiply_finite(fa, fb, ta, tb, k, ft);
+  double fb[MMA_ROW * 8], ft[64];
+  int eb[MMA_ROW][8];
+  bool fp8 = mma_is_fp8(ta), special = mma_copy_finite(ft, tile, 64);
+  int least_a = mma_least_exponent(ta), least_b = mma_least_exponent(tb);
+  for (unsigned q = 0; q < k; q++) {
+    unsigned at = mma_k_place(fp8, k, q);
+    special |= mma_copy_finite(fb + at * 8, b + q * 8, 8);
+    for (int j = 0; j < 8; j++) eb[at][j] = mma_exponent(fb[at * 8 + j], least_b);
+  }
+  for (int i = 0; i < 8; i++) {
+    int ea[MMA_ROW];
+    double row[MMA_ROW], placed[MMA_ROW], sum[8] = {0}, *fa = fp8 ? placed : row;
+    special |= mma_copy_finite(row, a + i * MMA_ROW, k);
+    for (unsigned q = 0; fp8 && q < k; q++) placed[mma_k_place(fp8, k, q)] = row[q];
+    for (unsigned q = 0; q < k; q++) ea[q] = mma_exponent(fa[q], least_a);
+    if (!fp8) memcpy(sum, ft + i * 8, sizeof sum);
+    for (unsigned q = 0; q < k; q += MMA_CHUNK)
+      mma_add_aligned(fa + q, ea + q, fb + q * 8, (const int(*)[8])(eb + q), k - q < MMA_CHUNK ? k - q : MMA_CHUNK, sum);
+    for (int j = 0; j < 8; j++) ft[i * 8 + j] = fp8 ? (float)sum[j] + (float)ft[i * 8 + j] : sum[j];
+  }
   for (int i = 0; special && i < 64; i++) {
     double sum = tile[i];
     for (unsigned q = 0; q < k; q++) sum += a[i / 8 * MMA_ROW + q] * b[q * 8 + i % 8];
