@@ -222,7 +222,7 @@ def run_line(program):
     """The executable and arguments of the first command of the Makefile's `run` target."""
     made = subprocess.run(['make', '-n', 'run'], cwd=program.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           universal_newlines=True)
-    for line in made.stdout.splitlines():
+    for line in made.stdout.replace('\\\n', ' ').splitlines():
         found = re.match(r'\s*(?:\S+=\S+\s+)*(\./\S+)\s*(.*)$', line)
         if found:
             return found.group(1), found.group(2)
