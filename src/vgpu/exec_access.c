@@ -5,6 +5,7 @@
 // then for all lanes; other addresses are fetched one by one. Whatever is unusual (a lane outside the window, misaligned,
 // cluster addresses) goes to exec_load_any and exec_store_any, which also find the words for a fault.
 #include "vgpu/exec_memory.h"
+#include "vgpu/pair.h"
 
 #define memory_pointers VGPU_NAME(memory_pointers)
 #define memory_bind_address VGPU_NAME(memory_bind_address)
@@ -36,6 +37,9 @@ static inline void store_element(char *p, unsigned size, uint64_t v) {
   }
 }
 
+// Vectors of 16 bytes that threads exchange.
+static inline bool in_one_piece(const MemDesc *d) { return d->order != ORDER_PLAIN && d->size * d->count == 16; }
+
 static void put_register(Warp *w, const MemDesc *d, unsigned e, unsigned lane, uint64_t v) {
   char *r = w->regs + d->slot[e] + (size_t)lane * d->width[e];
   switch (d->width[e]) {
@@ -52,6 +56,11 @@ static const Inst *exec_load_any(Warp *w, const Inst *in) {
   w->mem_pc = in;
   unsigned bytes = d->size * d->count;
   if (!memory_pointers(w, in, d, bytes, bytes, p)) return NULL;
+  uint64_t pairs[LANES][2];
+  if (in_one_piece(d)) FOR_LANES(i, w->exec) {
+    pair_load(p[i], pairs[i]);
+    p[i] = (char *)pairs[i];
+  }
   for (unsigned e = 0; e < d->count; e++) {
     if (d->slot[e] == UINT32_MAX) continue;
     if (d->size == 16) {
@@ -76,6 +85,10 @@ static const Inst *store_any(Warp *w, const Inst *in) {
   unsigned bytes = d->size * d->count;
   if (!memory_pointers(w, in, d, bytes, bytes, p)) return NULL;
   order_before(d);
+  uint64_t pairs[LANES][2];
+  char *to[LANES];
+  bool one_piece = in_one_piece(d);
+  if (one_piece) FOR_LANES(i, w->exec) to[i] = p[i], p[i] = (char *)pairs[i];
   for (unsigned e = 0; e < d->count; e++) {
     if (d->size == 16) {
       FOR_LANES(i, w->exec) memcpy(p[i] + e * 16, w->regs + d->slot[e] + (size_t)i * 16, 16);
@@ -86,6 +99,7 @@ static const Inst *store_any(Warp *w, const Inst *in) {
       store_element(p[i] + e * d->size, d->size, load_element(r, MIN(d->width[e], d->size)));
     }
   }
+  if (one_piece) FOR_LANES(i, w->exec) pair_store(to[i], pairs[i]);
   return in + 1;
 }
 
