@@ -70,11 +70,14 @@ def hecbench(top):
     return sorted(found, key=lambda p: p.size)
 
 
+# Messages about input files that are not in the checkout.
+MISSING = re.compile(r'[Ff]ailed to (open|load|read)|[Cc]annot (be opened|open)|[Cc]ould not (open|stat|find)|not opened|not able to open'
+                     r'|[Uu]nable to open|[Ee]rror opening|filesystem::exists')
+
+
 def hecbench_verdict(output, code):
-    missing = (r'[Ff]ailed to (open|load|read)|[Cc]annot (be opened|open)|[Cc]ould not (open|stat|find)|not opened|not able to open'
-               r'|[Uu]nable to open|[Ee]rror opening|filesystem::exists')
-    if re.search(missing, output) and not re.search(r'\bPASS', output):
-        return 'not tried', 'input data is not there: ' + first_line(output, missing)
+    if MISSING.search(output) and not re.search(r'\bPASS', output):
+        return 'not tried', 'input data is not there: ' + first_line(output, MISSING)
     if re.search(r'\bFAIL(ED|URE)?\b|\bFail(ed)?\b|Verification failed|\bMismatch', output):
         return 'fail', first_line(output, r'FAIL|[Ff]ail|Mismatch')
     if code == 0 and re.search(r'\bPASS(ED)?\b', output):
