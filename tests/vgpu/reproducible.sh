@@ -3,7 +3,7 @@
 set -eu
 . tests/lib/steps.sh
 host=$(ptxhost)
-order() { "$WARPGRIND" --device=cpu --tool=none -q "$@" -- "$host" tests/vgpu/order.ptx; }
+order() { "$WARPGRIND" --device=cpu --tool=none -q "$@" -- "$host" tests/vgpu/order/draw.ptx; }
 check() { if [ "$2" "$3" "$4" ]; then echo "ok $1"; else echo "FAIL $1"; fi; }
 plain=$(order --workers=1) seed3=$(order --workers=1 --seed=3) seed4=$(order --workers=1 --seed=4)
 check in_order_without_seed "$plain" = "$(seq 0 255)"
