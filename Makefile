@@ -74,7 +74,8 @@ SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/libcudart.so.12 $(BUILD)/lib/libcudart
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(SHIMS) $(BUILD)/warpgrind.1
 
 # --- compiling ---
-# Short lines; V=1 shows the commands.
+# Short lines; V=1 shows the commands. A list of headers replaces the last one only when the object is complete: a compile
+# that was killed must not leave an object whose headers are unknown.
 say = @$(if $(V),set -x;,echo "  $(1)  $@";)
 # Objects depend on this file, which changes only when the compiler or its flags do.
 FLAGS_TEXT := $(CC) | $(CFLAGS_ALL) | $(CFLAGS_EXEC) | $(EXEC_FLAGS_v3) | $(EXEC_FLAGS_v4)
@@ -86,18 +87,18 @@ FORCE:
 
 $(BUILD)/obj/vgpu/exec%.o: src/vgpu/exec%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC  ) $(CC) $(CFLAGS_EXEC) -c -o $@ $<
+	$(call say,CC  ) $(CC) $(CFLAGS_EXEC) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
 define variant-rule
 $(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(call say,CC  ) $(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_ISA=$(1) -c -o $$@ $$<
+	$$(call say,CC  ) $(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_ISA=$(1) -MF $$@.d -c -o $$@ $$< && mv $$@.d $$(@:.o=.d)
 endef
 $(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
 
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -c -o $@ $<
+	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
 # One folder alone: `make objs-ptx` compiles it, `make lib-ptx` also makes an archive of it for small test programs.
 objs-%: ; @$(if $(call folder-objs,$*),$(MAKE) --no-print-directory -k $(call folder-objs,$*),echo "src/$*: no .c files")
