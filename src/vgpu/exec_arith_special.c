@@ -12,7 +12,8 @@ static inline float sin_turns(float t) {                 // sin(2 pi t), |t| <= 
   p = -76.70585f + s * p;
   p = 81.60525f + s * p;
   p = -41.341702f + s * p;
-  return t * (6.2831853f + s * p);
+  float r = t * (6.2831853f + s * p);
+  return r > 1.0f ? 1.0f : r < -1.0f ? -1.0f : r;        // rounding must not go past 1: programs count on it
 }
 // The GPU multiplies by 1/(2 pi) in single precision, rounding toward zero, and drops whole turns; so do we, which matters
 // for large angles.
