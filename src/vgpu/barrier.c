@@ -145,8 +145,6 @@ const Inst *exec_cluster_wait(Warp *w, const Inst *in) {
   return vgpu_yield(w, in);
 }
 
-static const Inst *exec_breakpoint_ignored(Warp *w, const Inst *in) { return in + 1; }
-
 static bool bind_barrier(Binder *b) {
   const PtxInstr *in = b->in;
   BarrierDesc *d = bind_alloc(b, sizeof *d);
@@ -183,7 +181,7 @@ bool bind_control(Binder *b) {
   case OP_TRAP: return bind_emit(b, exec_trap), true;
   case OP_NANOSLEEP: return bind_emit(b, exec_yield_hint), true;
   case OP_BRKPT: case OP_PMEVENT: case OP_SETMAXNREG: case OP_GRIDDEPCONTROL:   // launches run in order here
-    return bind_emit(b, exec_breakpoint_ignored), true;
+    return bind_emit(b, exec_nop), true;
   case OP_BAR_WARP_SYNC: {
     uint32_t mask = bind_src(b, &in->ops[0], TYPE_B32);
     bind_emit(b, exec_warp_barrier)->a = mask;

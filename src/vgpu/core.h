@@ -44,12 +44,10 @@ struct VgpuKernel {
   uint32_t shared_static_end, dynamic_base;   // offsets
   uint32_t local_static;                      // bytes of local memory per thread without recursion
   bool recursive;                             // recursion or indirect calls: needs the stack limit
-  bool calls;                                 // calls any function with a body
   struct Group *spare_groups;                 // kept for the next launch; engine's
 };
 bool kernel_prepare(VgpuKernel *k, Error *err);          // decodes once; thread-safe
 bool kernel_shared_offset(const VgpuKernel *k, const PtxVar *v, uint32_t *offset);
-Code *kernel_code(VgpuKernel *k, FuncSym *f, Error *err);  // decoded function for this kernel (also at run time, for indirect calls)
 
 // --- decode.c ---
 struct Code {
@@ -80,10 +78,9 @@ unsigned slot_width(PtxType t);               // bytes per lane of a register of
 
 // --- control.c ---
 ExecFn exec_jump, exec_branch, exec_branch_indexed, exec_join, exec_return, exec_exit, exec_call, exec_call_indirect, exec_trap,
-    exec_guarded, exec_unsupported, exec_nop, exec_yield_hint;
+    exec_guarded, exec_unsupported, exec_yield_hint;
 typedef struct CallSite {
   FuncSym *callee;                            // direct
-  Code *code;                                 // resolved at first call
   uint32_t nargs, nrets;
   // each argument and result: a local-memory variable of the caller, or a register slot
   struct CallValue { bool is_slot; uint32_t where; uint32_t size; } *args, *rets;
@@ -118,6 +115,7 @@ uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
 
 // --- engine.c ---
+uint64_t engine_now_ns(void);                 // a clock that only goes forward
 void engine_free_groups(VgpuKernel *k);
 void vgpu_print(Launch *l, const char *text, size_t n);
 struct Launch {
@@ -136,7 +134,6 @@ struct Launch {
   uint32_t max_resident;                      // groups that may be resident at a time
   uint64_t shuffle_mul, shuffle_add;          // --seed: block order
   bool shuffled;
-  uint64_t rng;
   // under the engine's lock
   struct Group *suspended_first, *suspended_last;
   _Atomic uint32_t resident;                  // groups begun and not ended

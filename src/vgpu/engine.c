@@ -53,7 +53,7 @@ void vgpu_print(Launch *l, const char *text, size_t n) {
   pthread_mutex_unlock(&print_lock);
 }
 
-static uint64_t now_ns(void) {
+uint64_t engine_now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
@@ -135,10 +135,7 @@ static bool fits(const Group *g, const Launch *l) {
 static void group_free(Group *g) {
   for (uint32_t k = 0; k < g->nblocks; k++) {
     Block *b = &g->blocks[k];
-    for (uint32_t i = 0; i < g->nwarps; i++) {
-      warp_free_frames(&b->warps[i]);
-      free(b->warps[i].async);
-    }
+    for (uint32_t i = 0; i < g->nwarps; i++) warp_free_frames(&b->warps[i]);
     free(b->warps);
     free(b->barriers[0].arrived);
     free(b->mem);
@@ -345,7 +342,7 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
       continue;
     }
     if (spun && !worked) return GROUP_SUSPEND;
-    uint64_t now = now_ns();
+    uint64_t now = engine_now_ns();
     if (!start) start = now;
     else if (now - start > GROUP_SLICE_NS) {
       g->ran_ns += now - start;

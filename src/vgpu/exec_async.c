@@ -211,12 +211,8 @@ static const Inst *exec_bulk(Warp *w, const Inst *in) {
 
 static bool bind_bulk(Binder *b) {
   const PtxInstr *in = b->in;
-  PtxSpace spaces[2] = {SPACE_GENERIC, SPACE_GENERIC};
-  unsigned n = 0;
-  for (unsigned m = 0; m < in->nmods && n < 2; m++) {
-    if (in->mods[m] == MOD_GLOBAL) spaces[n++] = SPACE_GLOBAL;
-    if (in->mods[m] == MOD_SHARED_CTA || in->mods[m] == MOD_SHARED_CLUSTER || in->mods[m] == MOD_SHARED) spaces[n++] = SPACE_SHARED;
-  }
+  PtxSpace spaces[2];
+  bulk_spaces(in, spaces);
   AsyncDesc *d = bind_alloc(b, sizeof *d);
   if (!memory_bind_address(b, &in->ops[0], spaces[0], &d->dst, &d->dst_slot)) return false;
   if (!memory_bind_address(b, &in->ops[1], spaces[1], &d->src, &d->src_slot)) return false;
@@ -238,15 +234,13 @@ static bool bind_bulk(Binder *b) {
   return true;
 }
 
-static const Inst *exec_done_already(Warp *w, const Inst *in) { return in + 1; }
-
 bool VGPU_NAME(bind_async)(Binder *b) {
   const PtxInstr *in = b->in;
   switch (in->op) {
   case OP_CP_ASYNC: return bind_cp_async(b);
   case OP_CP_ASYNC_COMMIT_GROUP: case OP_CP_ASYNC_WAIT_GROUP: case OP_CP_ASYNC_WAIT_ALL:
   case OP_CP_ASYNC_BULK_COMMIT_GROUP: case OP_CP_ASYNC_BULK_WAIT_GROUP:
-    return bind_emit(b, exec_done_already), true;
+    return bind_emit(b, exec_nop), true;
   case OP_CP_ASYNC_MBARRIER_ARRIVE: return bind_cp_arrive(b);
   case OP_CP_ASYNC_BULK: return bind_bulk(b);
   case OP_MBARRIER_INIT: return bind_mbarrier(b, MB_INIT);

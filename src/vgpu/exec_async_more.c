@@ -107,12 +107,8 @@ static bool bind_store_async(Binder *b, MoreDesc *d) {
 
 static bool bind_bulk_reduce(Binder *b, MoreDesc *d) {
   const PtxInstr *in = b->in;
-  PtxSpace spaces[2] = {SPACE_GENERIC, SPACE_GENERIC};
-  unsigned n = 0;
-  for (unsigned m = 0; m < in->nmods && n < 2; m++) {
-    if (in->mods[m] == MOD_GLOBAL) spaces[n++] = SPACE_GLOBAL;
-    if (in->mods[m] == MOD_SHARED_CTA || in->mods[m] == MOD_SHARED_CLUSTER || in->mods[m] == MOD_SHARED) spaces[n++] = SPACE_SHARED;
-  }
+  PtxSpace spaces[2];
+  bulk_spaces(in, spaces);
   if (!VGPU_NAME(atomic_find_step)(in, in->types[in->ntypes - 1], &d->step)) return bind_unsupported(b, "reduction");
   if (!memory_bind_address(b, &in->ops[0], spaces[0], &d->dst, &d->dst_slot)) return false;
   if (!memory_bind_address(b, &in->ops[1], spaces[1], &d->src, &d->src_slot)) return false;

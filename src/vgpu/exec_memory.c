@@ -204,8 +204,6 @@ static const Inst *exec_fence(Warp *w, const Inst *in) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   return in + 1;
 }
-static const Inst *exec_hint(Warp *w, const Inst *in) { return in + 1; }
-
 static bool bind_createpolicy(Binder *b) {     // cache policies do not matter here: any value will do
   uint32_t d = bind_dst(b, &b->in->ops[0], TYPE_B64), zero = bind_constant(b, 0, 8);
   Inst *i = bind_emit(b, exec_copy64);
@@ -224,7 +222,7 @@ bool VGPU_NAME(vgpu_bind_memory)(Binder *b) {
   case OP_MAPA: case OP_GETCTARANK: return bind_cluster_address(b);
   case OP_MEMBAR: case OP_FENCE: return bind_emit(b, exec_fence), true;
   case OP_PREFETCH: case OP_PREFETCHU: case OP_APPLYPRIORITY: case OP_DISCARD: case OP_CP_ASYNC_BULK_PREFETCH:
-    return bind_emit(b, exec_hint), true;
+    return bind_emit(b, exec_nop), true;
   case OP_CREATEPOLICY: return bind_createpolicy(b);
   case OP_LDMATRIX: case OP_STMATRIX: return VGPU_NAME(bind_matrix_move)(b);
   case OP_STACKSAVE: case OP_STACKRESTORE: case OP_ALLOCA: return VGPU_NAME(bind_stack)(b);

@@ -34,6 +34,16 @@ char *VGPU_NAME(memory_pointer)(Warp *w, const Inst *in, const MemDesc *d, unsig
 bool VGPU_NAME(memory_bind_address)(Binder *b, const PtxOperand *o, PtxSpace space, MemDesc *d, uint32_t *slot);
 static inline const MemDesc *mem_desc(const Inst *in) { return (const MemDesc *)in->slots; }
 
+// Destination and source space of a bulk copy: its first two state-space modifiers.
+static inline void bulk_spaces(const PtxInstr *in, PtxSpace out[2]) {
+  unsigned n = 0;
+  out[0] = out[1] = SPACE_GENERIC;
+  for (unsigned m = 0; m < in->nmods && n < 2; m++) {
+    if (in->mods[m] == MOD_GLOBAL) out[n++] = SPACE_GLOBAL;
+    if (in->mods[m] == MOD_SHARED_CTA || in->mods[m] == MOD_SHARED_CLUSTER || in->mods[m] == MOD_SHARED) out[n++] = SPACE_SHARED;
+  }
+}
+
 BindFn VGPU_NAME(bind_load), VGPU_NAME(bind_store);   // exec_access.c
 BindFn VGPU_NAME(bind_atomic);      // exec_atomic.c: atom, red
 BindFn VGPU_NAME(bind_async);       // exec_async.c: cp.async, bulk copies, mbarrier, st.async, red.async

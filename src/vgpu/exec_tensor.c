@@ -183,7 +183,6 @@ static const Inst *exec_map_replace(Warp *w, const Inst *in) {
   return in + 1;
 }
 
-static const Inst *exec_hint(Warp *w, const Inst *in) { return in + 1; }
 
 static bool bind_map_replace(Binder *b, TensorDesc *d) {
   static const PtxMod fields[] = {MOD_GLOBAL_ADDRESS, MOD_GLOBAL_DIM, MOD_GLOBAL_STRIDE, MOD_BOX_DIM, MOD_ELEMENT_STRIDE, MOD_RANK};
@@ -211,7 +210,7 @@ bool VGPU_NAME(bind_tensor)(Binder *b) {
   const PtxInstr *in = b->in;
   TensorDesc *d = bind_alloc(b, sizeof *d);
   switch (in->op) {
-  case OP_CP_ASYNC_BULK_PREFETCH_TENSOR: return bind_emit(b, exec_hint), true;
+  case OP_CP_ASYNC_BULK_PREFETCH_TENSOR: return bind_emit(b, exec_nop), true;
   case OP_TENSORMAP_REPLACE: return bind_map_replace(b, d);
   case OP_TENSORMAP_CP_FENCEPROXY:
     if (!memory_bind_address(b, &in->ops[0], SPACE_GLOBAL, &d->map, &d->map_slot)) return false;

@@ -3,7 +3,6 @@
 // The member mask is a register: lanes may pass different masks (groups of a warp), so each lane's result is computed
 // over its own mask. vgpu_warp_converged sees to it that all named lanes are here.
 #include "vgpu/warp.h"
-#include "vgpu/half.h"
 
 // Waits until every lane named by a lane's mask is here. in->imm: mask slot + 1, or 0 for the old form (all active lanes).
 static bool gather_members(Warp *w, const Inst *in, uint32_t *mask) {

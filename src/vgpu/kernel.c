@@ -32,10 +32,7 @@ static void scan_function(Reach *r, FuncSym *s) {
   for (uint32_t i = 0; i < f->nstmts; i++) {
     if (f->stmts[i].kind != STMT_INSTR) continue;
     PtxInstr *in = f->stmts[i].instr;
-    if (in->op == OP_CALL) {
-      r->k->calls = true;
-      if (in->nops > 1 && in->ops[1].kind == OPD_REG) r->indirect = true;
-    }
+    if (in->op == OP_CALL && in->nops > 1 && in->ops[1].kind == OPD_REG) r->indirect = true;
     if (in->op == OP_ALLOCA) r->indirect = true;           // the frame has no fixed size: the stack limit decides
     for (unsigned o = 0; o < in->nops; o++) scan_operand(r, &in->ops[o]);
   }
@@ -116,10 +113,4 @@ bool kernel_prepare(VgpuKernel *k, Error *err) {
   pthread_mutex_unlock(&k->module->lock);
   if (!k->code && err) *err = k->error;
   return k->code != NULL;
-}
-
-Code *kernel_code(VgpuKernel *k, FuncSym *f, Error *err) {
-  Code *c = u64map_get(&k->codes, (uint64_t)f);
-  if (!c) error_set(err, "function %s is not reachable from kernel %s", f->name ? f->name : "?", k->info.name);
-  return c;
 }

@@ -90,7 +90,7 @@ typedef bool BindFn(Binder *b);
 // --- warps --------------------------------------------------------------------------------------------------------
 // A fragment is a group of lanes of one warp at the same instruction in the same frame. Diverged lanes are several
 // fragments; the one deepest in calls, then lowest in code, runs first, so that they meet again (see control.c).
-typedef enum { FRAG_READY, FRAG_BARRIER, FRAG_WARP_SYNC, FRAG_CLUSTER, FRAG_SLEEP } FragState;
+typedef enum { FRAG_READY, FRAG_BARRIER, FRAG_WARP_SYNC } FragState;
 typedef struct Fragment {
   uint32_t mask;
   FragState state;
@@ -100,7 +100,6 @@ typedef struct Fragment {
   uint32_t needed;          // FRAG_WARP_SYNC: lanes that must come
   uint32_t result;          // bar.red: result, valid when `resumed`
   bool resumed;             // the wait is over: the instruction runs again and finds this set
-  uint64_t wake_ns;
 } Fragment;
 
 struct Frame {              // one activation of a function by some lanes of a warp
@@ -142,7 +141,6 @@ struct Warp {
   uint32_t cluster_phase[LANES];
   uint32_t polls;           // volatile/acquire loads, cas, nanosleep, try_wait: tells spinning from working
   uint32_t atomics;         // atomics whose result was wanted: a loop of them may be a wait, too
-  void *async;              // outstanding cp.async groups and the like (memory family)
 };
 
 // Shared addresses start here, as on a compute capability 9.0 device (1 KB is reserved): 0 is never a variable.
@@ -163,13 +161,9 @@ struct Block {
   uint32_t ctaid[3];
   uint64_t linear;
   Warp *warps; uint32_t nwarps, nthreads;
-  uint32_t live_warps;
   char *shared; uint32_t shared_end;          // one past the last valid shared offset
   Barrier barriers[NUM_BARRIERS];
   Cluster *cluster; uint32_t cluster_rank;
-  uint32_t next_warp;
-  uint64_t slices;
-  Block *next;                                // in a queue
   void *mem;                                  // everything above in one piece
   uint32_t alive_threads;
 };
@@ -190,6 +184,7 @@ char *vgpu_generic_pointer(Warp *w, unsigned lane, uint64_t address, uint64_t si
 uint64_t vgpu_launch_params(const Warp *w);   // address of the kernel's parameter buffer (in the window)
 
 // --- control.c, sreg.c: execute functions that families use ---
+ExecFn exec_nop;                              // hints, and waits for what is done already
 ExecFn exec_read_sreg;                        // d = special register imm, component flag[0] (PtxSelector), flag[1] bytes per lane
 ExecFn exec_param_address;                    // d = address of byte imm of the kernel's parameters
 ExecFn exec_local_address;                    // d = local address imm of the running frame, flag[1] bytes per lane
