@@ -167,6 +167,15 @@ static void parser_free(Parser *ps) {
   free(ps);
 }
 
+// Names, strings and sections are kept as C strings: a zero byte would cut them short.
+static void refuse_zero_byte(Parser *ps) {
+  const char *zero = memchr(ps->p, 0, (size_t)(ps->end - ps->p));
+  if (!zero) return;
+  for (const char *p = ps->p; p < zero; p++)
+    if (*p == '\n') ps->line++, ps->bol = p + 1;
+  parse_fail(ps, &(Token){.at = zero, .line = ps->line, .len = 1}, "a zero byte inside the text");
+}
+
 PtxModule *ptx_parse(const char *text, size_t len, const char *name, Error *err) {
   while (len && !text[len - 1]) len--;   // images end in NUL bytes
   PtxModule *m = mem_alloc(sizeof *m);
@@ -188,6 +197,7 @@ PtxModule *ptx_parse(const char *text, size_t len, const char *name, Error *err)
     ptx_free(m);
     return NULL;
   }
+  refuse_zero_byte(ps);
   parse_module(ps);
   resolve_debug(ps);
   m->nitems = ps->items.len, m->items = VEC_TO_ARENA(ps, &ps->items);
