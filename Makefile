@@ -32,7 +32,7 @@ endif
 
 # --- flags: one variable for each kind of file ---
 OPT ?= -O2
-BASE_CFLAGS := -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -fPIC -fvisibility=hidden -pthread -MMD -MP -Isrc \
+BASE_CFLAGS := -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -fPIC -fvisibility=hidden -DWARPGRIND_LIBRARY -pthread -MMD -MP -Isrc \
   -DWARPGRIND_VERSION='"$(VERSION)"' $(SAN_FLAGS) $(SAN_DEFINES)
 CFLAGS_ALL   := $(BASE_CFLAGS) $(OPT) $(CFLAGS)
 # The execute functions: the vectorizer at work, with IEEE results kept (never -ffast-math).
@@ -53,13 +53,13 @@ LDLIBS_ALL = $(THIRD_PARTY) -lm -ldl -lrt -pthread $(LDFLAGS)
 
 # --- sources ---
 FOLDERS     := $(notdir $(patsubst %/,%,$(wildcard src/*/)))
-folder-src   = $(sort $(wildcard src/$(1)/*.c))
-folder-objs  = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(call folder-src,$(1)))
+folder-src   = $(sort $(wildcard src/$(1)/*.c src/$(1)/*.S))
+folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(1))))
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
 CMD_FOLDERS := base ptx ir image cli
-LIB_FOLDERS := base ptx ir image vgpu driver runtime
+LIB_FOLDERS := base ptx ir image vgpu driver runtime preload
 # The one piece of runtime/ that looks at a program before it is started.
 CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
   $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c))
@@ -99,6 +99,10 @@ $(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
+
+$(BUILD)/obj/%.o: src/%.S $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,AS  ) $(CC) $(CFLAGS_ALL) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
 # One folder alone: `make objs-ptx` compiles it, `make lib-ptx` also makes an archive of it for small test programs.
 objs-%: ; @$(if $(call folder-objs,$*),$(MAKE) --no-print-directory -k $(call folder-objs,$*),echo "src/$*: no .c files")

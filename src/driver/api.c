@@ -10,11 +10,11 @@ static CUresult not_supported(const char *name) {
 
 #define NONE(base, suffix, kind, since) \
   CUresult base##suffix##kind(void) { return not_supported(#base #suffix #kind); }
-#include "driver/api.def"
+#include "cuda/api.def"
 
 #define SAME(base, suffix, since, target, params, args) \
   CUresult base##suffix params { return base##target args; }
-#include "driver/api.def"
+#include "cuda/api.def"
 
 #define PER_THREAD(base, suffix, kind, since, params, args) \
   CUresult base##suffix##kind params { \
@@ -24,7 +24,7 @@ static CUresult not_supported(const char *name) {
     stream_zero_is_per_thread = before; \
     return result; \
   }
-#include "driver/api.def"
+#include "cuda/api.def"
 
 // Tables of undocumented functions are never answered: what needs them (NVIDIA's runtime) does not run on this device.
 CUresult cuGetExportTable(const void **table, const CUuuid *id) {

@@ -76,7 +76,7 @@ int device_attribute(const Device *dev, int number, bool *known) {
   *known = true;
   switch (number) {
 #define ATTRIBUTE(name, number, value) case number: return value;
-#include "driver/attributes.def"
+#include "cuda/attributes.def"
   }
   *known = false;
   return 0;

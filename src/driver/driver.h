@@ -1,4 +1,4 @@
-// driver: the cu* functions of libcuda.so.1, served by the virtual device. cuda_abi.h is what others see; this header is
+// driver: the cu* functions of libcuda.so.1, served by the virtual device. cuda/abi.h is what others see; this header is
 // shared by the files of this folder.
 //
 // What a program asks for becomes Work. Work goes to a stream's queue (queue.c), into a graph while the stream is being
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "driver/cuda_abi.h"
+#include "cuda/abi.h"
 #include "vgpu/vgpu.h"
 
 #define TRY(call) do { CUresult try_ = (call); if (try_ != CUDA_SUCCESS) return try_; } while (0)

@@ -3,7 +3,7 @@
 
 static const struct { CUresult value; const char *name, *text; } errors[] = {
 #define ERROR(name, value, text) {name, #name, text},
-#include "driver/errors.def"
+#include "cuda/errors.def"
 };
 
 static CUresult find(CUresult error, const char **out, bool text) {

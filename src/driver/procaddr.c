@@ -1,15 +1,22 @@
 // cuGetProcAddress: the newest version of a function that the asker's CUDA version knows, from api.def.
 #include "driver/driver.h"
 
-typedef struct Entry { const char *base, *name; int since; bool per_thread; void *address; } Entry;
+// What is handed out is the exported entry, so that it equals what dlsym finds.
+#define EXPORTED(name) extern const char exported_##name[] __asm__(#name);
+#define API(base, suffix, since, types) EXPORTED(base##suffix)
+#define SAME(base, suffix, since, target, params, args) EXPORTED(base##suffix)
+#define PER_THREAD(base, suffix, kind, since, params, args) EXPORTED(base##suffix##kind)
+#define NONE(base, suffix, kind, since) EXPORTED(base##suffix##kind)
+#include "cuda/api.def"
+
+typedef struct Entry { const char *base, *name; int since; bool per_thread; const void *address; } Entry;
 static const Entry entries[] = {
-#define API(base, suffix, since, types) {#base, #base #suffix, since, false, (void *)base##suffix},
-#define SAME(base, suffix, since, target, params, args) {#base, #base #suffix, since, false, (void *)base##suffix},
-#define PER_THREAD(base, suffix, kind, since, params, args) \
-  {#base, #base #suffix #kind, since, true, (void *)base##suffix##kind},
-#define NONE(base, suffix, kind, since) \
-  {#base, #base #suffix #kind, since, sizeof(#kind) > 1, (void *)base##suffix##kind},
-#include "driver/api.def"
+#define ENTRY(base, name, since, per_thread) {#base, #name, since, per_thread, exported_##name},
+#define API(base, suffix, since, types) ENTRY(base, base##suffix, since, false)
+#define SAME(base, suffix, since, target, params, args) ENTRY(base, base##suffix, since, false)
+#define PER_THREAD(base, suffix, kind, since, params, args) ENTRY(base, base##suffix##kind, since, true)
+#define NONE(base, suffix, kind, since) ENTRY(base, base##suffix##kind, since, sizeof(#kind) > 1)
+#include "cuda/api.def"
 };
 
 static StrMap by_base;                        // base name -> index of its first entry + 1
@@ -41,7 +48,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64
   bool any = false;
   const Entry *e = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? newest(symbol, version, true, &any) : NULL;
   if (!e) e = newest(symbol, version, false, &any);
-  *out = e ? e->address : NULL;
+  *out = e ? (void *)(uintptr_t)e->address : NULL;
   if (status)
     *status = e     ? CU_GET_PROC_ADDRESS_SUCCESS
               : any ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT

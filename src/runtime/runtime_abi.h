@@ -5,7 +5,7 @@
 #ifndef WG_RUNTIME_ABI_H
 #define WG_RUNTIME_ABI_H
 
-#include "driver/cuda_abi.h"
+#include "cuda/abi.h"
 
 typedef enum cudaError {
 #define ERROR(name, value, text) name = value,

@@ -4,7 +4,7 @@
 #ifdef TOOLKIT
 #include <cuda.h>
 #else
-#include "driver/cuda_abi.h"
+#include "cuda/abi.h"
 #endif
 #include <stddef.h>
 
@@ -681,8 +681,8 @@ int main(void) {
   V(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W)
   V(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128)
 #define ERROR(name, value, text) V(name)
-#include "driver/errors.def"
+#include "cuda/errors.def"
 #define ATTRIBUTE(name, number, value) V(CU_DEVICE_ATTRIBUTE_##name)
-#include "driver/attributes.def"
+#include "cuda/attributes.def"
   return 0;
 }

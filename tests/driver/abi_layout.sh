@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares src/driver/cuda_abi.h with the cuda.h of an installed toolkit. Exit code 77: no toolkit here.
+# Compares src/cuda/abi.h with the cuda.h of an installed toolkit. Exit code 77: no toolkit here.
 set -e
 cd "$(dirname "$0")/../.."
 nvcc=$(command -v nvcc) || { echo "skipped: nvcc is not installed"; exit 77; }

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/cuda_abi.h"
+#include "cuda/abi.h"
 
 static _Atomic int failures;
 

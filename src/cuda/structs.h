@@ -1,4 +1,4 @@
-// Structures of the driver's binary interface; included by cuda_abi.h only.
+// Structures of the driver's binary interface; included by abi.h only.
 #ifndef WG_CUDA_STRUCTS_H
 #define WG_CUDA_STRUCTS_H
 

@@ -11,12 +11,12 @@
 
 typedef enum CUresult {
 #define ERROR(name, value, text) name = value,
-#include "driver/errors.def"
+#include "cuda/errors.def"
 } CUresult;
 
 typedef enum CUdevice_attribute {
 #define ATTRIBUTE(name, number, value) CU_DEVICE_ATTRIBUTE_##name = number,
-#include "driver/attributes.def"
+#include "cuda/attributes.def"
 } CUdevice_attribute;
 
 // --- handles ---
@@ -299,14 +299,21 @@ typedef enum CUtensorMapIm2ColWideMode {
   CU_TENSOR_MAP_IM2COL_WIDE_MODE_W, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128
 } CUtensorMapIm2ColWideMode;
 
-#include "driver/cuda_structs.h"
+#include "cuda/structs.h"
 
 // --- prototypes: every function of api.def ---
+// Inside the library these names mean the virtual device's functions: cuInit is the symbol cpu_cuInit there. The exported
+// cuInit is a jump through a table (src/preload) that leads here or to the real driver.
 #define CUDA_EXPORT __attribute__((visibility("default")))
-#define API(base, suffix, since, types) CUDA_EXPORT CUresult base##suffix types;
-#define SAME(base, suffix, since, target, params, args) CUDA_EXPORT CUresult base##suffix params;
-#define PER_THREAD(base, suffix, kind, since, params, args) CUDA_EXPORT CUresult base##suffix##kind params;
-#define NONE(base, suffix, kind, since) CUDA_EXPORT CUresult base##suffix##kind(void);
-#include "driver/api.def"
+#ifdef WARPGRIND_LIBRARY
+#define CUDA_FUNCTION(name, params) CUresult name params __asm__("cpu_" #name);
+#else
+#define CUDA_FUNCTION(name, params) CUresult name params;
+#endif
+#define API(base, suffix, since, types) CUDA_FUNCTION(base##suffix, types)
+#define SAME(base, suffix, since, target, params, args) CUDA_FUNCTION(base##suffix, params)
+#define PER_THREAD(base, suffix, kind, since, params, args) CUDA_FUNCTION(base##suffix##kind, params)
+#define NONE(base, suffix, kind, since) CUDA_FUNCTION(base##suffix##kind, (void))
+#include "cuda/api.def"
 
 #endif

@@ -1,0 +1,16 @@
+// preload: what libcuda.so.1 does when it is loaded into a program, and where its exported functions lead.
+//
+// entry.S has one exported jump for each line of cuda/api.def; table.c has the table they jump through. Until start.c says
+// otherwise every entry leads to the virtual device (src/driver). In GPU mode it leads to the real driver's function or to
+// our wrapper of it (src/gpu).
+#ifndef WG_PRELOAD_H
+#define WG_PRELOAD_H
+
+#include "base/base.h"
+
+// --- table.c ---
+extern const char *const preload_names[];      // in the order of the table
+extern void *preload_table[];
+extern const unsigned preload_count;
+
+#endif
