@@ -60,7 +60,8 @@ void symbols_close(Symbols *s);
 uint32_t symbols_depth(const Symbols *s);
 uint32_t symbols_name(Symbols *s, const char *text, uint32_t len, uint32_t hash);
 Sym *symbols_find(Symbols *s, const Token *t, uint32_t *index);     // innermost; *index: the register of a range
-Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name);      // NULL: already declared in this scope
+// count: registers of a range, 0 for others. NULL: already declared in this scope.
+Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name, uint32_t count);
 // A spelling no register or label of this function has had yet: `text` itself, or with a number appended.
 const char *symbols_unique(Symbols *s, Arena *a, uint32_t name);
 const char *symbols_unique_prefix(Symbols *s, Arena *a, uint32_t name, uint64_t count);

@@ -28,7 +28,7 @@ PtxVar **parse_param_list(Parser *ps, uint32_t *n, bool declare, uint32_t *bytes
     }
     if (declare && strcmp(text, "_")) {
       uint32_t id = symbols_name(&ps->syms, name.at, name.len, name.hash);
-      Sym *s = symbols_declare(&ps->syms, v->reg ? SYM_REG : SYM_VAR, id);
+      Sym *s = symbols_declare(&ps->syms, v->reg ? SYM_REG : SYM_VAR, id, 0);
       if (!s) parse_fail(ps, &name, "%s is already declared", token_describe(ps, &name));
       if (v->reg) s->reg = v->reg;
       else s->var = v;
@@ -122,7 +122,7 @@ PtxFunc *parse_prototype(Parser *ps) {
 
 static PtxLabel *declare_label(Parser *ps, const Token *t, PtxLabelKind kind) {
   uint32_t name = symbols_name(&ps->syms, t->at, t->len, t->hash);
-  Sym *s = symbols_declare(&ps->syms, SYM_LABEL, name);
+  Sym *s = symbols_declare(&ps->syms, SYM_LABEL, name, 0);
   if (!s) parse_fail(ps, t, "%s is already declared in this scope", token_describe(ps, t));
   PtxLabel *l = ARENA_NEW(ps->arena, PtxLabel);
   s->label = l;
@@ -188,7 +188,7 @@ static void parse_local_vars(Parser *ps, PtxLinkage linkage) {
     v->linkage = linkage;
     v->func = ps->func;
     v->id = ps->locals.len;
-    Sym *s = symbols_declare(&ps->syms, SYM_VAR, symbols_name(&ps->syms, t.at, t.len, t.hash));
+    Sym *s = symbols_declare(&ps->syms, SYM_VAR, symbols_name(&ps->syms, t.at, t.len, t.hash), 0);
     if (!s) parse_fail(ps, &t, "%s is already declared in this scope", token_describe(ps, &t));
     s->var = v;
     if (accept(ps, '=')) parse_initializer(ps, v);

@@ -125,7 +125,7 @@ void parse_reg_decl(Parser *ps) {
     if (count > ps->reg_budget) parse_fail(ps, &t, "too many registers are declared");
     ps->reg_budget -= count;
     uint32_t name = symbols_name(&ps->syms, t.at, t.len, range ? RANGE_HASH(t.hash) : t.hash);
-    Sym *s = symbols_declare(&ps->syms, range ? SYM_RANGE : SYM_REG, name);
+    Sym *s = symbols_declare(&ps->syms, range ? SYM_RANGE : SYM_REG, name, range ? count : 0);
     if (!s) parse_fail(ps, &t, "%s is already declared in this scope", token_describe(ps, &t));
     PtxReg *regs = ARENA_ARRAY(ps->arena, PtxReg, count ? count : 1);
     s->reg = regs;

@@ -66,13 +66,22 @@ static Sym *top_of(const Symbols *s, int32_t name) {
   return name < 0 || s->names.data[name].top < 0 ? NULL : &s->syms.data[s->names.data[name].top];
 }
 
+// The number in `text` from `cut` on, as a range would write it; false: a range does not write such a name.
+static bool range_number(const char *text, uint32_t len, uint32_t cut, uint32_t *number) {
+  if (cut >= len || len - cut > 8 || (text[cut] == '0' && len - cut > 1)) return false;
+  *number = 0;
+  for (uint32_t i = cut; i < len; i++) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    *number = *number * 10 + (uint32_t)(text[i] - '0');
+  }
+  return true;
+}
+
 // Every other way to cut a name into prefix and number, for the rare ranges whose prefix ends in a digit.
 static Sym *find_odd_range(const Symbols *s, const Token *t, uint32_t *index) {
   for (uint32_t cut = t->prefix_len + 1; cut < t->len; cut++) {
-    const char *digits = t->at + cut;
-    if (t->len - cut > 8 || (*digits == '0' && t->len - cut > 1)) continue;
-    uint32_t n = 0;
-    for (uint32_t i = cut; i < t->len; i++) n = n * 10 + (uint32_t)(t->at[i] - '0');
+    uint32_t n;
+    if (!range_number(t->at, t->len, cut, &n)) continue;
     Sym *range = top_of(s, lookup(s, t->at, cut, RANGE_HASH(ptx_hash_word(t->at, cut))));
     if (range && n < range->count) {
       *index = n;
@@ -102,15 +111,38 @@ Sym *symbols_find(Symbols *s, const Token *t, uint32_t *index) {
   return single;
 }
 
-Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name) {
+// Is a single name one of the registers of a range of the innermost scope?
+static bool in_range_of_scope(const Symbols *s, const char *text, uint32_t len) {
+  uint32_t number;
+  for (uint32_t cut = len; cut-- > 1 && text[cut] >= '0' && text[cut] <= '9';) {
+    if (!range_number(text, len, cut, &number)) continue;
+    const Sym *range = top_of(s, lookup(s, text, cut, RANGE_HASH(ptx_hash_word(text, cut))));
+    if (range && range->scope == s->scope_start.len && number < range->count) return true;
+  }
+  return false;
+}
+
+// The other way round: does the innermost scope have a single name that is one of the range's registers?
+static bool holds_single(const Symbols *s, const Name *prefix, uint32_t count) {
+  uint32_t start = s->scope_start.len ? s->scope_start.data[s->scope_start.len - 1] : 0, number;
+  for (uint32_t i = start; i < s->syms.len; i++) {
+    const Name *n = &s->names.data[s->syms.data[i].name];
+    if (s->syms.data[i].kind != SYM_RANGE && n->len > prefix->len && !memcmp(n->text, prefix->text, prefix->len) &&
+        range_number(n->text, n->len, prefix->len, &number) && number < count) return true;
+  }
+  return false;
+}
+
+Sym *symbols_declare(Symbols *s, SymKind kind, uint32_t name, uint32_t count) {
   Name *n = &s->names.data[name];
   Sym *old = top_of(s, (int32_t)name);
   uint32_t depth = s->scope_start.len;
   if (old && old->scope == depth) return NULL;
-  if (kind == SYM_REG && n->text[0] == '%' && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9') s->single_numbered++;
+  if (kind == SYM_RANGE ? holds_single(s, n, count) : in_range_of_scope(s, n->text, n->len)) return NULL;
+  if (kind != SYM_RANGE && n->text[0] == '%' && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9') s->single_numbered++;
   if (kind == SYM_RANGE && n->text[n->len - 1] >= '0' && n->text[n->len - 1] <= '9') s->digit_prefixes++;
   int32_t outer = n->top;
-  vec_push(&s->syms, (Sym){.kind = kind, .scope = depth, .name = name, .outer = outer});
+  vec_push(&s->syms, (Sym){.kind = kind, .scope = depth, .name = name, .count = count, .outer = outer});
   s->names.data[name].top = (int32_t)s->syms.len - 1;
   return &s->syms.data[s->syms.len - 1];
 }
