@@ -58,8 +58,8 @@ folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
-CMD_FOLDERS := base ptx ir image cli
-LIB_FOLDERS := base ptx ir image vgpu driver runtime preload
+CMD_FOLDERS := base ptx ir image instrument channel run symbol report cli
+LIB_FOLDERS := base ptx ir image instrument channel where session vgpu driver runtime gpu preload
 # The one piece of runtime/ that looks at a program before it is started.
 CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
   $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c))

@@ -1,0 +1,74 @@
+// instrument: passes that add checks to PTX. One pass is one file; none.c is the identity, count.c the example to learn from.
+//
+// A module goes through all passes of a run at once. What runs afterwards is the same program with probes in it: on the
+// virtual device directly, on a GPU printed and compiled. docs/instrument.md says how to write a pass.
+#ifndef WG_INSTRUMENT_H
+#define WG_INSTRUMENT_H
+
+#include "base/base.h"
+#include "probe/probe_abi.h"
+#include "ptx/ptx.h"
+
+typedef enum ToolId {
+#define TOOL(id, name, ...) TOOL_##id,
+#include "instrument/tools.def"
+  TOOL_COUNT_
+} ToolId;
+#define TOOL_BIT(id) (1u << TOOL_##id)
+const char *instrument_tool_name(ToolId id);                     // "count"
+bool instrument_tools_parse(const char *list, unsigned *tools, Error *err);   // "none", "count", "a,b", "all"
+
+typedef struct InstrumentPlan {
+  unsigned tools;                          // TOOL_BIT()s; 0: nothing to add
+  // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they are.
+  bool (*wants_kernel)(const char *name, void *user); void *user;
+} InstrumentPlan;
+
+// Where an instruction is in the source: places[0] is the line itself, places[1] where that function was inlined, and so on.
+typedef struct SitePlace { const char *file, *function; uint32_t line, column; } SitePlace;
+typedef struct Site {
+  uint32_t kernel;                         // index in Instrumented.kernels; UINT32_MAX: a function that several may call
+  const char *function;                    // the PTX function it is in
+  const char *text;                        // the instruction as printed
+  uint32_t ptx_line;
+  unsigned classes;                        // PtxClass bits
+  PtxSpace space;
+  uint32_t bytes;                          // one thread's access
+  const SitePlace *places; uint32_t nplaces;   // 0: compiled without -lineinfo
+} Site;
+
+typedef struct InstrumentedKernel {
+  const char *name;
+  bool instrumented;
+  const char *reason;                      // why not
+  uint32_t user_params, user_param_bytes;  // without ours
+  uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
+} InstrumentedKernel;
+
+typedef struct Instrumented {
+  Arena arena;                             // everything below
+  InstrumentedKernel *kernels; uint32_t nkernels;
+  Site *sites; uint32_t nsites;            // numbers in the code are indices here, plus WgLaunch.site_base
+  uint32_t ncounters;                      // uint64_t the module needs at WgLaunch.counters
+  void *count;                             // the count pass's own table; see count_rows
+} Instrumented;
+
+// The units are one program (several: -rdc, linked by symbol). They are changed in place and verify afterwards.
+// On failure they must not be used any more.
+bool instrument_module(PtxModule **units, uint32_t nunits, const InstrumentPlan *plan, Instrumented *out, Error *err);
+void instrument_free(Instrumented *r);
+const InstrumentedKernel *instrument_kernel(const Instrumented *r, const char *name);   // NULL: no such kernel
+// Where an instruction stands, inline chain included; also for faults of kernels without probes.
+uint32_t instrument_places(Arena *a, const PtxModule *m, const PtxLoc *loc, const SitePlace **out);
+
+// --- count.c: what the counters of one module say, one row per kernel and source line ---
+typedef struct CountRow {
+  const char *kernel, *file; uint32_t line;          // file NULL: line is a PTX line
+  uint64_t instructions[24];                         // by class: bit number of PtxClass; an instruction counts in each of its classes
+  uint64_t total;                                    // thread instructions
+  uint64_t warp_total;                               // warp instructions: total / warp_total / 32 is the share of active lanes
+  uint64_t loads, stores, atomics, load_bytes, store_bytes, atomic_bytes;
+} CountRow;
+void count_rows(const Instrumented *r, const uint64_t *counters, void (*row)(void *user, const CountRow *), void *user);
+
+#endif

@@ -1,0 +1,48 @@
+// What device code and host share: the launch record a kernel is given and the channel it reports through. Included by the
+// device-side C of this folder and by the host; fixed sizes, no pointers.
+#ifndef WG_PROBE_ABI_H
+#define WG_PROBE_ABI_H
+
+#include <stdint.h>
+
+// The last parameter of every instrumented kernel, by value: it lies in the constant bank, so reading it costs no memory
+// access and it needs no memory of its own. A tool's own per-launch facts follow it in the same parameter.
+typedef struct WgLaunch {
+  uint64_t channel;        // device address of the context's WgChannel; 0: there is none
+  uint64_t counters;       // device address of the module's counters in this context (uint64_t each); 0: none
+  uint32_t launch;         // number of the launch in its process, from 1
+  uint32_t site_base;      // what to add to a site number of the module to get the process-wide one
+  uint32_t flags, reserved;
+} WgLaunch;                // 32 bytes
+
+enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES = 1 << 18 };
+
+// Findings on their way from the device to the `warpgrind` command. Lies in shared memory that belongs to the command and is
+// registered with the driver in the program: what was written survives a trap, a crash and SIGKILL. One for each
+// context: atomic operations of a device on host memory are atomic among that device's threads only.
+typedef struct WgChannel {
+  uint32_t magic, slots, sites;
+  uint32_t lost;           // findings that found no free slot within a second; they are in the counts all the same
+  uint64_t slots_at;       // bytes from here to WgFinding[slots], used as a ring
+  uint64_t counts_at;      // bytes from here to uint64_t[sites]: how often each site reported, exactly
+  uint8_t pad0[96];
+  uint32_t head;           // slots handed out; the device's atomics
+  uint8_t pad1[124];
+  uint32_t tail;           // slots read; written by the command only
+  uint8_t pad2[124];
+} WgChannel;               // 384 bytes
+
+// The first finding of a site goes through the ring in full; later ones of the same site only count.
+typedef struct WgFinding {
+  uint32_t sequence;       // number of the slot since the start, plus 1; written last
+  uint32_t kind;           // channel/kinds.def
+  uint32_t site, launch;
+  uint32_t block[3], thread[3];
+  uint32_t lanes;          // the lanes of the warp that had it
+  uint32_t size;           // bytes accessed
+  uint64_t address;
+  uint64_t value[4];       // meaning depends on the kind
+  uint64_t extra[3];
+} WgFinding;               // 112 bytes
+
+#endif

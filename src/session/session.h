@@ -1,0 +1,77 @@
+// session: the half of Warpgrind that lives inside the program, on either device. The driver (src/driver: virtual device,
+// src/gpu: real one) tells it what the program does; it gives numbers to modules, kernels, launches and sites, knows which
+// tools run, and writes all of it into the channel to the `warpgrind` command (src/channel), which keeps the run file and prints
+// the report. Nothing here waits for a kernel, and nothing fails the program: without a command it is all silently private.
+// All functions are thread-safe.
+#ifndef WG_SESSION_H
+#define WG_SESSION_H
+
+#include "base/base.h"
+#include "instrument/instrument.h"
+
+// --- start.c ---
+void session_start(const char *device);                  // "cpu" or "gpu"; once, when the library is loaded
+void session_after_fork(void);                           // in a forked child: a lane of its own
+unsigned session_tools(void);                            // TOOL_BIT()s; 0: --tool=none
+const InstrumentPlan *session_plan(void);                // never NULL; plan->tools may be 0
+bool session_wants_launches(void);                       // a run file is kept or a tool runs: launches are events
+
+// --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them. ---
+typedef struct SessionModule SessionModule;
+typedef struct SessionKernel SessionKernel;
+SessionModule *session_module(const char *name, uint64_t content_hash, const char *what);   // what: "fatbin, compute_90"
+// Takes the result over; gives its sites process-wide numbers. Once for each instrumented piece of a module.
+void session_module_instrumented(SessionModule *m, Instrumented *r);
+void session_module_unloaded(SessionModule *m);
+SessionKernel *session_kernel(SessionModule *m, const char *name);      // the same one for the same name
+const InstrumentedKernel *session_kernel_code(const SessionKernel *k);  // NULL: not instrumented
+// This kernel runs without checks, and why; cure: what the user can do ("nvcc -gencode …"), or NULL. The first call counts.
+void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *cure);
+void session_kernel_note(SessionKernel *k, const char *text);           // for coverage: the PTX is older than the machine code …
+
+// --- launch.c ---
+typedef struct SessionLaunch {
+  SessionKernel *kernel;
+  uint32_t grid[3], block[3], cluster[3], shared;
+  const void *stream;
+  int device;
+  bool cooperative, captured;              // captured: a graph node, launched later and perhaps often
+} SessionLaunch;
+uint32_t session_launch(const SessionLaunch *l);         // its number; takes the host stack if the options ask for it
+bool session_launch_selected(SessionKernel *k);          // --launch-skip, --launch-count: should this one be checked?
+void session_graph_launch(const void *graph, const void *stream);
+
+// --- memory.c ---
+typedef enum { SESSION_DEVICE, SESSION_PINNED, SESSION_MANAGED, SESSION_POOL, SESSION_VARIABLE, SESSION_ARRAY, SESSION_VIRTUAL } SessionMemoryKind;
+void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int device, const char *name);   // name: a variable's, or NULL
+void session_free(uint64_t base);
+
+// --- finding.c: findings made on the host ---
+typedef struct SessionFinding {
+  const char *kind;                        // a name of channel/kinds.def: "launch-failure"
+  const char *text;                        // the sentence
+  SessionKernel *kernel; uint32_t launch;  // NULL, 0: not about a launch
+  const SitePlace *places; uint32_t nplaces;
+  bool has_thread; uint32_t block[3], thread[3];
+  bool has_address; uint64_t address; uint32_t size;
+} SessionFinding;
+void session_finding(const SessionFinding *f);           // nothing with --tool=none
+
+// --- device.c: one for each context ---
+typedef struct SessionDevice SessionDevice;
+typedef struct SessionDeviceOps {          // how to reach the device without touching the program's streams
+  bool (*map_host)(void *user, void *p, size_t size, uint64_t *device_address);
+  void (*unmap_host)(void *user, void *p);
+  uint64_t (*alloc)(void *user, size_t size);            // zeroed; 0: no memory
+  void (*free)(void *user, uint64_t p);
+  bool (*read)(void *user, void *to, uint64_t from, size_t size);   // after all launches have ended; false: not readable any more
+} SessionDeviceOps;
+SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal, Error *err);   // NULL: findings cannot be reported
+// Fills record_bytes of the kernel's added parameter.
+bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, void *record);
+void session_device_collect(SessionDevice *d, SessionModule *m);        // reads the module's counters; before it is unloaded
+void session_device_close(SessionDevice *d, bool alive);                // collects everything; alive false: device memory is gone
+
+// --- end.c ---
+void session_end(void);                                  // the process ends in order: tells the command that nothing is missing
+#endif

@@ -1,0 +1,16 @@
+// symbol: from return addresses of a process that may have ended to functions, files and lines. In the command only; uses
+// elfutils. Works from the files on disk; a file that changed since (build id) is not used.
+#ifndef WG_SYMBOL_H
+#define WG_SYMBOL_H
+
+#include "base/base.h"
+#include "where/where.h"
+
+typedef struct SymbolTable SymbolTable;                  // the objects of one process
+typedef struct SymbolFrame { const char *function, *file, *object; uint32_t line; uint64_t address; bool inlined; } SymbolFrame;   // function, file NULL: not known
+SymbolTable *symbol_table_new(void);
+void symbol_table_add(SymbolTable *t, const WhereObject *o);                 // opened when first needed
+uint32_t symbol_lookup(SymbolTable *t, uint64_t return_address, SymbolFrame *out, uint32_t max);   // inlined functions first; strings live with the table
+void symbol_table_free(SymbolTable *t);
+
+#endif

@@ -1,0 +1,17 @@
+// where: host call stacks. Taken cheaply inside the program as return addresses, turned into functions, files and lines
+// later by the command (src/symbol). Python frames are taken as text, at once, when CPython is in the process.
+#ifndef WG_WHERE_H
+#define WG_WHERE_H
+
+#include "base/base.h"
+
+enum { WHERE_MAX = 48 };
+
+// --- capture.c, python.c: inside the program; links nothing but libc into it ---
+uint32_t where_capture(uint64_t *frames, uint32_t max);  // return addresses, innermost first, without our own library's
+uint32_t where_python(Str *out);                         // "file:line:function\n", innermost first; 0: no Python, or the thread does not hold its lock
+typedef struct WhereObject { const char *path; uint64_t start, end, bias; uint8_t build_id[20]; uint32_t build_id_len; } WhereObject;
+void where_objects(void (*each)(void *user, const WhereObject *o), void *user);   // everything that is loaded now
+uint64_t where_objects_version(void);                    // changes when something was loaded or unloaded
+
+#endif
