@@ -1,0 +1,71 @@
+// gpu: the real driver, with our wrappers in front of what we need to see. Everything else goes straight to it.
+//
+// The program's handles are the real driver's: a module or library is loaded from the image the program gave, untouched, and
+// the program gets that handle. Its kernels are re-emitted through our pipeline when they are first launched or asked about,
+// and put in their place at every call that takes a kernel (launches, attributes, occupancy, graph nodes). So only kernels that
+// are used are compiled, and where that is not possible the original is simply left in place and named as uncovered.
+// Module variables must exist once: kernels that share a variable are compiled together, and the program is given the address
+// of the variable in that piece.
+//
+// cuGetExportTable passes through untouched. Our own calls run in relaxed capture mode (gpu_quiet_begin/end) and never
+// allocate, load or synchronise on the program's streams.
+#ifndef WG_GPU_H
+#define WG_GPU_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "cuda/abi.h"
+#include "session/session.h"
+
+#define GPU_TRY(call) do { CUresult try_ = (call); if (try_ != CUDA_SUCCESS) return try_; } while (0)
+
+// --- real.c: the real driver's functions, by name; NULL: this driver does not have it ---
+typedef struct GpuReal {
+#define API(base, suffix, since, types) CUresult (*base##suffix) types;
+#define SAME(base, suffix, since, target, params, args) CUresult (*base##suffix) params;
+#define PER_THREAD(base, suffix, kind, since, params, args) CUresult (*base##suffix##kind) params;
+#define NONE(base, suffix, kind, since) void *base##suffix##kind;
+#include "cuda/api.def"
+} GpuReal;
+extern GpuReal gpu_real;
+
+// --- start.c ---
+// Opens the real driver (loader's search without our own folder, WARPGRIND_REAL_DRIVER names it outright) and fills gpu_real.
+// wrap(name) -> our wrapper is in wrappers.def. false: err says what to do; nothing was changed.
+bool gpu_start(Error *err);
+void gpu_fill_table(const char *const *names, void **table, unsigned count);   // the preload table in GPU mode
+// The path of the real driver's library, found without loading it; false: there is none on this machine.
+bool gpu_find_driver(Str *path, Error *err);
+
+// --- quiet.c: our own driver calls on a thread of the program ---
+typedef struct GpuQuiet { CUstreamCaptureMode mode; bool changed; } GpuQuiet;
+GpuQuiet gpu_quiet_begin(void);
+void gpu_quiet_end(GpuQuiet q);
+
+// --- context.c: what we keep for each context ---
+typedef struct GpuContext {
+  CUcontext handle;
+  CUdevice device;
+  unsigned sm;                             // 90
+  SessionDevice *session;                  // NULL: no tool runs, or it could not be made
+} GpuContext;
+GpuContext *gpu_context_current(void);     // of the calling thread; NULL: none is current
+GpuContext *gpu_context_of_stream(CUstream s, bool per_thread);
+
+// --- module.c, library.c, function.c ---
+typedef struct GpuModule GpuModule;        // one image the program loaded, as CUmodule or CUlibrary
+typedef struct GpuFunction {
+  CUfunction handle;                       // what the program holds: CUfunction, or a CUkernel cast to it
+  bool is_kernel;                          // a CUkernel
+  GpuModule *module;
+  const char *name;
+  SessionKernel *kernel;
+  _Atomic(CUfunction) target;              // what runs in its place; NULL: not decided yet; equal to handle: the original
+  const InstrumentedKernel *code;          // set with target; NULL: no added parameter
+} GpuFunction;
+GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
+CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original
+GpuFunction *gpu_function_of_target(CUfunction target);            // back, for graph node queries
+#endif
