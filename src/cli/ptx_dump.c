@@ -79,9 +79,15 @@ static void dump_uniform(const IrCfg *cfg, Str *out) {
   ir_uniform_free(uniform);
 }
 
+static void dump_provenance(const IrCfg *cfg, Str *out) {
+  IrProvenance *p = ir_provenance_build(cfg);
+  ir_dump_provenance(cfg, p, out);
+  ir_provenance_free(p);
+}
+
 static const struct { const char *name; DumpFunction *run; } stages[] = {
   {"cfg", dump_cfg}, {"dom", dump_dominators}, {"loops", dump_loops}, {"live", dump_liveness},
-  {"uniform", dump_uniform},
+  {"uniform", dump_uniform}, {"provenance", dump_provenance},
 };
 
 #define CONTRACT "contract"                        // a stage of the whole module, and the only one that changes it: always last
@@ -93,7 +99,7 @@ static DumpFunction *find_stage(const char *name, size_t n) {
   return NULL;
 }
 
-#define STAGE_NAMES "cfg, dom, loops, live, uniform, contract"
+#define STAGE_NAMES "cfg, dom, loops, live, uniform, provenance, contract"
 bool cli_check_dump(const char *list, Error *err) {
   for (const char *p = list; *p;) {
     size_t n = strcspn(p, ",");

@@ -73,6 +73,27 @@ IrUniform *ir_uniform_build(const IrCfg *c, const IrUniformFacts *facts);
 void ir_uniform_free(IrUniform *u);
 void ir_dump_uniform(const IrCfg *c, const IrUniform *u, Str *out);       // dump.c
 
+// --- provenance.c: which parameter or variable an address was computed from ---
+typedef enum {
+  IR_FROM_NOTHING,                        // never written
+  IR_FROM_INTEGER,                        // a number that is no address
+  IR_FROM_PARAM,                          // the 8 bytes at `offset` of kernel parameter `var`
+  IR_FROM_VAR,                            // variable `var`: global, const, shared or local
+  IR_FROM_UNKNOWN
+} IrOriginKind;
+typedef struct IrOrigin {
+  IrOriginKind kind;
+  bool is_pointer;                        // PARAM: used as an address somewhere; else it may be a size
+  bool is_null;                           // INTEGER: the constant 0
+  const PtxVar *var;
+  int64_t offset;
+} IrOrigin;
+typedef struct IrProvenance { Arena arena; const IrCfg *cfg; IrOrigin *reg; } IrProvenance;   // by PtxReg.id
+IrProvenance *ir_provenance_build(const IrCfg *c);
+void ir_provenance_free(IrProvenance *p);
+IrOrigin ir_access_origin(const IrProvenance *p, const PtxOperand *address);   // PARAM, VAR or UNKNOWN
+void ir_dump_provenance(const IrCfg *c, const IrProvenance *p, Str *out);
+
 // --- verify.c: blocks, edges, labels and register uses agree; run after every transformation. ---
 bool ir_verify(const IrCfg *c, Error *err);
 

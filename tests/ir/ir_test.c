@@ -472,11 +472,55 @@ static void test_size(void) {
   str_free(&body);
 }
 
+// One address after the other through a store; `want` lists what each was computed from, as the dump writes it.
+static void expect_origins(const char *body, const char *want, int line) {
+  Str text = {0};
+  str_printf(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.global .u32 g[4];\n.visible .entry k(.param .u64 a, .param .u64 n, "
+                    ".param .align 8 .b8 s[16])\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<9>;\n.reg .b64 %%d<20>;\n.shared .u32 t[4];\n"
+                    "ld.param.u64 %%d1, [a];\ncvta.to.global.u64 %%d2, %%d1;\nld.param.u64 %%d3, [n];\nld.param.u64 %%d4, [s+8];\n%sret;\n}\n", body);
+  Error err = {""};
+  PtxModule *m = ptx_parse(text.data, text.len, "test", &err);
+  IrCfg *c = m && ptx_verify(m, &err) ? ir_cfg_build(m->funcs[0], &err) : NULL;
+  Str got = {0};
+  str_add(&got, "");
+  if (c) {
+    IrProvenance *p = ir_provenance_build(c);
+    for (uint32_t i = 0; i < c->ninstrs; i++) {
+      if (c->instrs[i]->op != OP_ST) continue;
+      IrOrigin o = ir_access_origin(p, &c->instrs[i]->ops[0]);
+      if (o.kind == IR_FROM_PARAM) str_printf(&got, "%s+%d ", o.var->name, (int)o.offset);
+      else str_printf(&got, "%s ", o.kind == IR_FROM_VAR ? o.var->name : "?");
+    }
+    ir_provenance_free(p);
+  }
+  if (strcmp(got.data, want)) printf("got '%s' %s\n", got.data, err.text);
+  check(!strcmp(got.data, want), want, line);
+  str_free(&got);
+  str_free(&text);
+  ir_cfg_free(c);
+  if (m) ptx_free(m);
+}
+#define ORIGINS(body, want) expect_origins(body, want, __LINE__)
+
+static void test_provenance(void) {
+  ORIGINS("st.global.u32 [%d2], 1;\nst.u32 [%d4+4], 1;\nst.global.u32 [g+4], 1;\nst.shared.u32 [t], 1;\n", "a+0 s+8 g t ");
+  // indices of every make keep the object; a size parameter added to a pointer is an index
+  ORIGINS("mul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6], 1;\nmad.lo.s64 %d7, %d5, %d3, %d6;\nst.global.u32 [%d7], 1;\n"
+          "add.s64 %d8, %d3, %d2;\nst.global.u32 [%d8], 1;\nsub.s64 %d9, %d8, %d5;\nst.global.u32 [%d9], 1;\n", "a+0 a+0 a+0 a+0 ");
+  // loops join; null is no second object; two objects are
+  ORIGINS("mov.u64 %d5, %d2;\nL:\nst.global.u32 [%d5], 1;\nadd.s64 %d5, %d5, 4;\n@%p1 bra L;\n", "a+0 ");
+  ORIGINS("selp.b64 %d5, %d2, 0, %p1;\nst.global.u32 [%d5], 1;\nselp.b64 %d6, %d2, %d4, %p1;\nst.global.u32 [%d6], 1;\n", "a+0 ? ");
+  // from memory, by masking, from a difference of pointers, from a half
+  ORIGINS("ld.global.u64 %d5, [%d2];\nst.u32 [%d5], 1;\nand.b64 %d6, %d2, -128;\nst.global.u32 [%d6], 1;\nadd.s64 %d7, %d2, %d5;\nst.global.u32 [%d7], 1;\n"
+          "mov.b64 %d8, {%r1, %r2};\nst.u32 [%d8], 1;\n", "? ? ? ? ");
+  ORIGINS("mov.u32 %r1, t;\nshl.b32 %r2, %r3, 2;\nadd.s32 %r4, %r1, %r2;\nst.shared.u32 [%r4], 1;\n", "t ");
+}
+
 int main(void) {
   static const struct { const char *name; void (*run)(void); } tests[] = {
     {"if-else", test_if_else}, {"loops", test_loops}, {"branch-table", test_table}, {"endless", test_endless},
     {"verifier", test_verify_finds}, {"contract", test_contract}, {"random-graphs", test_random},
-    {"uniform", test_uniform}, {"uniform-random", test_uniform_random}, {"size", test_size},
+    {"uniform", test_uniform}, {"uniform-random", test_uniform_random}, {"provenance", test_provenance}, {"size", test_size},
   };
   int bad = 0;
   for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
