@@ -79,15 +79,9 @@ static void dump_uniform(const IrCfg *cfg, Str *out) {
   ir_uniform_free(uniform);
 }
 
-static void dump_provenance(const IrCfg *cfg, Str *out) {
-  IrProvenance *p = ir_provenance_build(cfg);
-  ir_dump_provenance(cfg, p, out);
-  ir_provenance_free(p);
-}
-
 static const struct { const char *name; DumpFunction *run; } stages[] = {
   {"cfg", dump_cfg}, {"dom", dump_dominators}, {"loops", dump_loops}, {"live", dump_liveness},
-  {"uniform", dump_uniform}, {"provenance", dump_provenance},
+  {"uniform", dump_uniform}, {"provenance", ir_dump_provenance},
 };
 
 #define CONTRACT "contract"                        // a stage of the whole module, and the only one that changes it: always last

@@ -1,4 +1,5 @@
-// dump: uniformity as readable text, for `warpgrind ptx --dump=uniform`. (The other analyses are printed by src/cli.)
+// dump: uniformity and addresses as readable text, for `warpgrind ptx --dump=uniform,provenance`. (The other analyses are
+// printed by src/cli.)
 #include "ir/ir.h"
 
 static const char *class_of(const IrUniform *u, const PtxInstr *in) {
@@ -23,4 +24,36 @@ void ir_dump_uniform(const IrCfg *c, const IrUniform *u, Str *out) {
       str_addc(out, '\n');
     }
   }
+}
+
+static void print_address(const IrAddress *a, Str *out) {
+  if (a->origin.kind == IR_FROM_PARAM) str_printf(out, "%s@%lld", a->origin.var->name, (long long)a->origin.offset);
+  else str_add(out, a->origin.kind == IR_FROM_VAR ? a->origin.var->name : "?");
+  if (!a->taken_apart) {
+    str_add(out, " + ?");
+    return;
+  }
+  if (a->index) str_printf(out, " + %lld * %s%s", (long long)a->scale, a->index->name, a->index_bytes == 4 ? a->index_signed ? ".s32" : ".u32" : "");
+  if (a->offset) str_printf(out, " + %lld", (long long)a->offset);
+}
+
+// One line an address: object, index, offset; then the instruction.
+void ir_dump_provenance(const IrCfg *c, Str *out) {
+  IrProvenance *p = ir_provenance_build(c);
+  IrDefs *d = ir_defs_build(c);
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    const PtxInstr *in = c->instrs[i];
+    if (!(ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) || in->space == SPACE_PARAM) continue;
+    for (unsigned k = 0; k < in->nops; k++) {
+      if (in->ops[k].kind != OPD_ADDR) continue;
+      IrAddress a = ir_address(d, p, i, &in->ops[k]);
+      str_add(out, "    ");
+      print_address(&a, out);
+      str_add(out, "  ");
+      ptx_print_instr(in, out);
+      str_addc(out, '\n');
+    }
+  }
+  ir_defs_free(d);
+  ir_provenance_free(p);
 }

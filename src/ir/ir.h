@@ -92,7 +92,23 @@ typedef struct IrProvenance { Arena arena; const IrCfg *cfg; IrOrigin *reg; } Ir
 IrProvenance *ir_provenance_build(const IrCfg *c);
 void ir_provenance_free(IrProvenance *p);
 IrOrigin ir_access_origin(const IrProvenance *p, const PtxOperand *address);   // PARAM, VAR or UNKNOWN
-void ir_dump_provenance(const IrCfg *c, const IrProvenance *p, Str *out);
+
+// --- address.c: an address as object + scale * index + offset ---
+#define IR_SEVERAL (UINT32_MAX - 1)
+typedef struct IrDefs { Arena arena; const IrCfg *cfg; uint32_t *instr; } IrDefs;   // by PtxReg.id: the only unguarded write, IR_NONE, IR_SEVERAL
+IrDefs *ir_defs_build(const IrCfg *c);
+void ir_defs_free(IrDefs *d);
+const PtxInstr *ir_single_def(const IrDefs *d, const PtxReg *r);        // NULL: not exactly one
+typedef struct IrAddress {
+  bool taken_apart;                       // address == object + scale * index + offset; else index is the whole address
+  IrOrigin origin;
+  const PtxReg *base;                     // holds the object's address; NULL: it is the variable itself
+  const PtxReg *index; int64_t scale;     // index NULL: none
+  uint8_t index_bytes; bool index_signed; // 4: widened to 64 bits
+  int64_t offset;
+} IrAddress;
+void ir_dump_provenance(const IrCfg *c, Str *out);                       // dump.c
+IrAddress ir_address(const IrDefs *d, const IrProvenance *p, uint32_t use, const PtxOperand *address);   // use: the instruction's number in the IrCfg
 
 // --- verify.c: blocks, edges, labels and register uses agree; run after every transformation. ---
 bool ir_verify(const IrCfg *c, Error *err);

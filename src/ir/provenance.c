@@ -158,20 +158,3 @@ IrOrigin ir_access_origin(const IrProvenance *p, const PtxOperand *address) {
   IrOrigin o = of_operand(p, &address->list[0]);
   return is_object(o) ? o : unknown;
 }
-
-void ir_dump_provenance(const IrCfg *c, const IrProvenance *p, Str *out) {
-  for (uint32_t i = 0; i < c->ninstrs; i++) {
-    const PtxInstr *in = c->instrs[i];
-    if (!(ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) || in->space == SPACE_PARAM) continue;
-    for (unsigned k = 0; k < in->nops; k++) {
-      if (in->ops[k].kind != OPD_ADDR) continue;
-      IrOrigin o = ir_access_origin(p, &in->ops[k]);
-      str_add(out, "    ");
-      if (o.kind == IR_FROM_PARAM) str_printf(out, "%s+%lld", o.var->name, (long long)o.offset);
-      else str_add(out, o.kind == IR_FROM_VAR ? o.var->name : "?");
-      str_add(out, "  ");
-      ptx_print_instr(in, out);
-      str_addc(out, '\n');
-    }
-  }
-}

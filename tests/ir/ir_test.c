@@ -516,11 +516,49 @@ static void test_provenance(void) {
   ORIGINS("mov.u32 %r1, t;\nshl.b32 %r2, %r3, 2;\nadd.s32 %r4, %r1, %r2;\nst.shared.u32 [%r4], 1;\n", "t ");
 }
 
+// The addresses of all stores, as the dump writes them, in the module of expect_origins.
+static void expect_addresses(const char *body, const char *want, int line) {
+  Str text = {0}, dump = {0}, got = {0};
+  str_printf(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<9>;\n"
+                    ".reg .b64 %%d<20>;\n.shared .u32 t[4];\nld.param.u64 %%d1, [a];\ncvta.to.global.u64 %%d2, %%d1;\n%sret;\n}\n", body);
+  Error err = {""};
+  PtxModule *m = ptx_parse(text.data, text.len, "test", &err);
+  IrCfg *c = m && ptx_verify(m, &err) ? ir_cfg_build(m->funcs[0], &err) : NULL;
+  str_add(&dump, "");
+  str_add(&got, "");
+  if (c) ir_dump_provenance(c, &dump);
+  for (char *l = strtok(dump.data, "\n"); l; l = strtok(NULL, "\n")) {
+    char *end = strstr(l, "  st.");
+    if (end) str_printf(&got, "%.*s|", (int)(end - l - 4), l + 4);
+  }
+  if (strcmp(got.data, want)) printf("got '%s' %s\n", got.data, err.text);
+  check(!strcmp(got.data, want), want, line);
+  str_free(&got);
+  str_free(&dump);
+  str_free(&text);
+  ir_cfg_free(c);
+  if (m) ptx_free(m);
+}
+#define ADDRESSES(body, want) expect_addresses(body, want, __LINE__)
+
+static void test_addresses(void) {
+  ADDRESSES("mul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6+8], 1;\n", "a@0 + 4 * %r1.s32 + 8|");
+  ADDRESSES("cvt.u64.u32 %d5, %r1;\nshl.b64 %d6, %d5, 3;\nadd.s64 %d7, %d6, %d2;\nadd.s64 %d8, %d7, -16;\nst.global.u32 [%d8], 1;\n", "a@0 + 8 * %r1.u32 + -16|");
+  ADDRESSES("mad.lo.s64 %d5, %d9, 12, %d2;\nst.global.u32 [%d5], 1;\nst.shared.u32 [t+4], 1;\n", "a@0 + 12 * %d9|t + 4|");
+  // an index that has moved on since is not the index; one that moves on afterwards is
+  ADDRESSES("mov.u32 %r1, 0;\nL:\nmul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nadd.s32 %r1, %r1, 1;\nst.global.u32 [%d6], 1;\n@%p1 bra L;\n", "a@0 + ?|");
+  ADDRESSES("mov.u32 %r1, 0;\nL:\nmul.wide.s32 %d5, %r1, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6], 1;\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\n", "a@0 + 4 * %r1.s32|");
+  // two indices, a pointer that moves, a guarded write
+  ADDRESSES("add.s64 %d5, %d2, %d9;\nadd.s64 %d6, %d5, %d10;\nst.global.u32 [%d6], 1;\n", "? + ?|");
+  ADDRESSES("mov.u64 %d5, %d2;\nL:\nst.global.u32 [%d5], 1;\nadd.s64 %d5, %d5, 4;\n@%p1 bra L;\n", "a@0 + ?|");
+  ADDRESSES("mul.wide.s32 %d5, %r1, 4;\n@%p1 mul.wide.s32 %d5, %r2, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6], 1;\n", "a@0 + 1 * %d5|");
+}
+
 int main(void) {
   static const struct { const char *name; void (*run)(void); } tests[] = {
     {"if-else", test_if_else}, {"loops", test_loops}, {"branch-table", test_table}, {"endless", test_endless},
     {"verifier", test_verify_finds}, {"contract", test_contract}, {"random-graphs", test_random},
-    {"uniform", test_uniform}, {"uniform-random", test_uniform_random}, {"provenance", test_provenance}, {"size", test_size},
+    {"uniform", test_uniform}, {"uniform-random", test_uniform_random}, {"provenance", test_provenance}, {"addresses", test_addresses}, {"size", test_size},
   };
   int bad = 0;
   for (size_t i = 0; i < ARRAY_LEN(tests); i++) {

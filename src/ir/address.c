@@ -1,0 +1,188 @@
+// address: an address as object + scale * index + offset, read off the instructions that compute it.
+//
+// Only registers written once, unguarded, are looked through: what they hold where the address is used is what they held where
+// it was computed. The index itself may be written more often, if not between being read and the access. An address that
+// cannot be taken apart is its own index with scale 1.
+#include "ir/ir.h"
+
+enum { DEEPEST = 24 };
+
+static void count_write(void *ctx, PtxReg **reg, bool is_def) {
+  struct { IrDefs *d; uint32_t instr; bool guarded; } *w = ctx;
+  if (!is_def) return;
+  uint32_t *slot = &w->d->instr[(*reg)->id];
+  *slot = *slot == IR_NONE && !w->guarded ? w->instr : IR_SEVERAL;
+}
+
+IrDefs *ir_defs_build(const IrCfg *c) {
+  IrDefs *d = mem_alloc(sizeof *d);
+  d->cfg = c;
+  d->instr = ARENA_ARRAY(&d->arena, uint32_t, c->func->nregs + 1);
+  memset(d->instr, 0xff, sizeof *d->instr * (c->func->nregs + 1));
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    struct { IrDefs *d; uint32_t instr; bool guarded; } w = {d, i, c->instrs[i]->guard != NULL};
+    ptx_visit_regs(c->instrs[i], count_write, &w);
+  }
+  return d;
+}
+
+void ir_defs_free(IrDefs *d) {
+  if (!d) return;
+  arena_free(&d->arena);
+  free(d);
+}
+
+const PtxInstr *ir_single_def(const IrDefs *d, const PtxReg *r) {
+  uint32_t i = d->instr[r->id];
+  return i == IR_NONE || i == IR_SEVERAL ? NULL : d->cfg->instrs[i];
+}
+
+// A sum under construction. ok: everything met so far fits the form.
+typedef struct Sum { const IrDefs *d; const IrProvenance *p; IrAddress a; uint32_t use; bool has_base, ok; } Sum;
+
+static bool is_object(IrOrigin o) { return o.kind == IR_FROM_PARAM || o.kind == IR_FROM_VAR; }
+
+static bool constant(const IrDefs *d, const PtxOperand *o, int64_t *value) {
+  for (int depth = 0; depth < DEEPEST && o->kind == OPD_REG; depth++) {
+    const PtxInstr *in = ir_single_def(d, o->reg);
+    if (!in || in->op != OP_MOV || in->nops != 2) return false;
+    o = &in->ops[1];
+  }
+  *value = o->imm;
+  return o->kind == OPD_INT;
+}
+
+static void find_write(void *ctx, PtxReg **reg, bool is_def) {
+  struct { const PtxReg *r; bool found; } *w = ctx;
+  if (is_def && *reg == w->r) w->found = true;
+}
+
+// Does r still hold at instruction `use` what it held at `read`?
+static bool unchanged(const IrDefs *d, const PtxReg *r, uint32_t read, uint32_t use) {
+  const IrCfg *c = d->cfg;
+  if (d->instr[r->id] != IR_SEVERAL) return true;
+  if (c->block_of[read] != c->block_of[use] || read > use) return false;
+  struct { const PtxReg *r; bool found; } w = {r, false};
+  for (uint32_t i = read; i < use && !w.found; i++) ptx_visit_regs(c->instrs[i], find_write, &w);
+  return !w.found;
+}
+
+static void add_index(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, uint8_t bytes, bool is_signed) {
+  if (!unchanged(s->d, r, read, s->use)) s->ok = false;
+  if (s->a.index && s->a.index == r && s->a.index_bytes == bytes && s->a.index_signed == is_signed) {
+    s->a.scale += scale;
+    return;
+  }
+  if (s->a.index) {
+    s->ok = false;
+    return;
+  }
+  s->a.index = r;
+  s->a.scale = scale;
+  s->a.index_bytes = bytes;
+  s->a.index_signed = is_signed;
+}
+
+static bool is_wide(const PtxInstr *in) { return ptx_has(in, MOD_WIDE); }
+static bool is_64(const PtxInstr *in) { return in->ntypes && ptx_type_size(in->types[0]) == 8; }
+static bool is_signed(const PtxInstr *in) { return ptx_type_kind(in->types[0]) == KIND_SIGNED; }
+
+static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, int depth);
+
+// 32-bit arithmetic wraps where the 64-bit sum would not: its result is an index as a whole, except that nobody minds where
+// the constant of an addition is taken apart only when the addition is known not to wrap; so it is never taken apart.
+static void add_product(Sum *s, const PtxInstr *in, uint32_t at, int64_t scale, int depth) {
+  int64_t factor;
+  if (!constant(s->d, &in->ops[2], &factor)) {
+    s->ok = false;
+    return;
+  }
+  if (!is_wide(in)) add_term(s, &in->ops[1], at, scale * factor, depth);
+  else if (in->ops[1].kind == OPD_REG) add_index(s, in->ops[1].reg, at, scale * factor, (uint8_t)ptx_type_size(in->types[0]), is_signed(in));
+  else s->ok = false;
+}
+
+static bool is_param_load(const IrDefs *d, const PtxReg *r) {
+  const PtxInstr *in = ir_single_def(d, r);
+  return in && in->op == OP_LD && in->space == SPACE_PARAM;
+}
+
+static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, int depth) {
+  uint32_t at = s->d->instr[r->id];
+  const PtxInstr *in = depth < DEEPEST ? ir_single_def(s->d, r) : NULL;
+  IrOrigin origin = s->p->reg[r->id];
+  if (in && (is_64(in) || is_wide(in) || in->op == OP_CVT || in->op == OP_CVTA)) switch (in->op) {
+    case OP_MOV: if (in->ops[0].kind == OPD_REG && in->ops[1].kind != OPD_VECTOR) { add_term(s, &in->ops[1], at, scale, depth + 1); return; } break;
+    case OP_CVTA:                               // what is made an address of a space is the object's address, or a sum with it
+      if (in->ops[1].kind == OPD_REG && origin.kind == IR_FROM_PARAM && is_param_load(s->d, in->ops[1].reg)) break;
+      add_term(s, &in->ops[1], at, scale, depth + 1);
+      return;
+    case OP_ADD:
+      add_term(s, &in->ops[1], at, scale, depth + 1);
+      add_term(s, &in->ops[2], at, scale, depth + 1);
+      return;
+    case OP_SUB:
+      add_term(s, &in->ops[1], at, scale, depth + 1);
+      add_term(s, &in->ops[2], at, -scale, depth + 1);
+      return;
+    case OP_MUL:
+      if (ptx_has(in, MOD_HI) || (in->ops[2].kind != OPD_INT && in->ops[2].kind != OPD_REG)) break;
+      if (is_wide(in) || ptx_has(in, MOD_LO)) {
+        int64_t factor;
+        if (!constant(s->d, &in->ops[2], &factor)) break;
+        add_product(s, in, at, scale, depth + 1);
+        return;
+      }
+      break;
+    case OP_MAD: {
+      int64_t factor;
+      if (ptx_has(in, MOD_HI) || !constant(s->d, &in->ops[2], &factor)) break;
+      add_product(s, in, at, scale, depth + 1);
+      add_term(s, &in->ops[3], at, scale, depth + 1);
+      return;
+    }
+    case OP_SHL: {
+      int64_t by;
+      if (!is_64(in) || !constant(s->d, &in->ops[2], &by) || by < 0 || by > 32) break;
+      add_term(s, &in->ops[1], at, scale * ((int64_t)1 << by), depth + 1);
+      return;
+    }
+    case OP_CVT:
+      if (in->ntypes == 2 && ptx_type_size(in->types[0]) == 8 && ptx_type_size(in->types[1]) == 4 &&
+          ptx_type_kind(in->types[1]) != KIND_FLOAT && in->ops[1].kind == OPD_REG) {
+        add_index(s, in->ops[1].reg, at, scale, 4, ptx_type_kind(in->types[1]) == KIND_SIGNED);
+        return;
+      }
+      break;
+    default: break;
+  }
+  if (is_object(origin) && origin.is_pointer && scale == 1 && !s->has_base && in) {
+    s->has_base = true;
+    s->a.origin = origin;
+    s->a.base = r;
+    return;
+  }
+  add_index(s, r, read, scale, (uint8_t)MAX(ptx_type_size(r->type), 4), false);
+}
+
+static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, int depth) {
+  if (o->kind == OPD_INT) s->a.offset += o->imm * scale;
+  else if (o->kind == OPD_REG && o->selector == SEL_NONE) add_register(s, o->reg, read, scale, depth);
+  else if (o->kind == OPD_VAR && scale == 1 && !s->has_base) {
+    s->has_base = true;
+    s->a.origin = (IrOrigin){.kind = IR_FROM_VAR, .is_pointer = true, .var = o->var};
+    s->a.offset += o->imm;
+  } else s->ok = false;
+}
+
+IrAddress ir_address(const IrDefs *d, const IrProvenance *p, uint32_t use, const PtxOperand *address) {
+  IrAddress whole = {.origin = {.kind = IR_FROM_UNKNOWN}, .scale = 1, .index_bytes = 8};
+  if (address->kind != OPD_ADDR || !address->nlist) return whole;
+  whole.origin = ir_access_origin(p, address);
+  whole.index = address->list[0].kind == OPD_REG ? address->list[0].reg : NULL;
+  whole.offset = address->imm;
+  Sum s = {.d = d, .p = p, .a = {.offset = address->imm}, .use = use, .ok = true};
+  add_term(&s, &address->list[0], use, 1, 0);
+  s.a.taken_apart = s.ok && s.has_base;
+  return s.a.taken_apart ? s.a : whole;
+}
