@@ -31,13 +31,20 @@ typedef struct GpuReal {
 } GpuReal;
 extern GpuReal gpu_real;
 
+// --- wrappers.def: our functions in front of the real ones ---
+#define WRAP(name) __typeof__(*((GpuReal *)0)->name) gpu_##name;
+#include "gpu/wrappers.def"
+
 // --- start.c ---
-// Opens the real driver (loader's search without our own folder, WARPGRIND_REAL_DRIVER names it outright) and fills gpu_real.
-// wrap(name) -> our wrapper is in wrappers.def. false: err says what to do; nothing was changed.
-bool gpu_start(Error *err);
-void gpu_fill_table(const char *const *names, void **table, unsigned count);   // the preload table in GPU mode
-// The path of the real driver's library, found without loading it; false: there is none on this machine.
-bool gpu_find_driver(Str *path, Error *err);
+// Opens the real driver (find.h says which) and fills gpu_real and the table, which has the order of cuda/api.def: the real
+// function, our wrapper of it, or, where this driver has no such function, what was there before. false: err says what to
+// do; nothing was changed. Once for each process, before any other function of this folder.
+bool gpu_start(void **table, Error *err);
+void *gpu_real_symbol(const char *name);   // dlsym in the real driver: names that cuda/api.def does not have
+
+// --- procaddr.c ---
+void gpu_wrappers_install(void **table);
+void *gpu_wrapper_of(const void *real);    // NULL: a function that is not wrapped
 
 // --- quiet.c: our own driver calls on a thread of the program ---
 typedef struct GpuQuiet { CUstreamCaptureMode mode; bool changed; } GpuQuiet;

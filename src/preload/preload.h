@@ -6,11 +6,21 @@
 #ifndef WG_PRELOAD_H
 #define WG_PRELOAD_H
 
+#define PRELOAD_STUB_BYTES 16
+
+#ifndef __ASSEMBLER__
 #include "base/base.h"
+
+// --- mode.c ---
+bool preload_on_gpu(void);                     // asks the environment; tests/gpumode/standin.c has another answer
 
 // --- table.c ---
 extern const char *const preload_names[];      // in the order of the table
 extern void *preload_table[];
 extern const unsigned preload_count;
 
+// --- bind.c, the stubs of entry.S ---
+void preload_bind_later(void);                 // every entry loads the real driver when it is first called
+
+#endif
 #endif

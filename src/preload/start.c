@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 #include "base/runstats.h"
+#include "preload/preload.h"
 
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ static void find_environment(char **envp) {
 __attribute__((constructor(101))) static void start(int argc, char **argv, char **envp) {
   find_environment(envp);
   runstats();                                  // counts this process
+  if (preload_on_gpu()) preload_bind_later();
   Options options = {0};
   Error err = {0};
   if (options_from_environment(&options, &err)) options_release_children(&options);

@@ -1,0 +1,6 @@
+#include "preload/preload.h"
+
+bool preload_on_gpu(void) {
+  const char *device = getenv("WARPGRIND_DEVICE");
+  return device && !strcmp(device, "gpu");
+}
