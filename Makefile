@@ -50,6 +50,8 @@ EXEC_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 find-lib = $(if $(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)),$(shell $(CC) -print-file-name=lib$(1).a),-l$(1))
 THIRD_PARTY = $(call find-lib,zstd) $(call find-lib,lz4)
 LDLIBS_ALL = $(THIRD_PARTY) -lm -ldl -lrt -pthread $(LDFLAGS)
+# For the command only: elfutils, and what its archive refers to.
+SYMBOL_LIBS = $(if $(findstring /,$(call find-lib,dw)),$(foreach l,dw elf z lzma bz2 zstd,$(call find-lib,$(l))),-ldw -lelf)
 
 # --- sources ---
 FOLDERS     := $(notdir $(patsubst %/,%,$(wildcard src/*/)))
@@ -60,13 +62,13 @@ VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$
 
 CMD_FOLDERS := base ptx ir image instrument channel run symbol report cli
 LIB_FOLDERS := base ptx ir image instrument channel where session vgpu driver runtime gpu preload
-# The one piece of runtime/ that looks at a program before it is started.
+# The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is started.
 CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
-  $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c))
+  $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c src/gpu/find.c))
 LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
-SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/libcudart.so.12 $(BUILD)/lib/libcudart.so.13)
+SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
 
 .PHONY: all demo check check-gpu bench stress fuzz install uninstall clean help deps
 .SECONDARY:
@@ -117,7 +119,7 @@ $(foreach f,$(FOLDERS),$(eval $(call archive-rule,$(f))))
 # --- products ---
 # Linked beside their place and moved into it, so that programs that are running keep what they have.
 $(BUILD)/warpgrind: $(CMD_OBJS)
-	$(call say,LINK) $(CC) $(SAN_FLAGS) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -o $@.$$$$ $^ $(SYMBOL_LIBS) $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 $(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)
 	@mkdir -p $(@D)
@@ -127,13 +129,13 @@ $(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)
 $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 	@ln -sf libcuda.so.1 $@
 
-# A shared CUDA runtime for programs that ask for libcudart.so.N where none is installed. Its symbols carry the version
+# On the virtual device: a shared CUDA runtime for programs that ask for libcudart.so.N where none is installed. Its symbols carry the version
 # libcudart.so.N, as the programs expect.
-$(BUILD)/lib/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/runtime/shim/*.h) $(BUILD)/flags | $(BUILD)/lib/libcuda.so.1
+$(BUILD)/lib/cpu/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/runtime/shim/*.h) $(BUILD)/flags | $(BUILD)/lib/libcuda.so.1
 	@mkdir -p $(@D) $(BUILD)/gen
 	@printf 'libcudart.so.%s { global: cuda*; __cuda*; local: *; };\n' $* > $(BUILD)/gen/cudart$*.map
 	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/cudart$*.d -DCUDART_MAJOR=$* -shared -Wl,-soname,libcudart.so.$* \
-	  -Wl,--version-script=$(BUILD)/gen/cudart$*.map -Wl,-rpath,'$$ORIGIN' -o $@ $(SHIM_SRC) \
+	  -Wl,--version-script=$(BUILD)/gen/cudart$*.map -Wl,-rpath,'$$ORIGIN/..' -o $@ $(SHIM_SRC) \
 	  -L$(BUILD)/lib -l:libcuda.so.1
 
 # The manual page comes from the same option table as --help. A cross-built command cannot be run here.
@@ -184,9 +186,10 @@ fuzz:
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/warpgrind $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(BUILD)/warpgrind $(DESTDIR)$(PREFIX)/bin/warpgrind
-	install -m 755 $(BUILD)/lib/libcuda.so.1 $(SHIMS) $(DESTDIR)$(PREFIX)/lib/warpgrind/
+	install -m 755 $(BUILD)/lib/libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/
+	install -m 755 $(SHIMS) $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu/
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
 	install -m 644 $(BUILD)/warpgrind.1 $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
 

@@ -31,8 +31,13 @@ void cli_print_man(FILE *f);
 // --- program.c: what is going to be started, and with which library ---
 // 0, or the exit code with the reason in err. *path is found through PATH like a shell does.
 int cli_find_program(const char *name, Str *path, Error *err);
-int cli_check_program(const char *path, Error *err);
+int cli_check_program(const char *path, bool on_gpu, Error *err);
 bool cli_find_library(Str *folder, Error *err);             // the folder that holds libcuda.so.1
+
+// --- device.c ---
+// Turns --device=auto into gpu or cpu. false: --device=gpu, and err says why not.
+bool cli_choose_device(Options *o, Error *err);
+void cli_say_device(void);                                  // with -v, once the log is open: what was chosen and why
 
 // --- summary.c: what is said when the program has ended ---
 typedef struct CliOutcome {
@@ -40,7 +45,7 @@ typedef struct CliOutcome {
   char **argv;
   int status;                              // as waitpid gave it
   const RunStats *stats;
-  const char *device;                      // "cpu"
+  const char *device;                      // "cpu", "gpu"
   int exit_code;                           // what the command returns
 } CliOutcome;
 void cli_print_summary(const CliOutcome *o);

@@ -74,7 +74,7 @@ static bool wrong_machine(const char *path) {
   return n >= 20 && memcmp(eh.e_ident, ELFMAG, SELFMAG) == 0 && (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_machine != machine);
 }
 
-int cli_check_program(const char *path, Error *err) {
+int cli_check_program(const char *path, bool on_gpu, Error *err) {
   struct stat st;
   if (stat(path, &st) != 0) {
     bool missing = errno == ENOENT || errno == ENOTDIR;
@@ -95,7 +95,7 @@ int cli_check_program(const char *path, Error *err) {
     return EXIT_WARPGRIND;
   }
 #ifdef HAVE_CHECK_EXECUTABLE
-  if (!runtime_check_executable(path, err)) return EXIT_WARPGRIND;
+  if (!on_gpu && !runtime_check_executable(path, err)) return EXIT_WARPGRIND;
 #endif
   return 0;
 }

@@ -40,16 +40,20 @@ static void prepend(const char *variable, const char *first, char separator, con
 }
 
 // With a space in the path the library is named without its folder: LD_PRELOAD would split it, LD_LIBRARY_PATH does not.
-static void set_library(const char *folder) {
-  Str preload = {0};
+// The CUDA runtimes of CPU mode lie apart: on a GPU NVIDIA's own must be found.
+static void set_library(const char *folder, bool on_gpu) {
+  Str preload = {0}, search = {0};
 #ifdef WARPGRIND_SANITIZER_RUNTIME
   str_add(&preload, WARPGRIND_SANITIZER_RUNTIME ":");
 #endif
   if (strchr(folder, ' ')) str_add(&preload, "libcuda.so.1");
   else str_printf(&preload, "%s/libcuda.so.1", folder);
   prepend("LD_PRELOAD", preload.data, ':', "WARPGRIND_SAVED_LD_PRELOAD");
-  prepend("LD_LIBRARY_PATH", folder, ':', "WARPGRIND_SAVED_LD_LIBRARY_PATH");
+  if (on_gpu) str_add(&search, folder);
+  else str_printf(&search, "%s/cpu:%s", folder, folder);
+  prepend("LD_LIBRARY_PATH", search.data, ':', "WARPGRIND_SAVED_LD_LIBRARY_PATH");
   str_free(&preload);
+  str_free(&search);
 }
 
 // The program may change its folder; names of files we write must not move with it.
@@ -129,20 +133,14 @@ static int exit_code_of(int status, const RunStats *stats) {
   return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static bool choose_device(Options *o, Error *err) {
-  if (options_is(o, OPT_DEVICE, "gpu"))
-    return error_set(err, "--device=gpu is not available yet: this version runs programs on the virtual device only (--device=cpu).");
-  return options_set(o, OPT_DEVICE, "cpu", err);
-}
-
 int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
-  bool chosen = options_is(&o, OPT_DEVICE, "auto");
   Str path = {0}, folder = {0}, json = {0};
   int code = cli_find_program(argv[0], &path, &err);
-  if (!code) code = cli_check_program(path.data, &err);
-  if (!code && (!choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
+  if (!code && (!cli_choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
+  bool on_gpu = options_is(&o, OPT_DEVICE, "gpu");
+  if (!code) code = cli_check_program(path.data, on_gpu, &err);
   RunStats *stats = code ? NULL : runstats_create(&err);
   if (!stats) {
     cli_fail("%s", err.text);
@@ -153,7 +151,7 @@ int cli_run(const Options *given, char **argv) {
   if (o.text[OPT_LOG_FILE] && !start_log(o.text[OPT_LOG_FILE], &err)) return cli_fail("%s", err.text);
   if (o.text[OPT_JSON] && !options_expand_name(o.text[OPT_JSON], 1, &json, &err)) return cli_fail("%s", err.text);
 
-  set_library(folder.data);
+  set_library(folder.data, on_gpu);
   options_to_environment(&o);
   catch_signals();
   Child child = {0};
@@ -164,12 +162,12 @@ int cli_run(const Options *given, char **argv) {
   }
   log_set_pid(child.pid);
   if (!options_open_log(&o, child.pid, &err)) cli_fail("%s", err.text);
-  if (chosen) log_verbose("--device=auto: the virtual device (this version has no other)");
+  cli_say_device();
   log_verbose("library: %s/libcuda.so.1", folder.data);
 
   int status = wait_for(child.pid);
   note_missing_library(status, path.data, stats);
-  CliOutcome outcome = {&o, argv, status, stats, "cpu", exit_code_of(status, stats)};
+  CliOutcome outcome = {&o, argv, status, stats, options_text(&o, OPT_DEVICE), exit_code_of(status, stats)};
   cli_print_summary(&outcome);
   if (o.text[OPT_JSON]) {
     json.len = 0;

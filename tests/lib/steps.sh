@@ -84,7 +84,7 @@ compile_with_clang() {
   make_fatbin "$2" > "$TEST_DIR/kernels.fatbin"
   clang -x cuda --cuda-host-only -nocudainc -nocudalib --cuda-gpu-arch=sm_70 -Wno-unknown-cuda-version \
     -Xclang -target-sdk-version=11.0 -Xclang -fcuda-include-gpubinary -Xclang "$TEST_DIR/kernels.fatbin" \
-    -include tests/lib/minicuda.h -O1 -o "$1" "$TEST_FILE" -L"$BUILD/lib" -l:libcudart.so.13 -lm
+    -include tests/lib/minicuda.h -O1 -o "$1" "$TEST_FILE" -L"$BUILD/lib/cpu" -l:libcudart.so.13 -lm
 }
 
 # With nvcc the program itself. Without it the kept PTX, with a host part in C where there is one, or compiled by clang.

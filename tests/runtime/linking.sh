@@ -38,7 +38,7 @@ interpreter=$(readelf -l static | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
 check by_loader "$good" run "$interpreter" ./static
 nvcc -cudart=shared -o shared "$src/main.cu" && check shared "$good" run ./shared
 cp shared shared_stripped && strip shared_stripped && check shared_stripped "$good" run ./shared_stripped
-check no_libcudart "uses $BUILD/lib/libcudart.so" env -u LD_LIBRARY_PATH "$WARPGRIND" --device=cpu -q -- ./shared
+check no_libcudart "uses $BUILD/lib/cpu/libcudart.so" env -u LD_LIBRARY_PATH "$WARPGRIND" --device=cpu -q -- ./shared
 
 # A program that insists on its own copy of NVIDIA's library.
 theirs=$(find "$toolkit/" -name 'libcudart.so.1[23]*' -type f 2> /dev/null | head -n 1)

@@ -8,8 +8,8 @@ one() {
     grep -qx 'all checks passed' <<< "$output"; then echo "ok $name"
   else echo "FAIL $name"; echo "${output:-}"; fi
 }
-one runtime_12 -DVERSION=12 -L"$BUILD/lib" -l:libcudart.so.12 -Wl,--allow-shlib-undefined
-one runtime_13 -DVERSION=13 -L"$BUILD/lib" -l:libcudart.so.13 -Wl,--allow-shlib-undefined
+one runtime_12 -DVERSION=12 -L"$BUILD/lib/cpu" -l:libcudart.so.12 -Wl,--allow-shlib-undefined
+one runtime_13 -DVERSION=13 -L"$BUILD/lib/cpu" -l:libcudart.so.13 -Wl,--allow-shlib-undefined
 one static_12 -DVERSION=12 -DSTATIC
 one static_13 -DVERSION=13 -DSTATIC
 one static_not_pie -DVERSION=13 -DSTATIC -fno-pie -no-pie
