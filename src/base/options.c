@@ -42,20 +42,14 @@ static uint64_t largest(OptionId id) {
     case OPT_WORKERS: return 1024;
     case OPT_DEVICES: return 64;
     case OPT_ERROR_EXITCODE: return 255;
+    case OPT_MIN_COVERAGE: return 100;
     default: return UINT64_MAX;
   }
 }
 
-static const char *const all_tools[] = {"memcheck", "initcheck", "racecheck", "synccheck", "fpcheck", "all"};
-
 static bool set_choice(OptionId id, const char *text, Error *err) {
   const OptionInfo *info = &options_table[id];
   if (word_in_list(info->argument, text)) return true;
-  if (id == OPT_TOOL)
-    for (size_t i = 0; i < ARRAY_LEN(all_tools); i++)
-      if (strncmp(text, all_tools[i], strlen(all_tools[i])) == 0)
-        return error_set(err, "--tool=%s: this version of Warpgrind cannot check anything yet. The only tool available is "
-                         "none, which runs the program without checks.", text);
   return error_set(err, "--%s=%s: expected one of %s.", info->name, text, info->argument);
 }
 

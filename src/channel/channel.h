@@ -1,0 +1,124 @@
+// channel: shared memory between the `warpgrind` command, which makes and owns it, and the processes of a run. Processes write
+// events (events.def) and kernels write findings (probe/probe_abi.h); the command reads. What was written survives the process.
+//
+// One memory object, sparse, mapped in pieces:
+//   header | lane 0 | lane 1 | … | device channel 0 | device channel 1 | …
+// A lane belongs to one process: counters of its kernels and a ring of bytes. Its head moves only when an event is complete.
+// The command believes nothing it reads: sizes and positions are its own constants, events are copied and then checked.
+// docs/channel.md says more.
+#ifndef WG_CHANNEL_H
+#define WG_CHANNEL_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+#include "probe/probe_abi.h"
+
+// --- kinds.c: kinds.def ---
+typedef enum { SEVERITY_NONE, SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR } Severity;
+typedef enum ChannelKind {
+#define KIND(id, number, name, severity, text) KIND_##id = number,
+#include "channel/kinds.def"
+} ChannelKind;
+typedef struct ChannelKindInfo { uint32_t number; const char *name, *text; Severity severity; } ChannelKindInfo;
+const ChannelKindInfo *channel_kind(uint32_t number);            // NULL: no such kind
+const ChannelKindInfo *channel_kind_named(const char *name);
+const char *channel_severity_name(Severity s);                   // "error"
+
+// --- events.c: events.def ---
+typedef enum ChannelEvent {
+  EVENT_NONE,                              // filling at the end of the ring
+#define NUM(name)
+#define TEXT(name)
+#define LIST(name)
+#define EVENT(id, Name, fields) EVENT_##id,
+#include "channel/events.def"
+  EVENT_COUNT
+} ChannelEvent;
+#define NUM(name) uint64_t name;
+#define TEXT(name) const char *name;
+#define LIST(name) const uint64_t *name; uint64_t name##_count;
+#define EVENT(id, Name, fields) typedef struct Event##Name { fields } Event##Name;
+#include "channel/events.def"
+typedef union AnyEvent {
+#define NUM(name)
+#define TEXT(name)
+#define LIST(name)
+#define EVENT(id, Name, fields) Event##Name id;
+#include "channel/events.def"
+} AnyEvent;
+
+enum { CHANNEL_TEXT_MAX = 16384, CHANNEL_LIST_MAX = 4096, CHANNEL_EVENT_MAX = 128 << 10 };
+const char *channel_event_name(ChannelEvent type);               // "LAUNCH"
+size_t channel_encoded_size(ChannelEvent type, const void *event);   // a multiple of 8, the head included
+void channel_encode(ChannelEvent type, const void *event, void *to, size_t size);
+// Texts and lists point into `from` afterwards. false: not an event as channel_encode writes them.
+bool channel_decode(ChannelEvent type, const void *from, size_t size, AnyEvent *out);
+typedef struct ChannelEventHead { uint32_t size, type; } ChannelEventHead;
+
+// Bits of EventLaunch.flags and EventFinding.flags.
+enum { LAUNCH_COOPERATIVE = 1, LAUNCH_CAPTURED = 2 };
+enum { FINDING_HAS_THREAD = 1, FINDING_HAS_ADDRESS = 2 };
+
+// --- layout of the memory ---
+enum {
+  CHANNEL_MAGIC = 0x5747434C, CHANNEL_VERSION = 1,
+  CHANNEL_LANES = 128, CHANNEL_RING = 1 << 20, CHANNEL_KERNELS = 8192, CHANNEL_DEVICES = 32, CHANNEL_PAGE = 1 << 16
+};
+typedef enum { COMMAND_DRAINS = 1, COMMAND_ENDED = 2 } ChannelCommandState;
+typedef struct ChannelHeader {
+  uint32_t magic, version;
+  uint32_t command_pid;
+  _Atomic uint32_t command;                // ChannelCommandState
+  _Atomic uint32_t doorbell, sleeping;     // a futex: the command sleeps on the doorbell
+  _Atomic uint32_t unrecorded;             // processes that found no lane
+  _Atomic uint32_t lane_pid[CHANNEL_LANES];          // 0: free. Set by the process, cleared by the command
+  _Atomic uint32_t device_lane[CHANNEL_DEVICES];     // lane + 1; 0: free. Set by the process, cleared by the command
+} ChannelHeader;
+typedef struct ChannelKernelCounts { _Atomic uint64_t launches, checked; } ChannelKernelCounts;
+typedef struct ChannelLane {
+  _Atomic uint64_t head;                   // bytes written since the start, by the process
+  uint8_t pad0[120];
+  _Atomic uint64_t tail;                   // bytes read, by the command
+  uint8_t pad1[120];
+  _Atomic uint64_t lost;                   // events that found no room in time
+  uint8_t pad2[CHANNEL_PAGE - 264];
+  ChannelKernelCounts kernels[CHANNEL_KERNELS];      // by kernel id; [0]: all whose id is too large
+  uint8_t ring[CHANNEL_RING];
+} ChannelLane;
+enum {
+  CHANNEL_SLOTS_AT = CHANNEL_PAGE,         // within a device channel
+  CHANNEL_COUNTS_AT = CHANNEL_SLOTS_AT + (WG_CHANNEL_SLOTS * (int)sizeof(WgFinding) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE,
+  CHANNEL_DEVICE_BYTES = CHANNEL_COUNTS_AT + WG_CHANNEL_SITES * 8,
+};
+#define CHANNEL_LANE_OFFSET(i) ((uint64_t)CHANNEL_PAGE + (uint64_t)(i) * sizeof(ChannelLane))
+#define CHANNEL_DEVICE_OFFSET(i) (CHANNEL_LANE_OFFSET(CHANNEL_LANES) + (uint64_t)(i) * CHANNEL_DEVICE_BYTES)
+#define CHANNEL_BYTES CHANNEL_DEVICE_OFFSET(CHANNEL_DEVICES)
+
+// --- writer.c: inside the program. One lane per process; nothing here waits longer than a second in all. ---
+bool channel_attach(void);                               // finds the command's memory (WARPGRIND_CHANNEL); false: there is none
+bool channel_claim(void);                                // a lane for this process; false: none to be had
+void channel_release_in_child(void);                     // after a fork: the lane is the parent's
+void channel_lock(bool lock);                            // around a fork
+bool channel_write(ChannelEvent type, const void *event);
+ChannelKernelCounts *channel_kernel_counts(uint32_t kernel);     // never NULL
+// A device channel, mapped and ready. NULL: there is no command, or none is free.
+WgChannel *channel_device_claim(uint32_t *index, Error *err);
+void channel_device_unmap(WgChannel *c);                 // the command frees it after EVENT_DEVICE_END
+
+// --- reader.c: the command's side ---
+typedef struct ChannelReader ChannelReader;
+ChannelReader *channel_create(Error *err);               // also sets WARPGRIND_CHANNEL
+// What the reader finds. Called on the thread that drains.
+typedef struct ChannelSink {
+  void (*lane_opened)(void *user, uint32_t lane, int pid);
+  void (*event)(void *user, uint32_t lane, ChannelEvent type, const AnyEvent *e);
+  void (*finding)(void *user, uint32_t lane, uint32_t device, const WgFinding *f);
+  // A site's exact count so far; for every site that reported, when the device channel ends.
+  void (*site_count)(void *user, uint32_t lane, uint32_t device, uint32_t site, uint64_t count);
+  void (*device_closed)(void *user, uint32_t lane, uint32_t device, uint32_t lost);
+  void (*lane_closed)(void *user, uint32_t lane, uint64_t lost, bool damaged);
+  void (*kernel_counts)(void *user, uint32_t lane, uint32_t kernel, uint64_t launches, uint64_t checked);
+  void *user;
+} ChannelSink;
+#endif

@@ -1,0 +1,129 @@
+// Modules and kernels. They are never freed: findings, graphs and the program's own handles may refer to them for ever.
+#include "session/internal.h"
+
+#pragma weak instrument_kernel
+
+static uint32_t last_module, last_kernel, last_site;
+static VEC(SessionModule *) modules;
+
+SessionModule *session_module(const char *name, uint64_t content_hash, const char *what) {
+  SessionModule *m = mem_alloc(sizeof *m);
+  m->name = mem_strdup(name ? name : "");
+  m->what = mem_strdup(what ? what : "");
+  m->hash = content_hash;
+  pthread_mutex_lock(&session_lock);
+  m->id = ++last_module;
+  vec_push(&modules, m);
+  pthread_mutex_unlock(&session_lock);
+  return m;
+}
+
+static void announce_module(SessionModule *m) {
+  if (m->sent == session_generation()) return;
+  m->sent = session_generation();
+  session_send(EVENT_MODULE, &(EventModule){m->id, m->hash, m->name, m->what});
+}
+
+void session_announce_kernel(SessionKernel *k) {
+  if (k->sent == session_generation()) return;
+  announce_module(k->module);
+  k->sent = session_generation();
+  session_send(EVENT_KERNEL, &(EventKernel){k->id, k->module->id, k->name});
+  if (k->code) session_send(EVENT_COVERED, &(EventCovered){k->id, k->piece->code.nsites});
+  else if (k->reason) session_send(EVENT_UNCOVERED, &(EventUncovered){k->id, k->reason, k->cure});
+}
+
+static void send_site(const Piece *p, uint32_t i) {
+  const Site *s = &p->code.sites[i];
+  uint32_t n = MIN(s->nplaces, 64u);
+  uint64_t places[64 * 4];
+  session_places(s->places, n, places);
+  session_send(EVENT_SITE, &(EventSite){p->site_base + i, p->module->id, session_string(s->function), s->ptx_line, s->classes, s->space,
+                                        s->bytes, s->text, places, n * 4});
+}
+
+static void uncover(SessionKernel *k, const char *reason, const char *cure) {
+  if (k->reason) return;
+  k->reason = mem_strdup(reason);
+  k->cure = cure ? mem_strdup(cure) : NULL;
+  if (k->sent == session_generation()) session_send(EVENT_UNCOVERED, &(EventUncovered){k->id, k->reason, k->cure});
+  else session_announce_kernel(k);
+}
+
+// A kernel may be known before its piece is made, or after.
+static void find_code(SessionKernel *k) {
+  for (Piece *p = k->module->pieces; p && !k->code && instrument_kernel; p = p->next) {
+    const InstrumentedKernel *c = instrument_kernel(&p->code, k->name);
+    if (!c) continue;
+    if (c->instrumented) {
+      k->piece = p;
+      atomic_store(&k->code, c);
+      if (k->sent == session_generation()) session_send(EVENT_COVERED, &(EventCovered){k->id, p->code.nsites});
+    } else if (c->reason) {
+      uncover(k, c->reason, NULL);
+    }
+  }
+}
+
+void session_module_instrumented(SessionModule *m, Instrumented *r) {
+  Piece *p = mem_alloc(sizeof *p);
+  p->code = *r;
+  memset(r, 0, sizeof *r);
+  p->module = m;
+  pthread_mutex_lock(&session_lock);
+  p->site_base = last_site;
+  last_site += p->code.nsites;
+  if (last_site > WG_CHANNEL_SITES && p->site_base <= WG_CHANNEL_SITES && p->code.nsites)
+    session_note(SEVERITY_WARNING, "the program has more than %d places that are checked: findings of places loaded from now on are not all counted", WG_CHANNEL_SITES);
+  p->next = m->pieces;
+  m->pieces = p;
+  announce_module(m);
+  for (uint32_t i = 0; i < p->code.nsites; i++) send_site(p, i);
+  uint32_t it = 0;
+  const char *name;
+  void *k;
+  while (strmap_next(&m->kernels, &it, &name, &k)) find_code(k);
+  pthread_mutex_unlock(&session_lock);
+}
+
+void session_module_unloaded(SessionModule *m) {
+  pthread_mutex_lock(&session_lock);
+  if (m->sent == session_generation()) session_send(EVENT_UNLOAD, &(EventUnload){m->id});
+  pthread_mutex_unlock(&session_lock);
+}
+
+SessionKernel *session_kernel(SessionModule *m, const char *name) {
+  pthread_mutex_lock(&session_lock);
+  SessionKernel *k = strmap_get(&m->kernels, name);
+  if (!k) {
+    k = mem_alloc(sizeof *k);
+    k->module = m;
+    k->name = mem_strdup(name);
+    k->id = ++last_kernel;
+    k->wanted = session_wants_kernel(name, NULL);
+    strmap_put(&m->kernels, k->name, k);
+    find_code(k);
+  }
+  pthread_mutex_unlock(&session_lock);
+  return k;
+}
+
+const InstrumentedKernel *session_kernel_code(const SessionKernel *k) { return atomic_load_explicit(&k->code, memory_order_acquire); }
+
+void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *cure) {
+  pthread_mutex_lock(&session_lock);
+  uncover(k, reason, cure);
+  pthread_mutex_unlock(&session_lock);
+}
+
+void session_kernel_note(SessionKernel *k, const char *text) {
+  pthread_mutex_lock(&session_lock);
+  session_announce_kernel(k);
+  session_send(EVENT_KERNEL_NOTE, &(EventKernelNote){k->id, text});
+  pthread_mutex_unlock(&session_lock);
+}
+
+void session_each_piece(void (*each)(void *user, Piece *p), void *user) {
+  for (uint32_t i = 0; i < modules.len; i++)
+    for (Piece *p = modules.data[i]->pieces; p; p = p->next) each(user, p);
+}

@@ -1,0 +1,162 @@
+// A context's channel for findings and the counters of its modules.
+#include "session/internal.h"
+
+#pragma weak count_rows
+
+struct SessionDevice {
+  SessionDeviceOps ops;
+  void *user;
+  int ordinal;
+  WgChannel *channel;                      // NULL: none
+  uint32_t index;                          // of the channel
+  uint64_t channel_address;
+  bool lost_said;
+  uint64_t rows;
+};
+
+// Counting works without a channel; nothing else does.
+static bool needs_channel(void) { return (session_tools() & ~TOOL_BIT(COUNT)) != 0; }
+
+static bool open_channel(SessionDevice *d, Error *err) {
+  session_send(EVENT_STRING, &(EventString){0, ""});                 // makes sure that there is a lane
+  d->channel = channel_device_claim(&d->index, err);
+  if (!d->channel) return false;
+  bool mapped = d->ops.map_host(d->user, d->channel, CHANNEL_DEVICE_BYTES, &d->channel_address);
+  session_send(EVENT_DEVICE, &(EventDevice){d->index, (uint64_t)d->ordinal});
+  if (mapped) return true;
+  session_send(EVENT_DEVICE_END, &(EventDeviceEnd){d->index, (uint64_t)d->ordinal});
+  channel_device_unmap(d->channel);
+  d->channel = NULL;
+  return error_set(err, "device %d cannot reach the memory that findings are written to", d->ordinal);
+}
+
+SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal, Error *err) {
+  SessionDevice *d = mem_alloc(sizeof *d);
+  d->ops = *ops;
+  d->user = user;
+  d->ordinal = ordinal;
+  Error why = {{0}};
+  if (open_channel(d, &why) || !needs_channel()) return d;
+  session_note(SEVERITY_WARNING, "findings of device %d cannot be reported: %s", ordinal, why.text);
+  error_set(err, "%s", why.text);
+  free(d);
+  return NULL;
+}
+
+static PieceCounters *find_counters(Piece *p, const SessionDevice *d) {
+  for (PieceCounters *c = atomic_load_explicit(&p->counters, memory_order_acquire); c; c = c->next)
+    if (c->device == d) return c;
+  return NULL;
+}
+
+// The counters of the piece on this device, made when first needed.
+static uint64_t counters_of(SessionDevice *d, Piece *p) {
+  if (!p->code.ncounters) return 0;
+  PieceCounters *c = find_counters(p, d);
+  if (c) return c->address;
+  pthread_mutex_lock(&session_lock);
+  c = find_counters(p, d);
+  if (!c) {
+    c = mem_alloc(sizeof *c);
+    c->device = d;
+    c->address = d->ops.alloc(d->user, (size_t)p->code.ncounters * 8);
+    c->seen = c->address ? mem_alloc((size_t)p->code.ncounters * 8) : NULL;
+    c->next = p->counters;
+    if (!c->address)
+      session_note(SEVERITY_WARNING, "device %d has no memory for %u counters: kernels of %s are not counted", d->ordinal, p->code.ncounters, p->module->name);
+    atomic_store_explicit(&p->counters, c, memory_order_release);
+  }
+  pthread_mutex_unlock(&session_lock);
+  return c->address;
+}
+
+bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, void *record) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  if (!code || code->record_bytes < sizeof(WgLaunch)) return false;
+  uint64_t counters = counters_of(d, k->piece);
+  if (k->piece->code.ncounters && !counters) return false;
+  memset(record, 0, code->record_bytes);
+  WgLaunch r = {.channel = d->channel_address, .counters = counters, .launch = launch, .site_base = k->piece->site_base};
+  memcpy(record, &r, sizeof r);
+  atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
+  return true;
+}
+
+static void send_row(void *user, const CountRow *r) {
+  SessionDevice *d = user;
+  uint64_t kernel = session_string(r->kernel), file = session_string(r->file);
+  d->rows++;
+  session_send(EVENT_COUNT_ROW, &(EventCountRow){kernel, file, r->line, (uint64_t)d->ordinal, r->total, r->warp_total, r->loads, r->stores,
+    r->atomics, r->load_bytes, r->store_bytes, r->atomic_bytes, r->instructions, ARRAY_LEN(r->instructions)});
+}
+
+static void say_lost(SessionDevice *d, const char *why) {
+  if (d->lost_said) return;
+  d->lost_said = true;
+  session_note(SEVERITY_WARNING, "the counts of device %d are lost: %s", d->ordinal, why);
+}
+
+// Sends what was counted since the last time. With the lock held.
+static void collect_piece(SessionDevice *d, Piece *p) {
+  PieceCounters *c = find_counters(p, d);
+  if (!c || !c->address) return;
+  uint32_t n = p->code.ncounters;
+  uint64_t *now = mem_alloc((size_t)n * 8), *delta = mem_alloc((size_t)n * 8);
+  if (d->ops.read(d->user, now, c->address, (size_t)n * 8)) {
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++) {
+      delta[i] = now[i] - c->seen[i];
+      any |= delta[i] != 0;
+    }
+    if (any && count_rows) count_rows(&p->code, delta, send_row, d);
+    memcpy(c->seen, now, (size_t)n * 8);
+  } else {
+    say_lost(d, "its memory cannot be read any more, which is so after a fault");
+  }
+  free(now);
+  free(delta);
+}
+
+void session_device_collect(SessionDevice *d, SessionModule *m) {
+  pthread_mutex_lock(&session_lock);
+  for (Piece *p = m->pieces; p; p = p->next) collect_piece(d, p);
+  pthread_mutex_unlock(&session_lock);
+}
+
+static void collect_each(void *user, Piece *p) { collect_piece(user, p); }
+
+// The device is going: its counters stay in the list, but nobody asks for them any more.
+static void forget_counters(void *user, Piece *p) {
+  SessionDevice *d = user;
+  PieceCounters *c = find_counters(p, d);
+  if (!c) return;
+  c->device = NULL;
+  free(c->seen);
+  c->seen = NULL;
+}
+
+static void free_counters(void *user, Piece *p) {
+  SessionDevice *d = user;
+  PieceCounters *c = find_counters(p, d);
+  if (c && c->address) d->ops.free(d->user, c->address);
+}
+
+static void note_uncollected(void *user, Piece *p) {
+  PieceCounters *c = find_counters(p, user);
+  if (c && c->address) say_lost(user, "its context was gone before they were read");
+}
+
+void session_device_close(SessionDevice *d, bool alive) {
+  pthread_mutex_lock(&session_lock);
+  session_each_piece(alive ? collect_each : note_uncollected, d);
+  if (alive) session_each_piece(free_counters, d);
+  session_each_piece(forget_counters, d);
+  if (d->channel) {
+    if (alive) d->ops.unmap_host(d->user, d->channel);
+    session_send(EVENT_DEVICE_END, &(EventDeviceEnd){d->index, (uint64_t)d->ordinal});
+    channel_device_unmap(d->channel);
+  }
+  session_send(EVENT_COUNTS_READ, &(EventCountsRead){(uint64_t)d->ordinal, d->rows});
+  pthread_mutex_unlock(&session_lock);
+  free(d);
+}

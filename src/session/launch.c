@@ -1,0 +1,42 @@
+#include "base/runstats.h"
+#include "session/internal.h"
+
+static _Atomic uint32_t last_launch;
+static _Atomic uint64_t candidates;        // launches of kernels that --kernel and --kernel-exclude leave
+
+static void first_launch(SessionKernel *k) {
+  pthread_mutex_lock(&session_lock);
+  session_announce_kernel(k);
+  pthread_mutex_unlock(&session_lock);
+}
+
+static void send_launch(const SessionLaunch *l, uint32_t number) {
+  session_send(EVENT_LAUNCH, &(EventLaunch){
+    number, l->kernel->id, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+    l->cluster[0], l->cluster[1], l->cluster[2], l->shared, (uintptr_t)l->stream, (uint64_t)l->device,
+    (l->cooperative ? LAUNCH_COOPERATIVE : 0) | (l->captured ? LAUNCH_CAPTURED : 0), session_now_ns(), session_stack()});
+}
+
+uint32_t session_launch(const SessionLaunch *l) {
+  SessionKernel *k = l->kernel;
+  uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;
+  bool first = !atomic_load_explicit(&k->launched, memory_order_relaxed) && !atomic_exchange(&k->launched, true);
+  if (atomic_load_explicit(&k->sent, memory_order_relaxed) != session_generation()) first_launch(k);
+  runstats_count_launch(first);
+  atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->launches, 1, memory_order_relaxed);
+  if (session_wants_launches()) send_launch(l, number);
+  return number;
+}
+
+bool session_launch_selected(SessionKernel *k) {
+  const SessionOptions *o = session_options();
+  if (!k->wanted) return false;
+  if (!o->launch_skip && o->launch_count == UINT64_MAX) return true;
+  uint64_t n = atomic_fetch_add_explicit(&candidates, 1, memory_order_relaxed);
+  return n >= o->launch_skip && n - o->launch_skip < o->launch_count;
+}
+
+void session_graph_launch(const void *graph, const void *stream) {
+  if (!session_wants_launches()) return;
+  session_send(EVENT_GRAPH_LAUNCH, &(EventGraphLaunch){(uintptr_t)graph, (uintptr_t)stream, session_now_ns(), session_stack()});
+}

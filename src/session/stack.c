@@ -1,0 +1,57 @@
+// Host stacks: each different one is sent once and then named by its number. Objects (the program and its libraries) are sent
+// before the first stack that may lie in them.
+#include "session/internal.h"
+
+#pragma weak where_capture
+#pragma weak where_python
+#pragma weak where_objects
+#pragma weak where_objects_version
+
+typedef struct SentStack { uint64_t id, hash; uint32_t sent; struct SentStack *next; } SentStack;
+static U64Map stacks;                      // hash -> SentStack
+static uint64_t last_stack;
+static U64Map objects;                     // hash of what identifies it -> generation in which it was sent
+static uint64_t objects_version;
+
+static void send_object(void *user, const WhereObject *o) {
+  uint64_t key[4] = {o->start, o->end, o->bias, base_hash(o->path, strlen(o->path))}, id[3] = {0};
+  uint64_t hash = base_hash(key, sizeof key);
+  uintptr_t now = session_generation();
+  if ((uintptr_t)u64map_get(&objects, hash) == now) return;
+  u64map_put(&objects, hash, (void *)now);
+  memcpy(id, o->build_id, MIN(sizeof id, sizeof o->build_id));
+  session_send(EVENT_OBJECT, &(EventObject){o->start, o->end, o->bias, o->path, o->build_id_len, id, 3});
+}
+
+static void send_objects(void) {
+  uint64_t version = where_objects_version() * 64 + session_generation();
+  if (version == objects_version) return;
+  objects_version = version;
+  where_objects(send_object, NULL);
+}
+
+uint64_t session_stack(void) {
+  if (!session_options()->host_stacks || !where_capture) return 0;
+  uint64_t frames[WHERE_MAX];
+  uint32_t n = where_capture(frames, WHERE_MAX);
+  Str python = {0};
+  where_python(&python);
+  if (!n && !python.len) return 0;
+  uint64_t hash = base_hash(frames, n * sizeof frames[0]);
+  if (python.len) hash ^= base_hash(python.data, python.len) * 31;
+  pthread_mutex_lock(&session_lock);
+  SentStack *s = u64map_get(&stacks, hash);
+  if (!s) {
+    s = mem_alloc(sizeof *s);
+    *s = (SentStack){.id = ++last_stack, .hash = hash};
+    u64map_put(&stacks, hash, s);
+  }
+  if (s->sent != session_generation()) {
+    s->sent = session_generation();
+    send_objects();
+    session_send(EVENT_STACK, &(EventStack){s->id, frames, n, python.data});
+  }
+  pthread_mutex_unlock(&session_lock);
+  str_free(&python);
+  return s->id;
+}

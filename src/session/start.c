@@ -1,0 +1,65 @@
+// What the user asked for, and what happens when the process starts and forks.
+#include <regex.h>
+#include <sys/types.h>
+
+#include "base/options.h"
+#include "base/runstats.h"
+#include "session/internal.h"
+
+pthread_mutex_t session_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static SessionOptions values;
+static InstrumentPlan plan;
+static const char *device_name = "cpu";
+static regex_t wanted, unwanted;
+static bool has_wanted, has_unwanted;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool compile(const Options *o, OptionId id, regex_t *out) {
+  const char *text = options_text(o, id);
+  if (!text) return false;
+  if (regcomp(out, text, REG_EXTENDED | REG_NOSUB) == 0) return true;
+  log_error("--%s=%s is not a regular expression; it is not used", options_table[id].name, text);
+  return false;
+}
+
+// The command has checked every option already; this is for a library that was preloaded by hand.
+static void read_environment(void) {
+  Options o = {0};
+  Error err = {{0}};
+  if (!options_from_environment(&o, &err)) log_error("%s", err.text);
+  if (!instrument_tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err)) log_error("%s", err.text);
+  values.keeps_run = options_given(&o, OPT_OUTPUT);
+  values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS) : values.tools || values.keeps_run;
+  values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);
+  values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT) : UINT64_MAX;
+  has_wanted = compile(&o, OPT_KERNEL, &wanted);
+  has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
+  plan = (InstrumentPlan){values.tools, session_wants_kernel, NULL};
+}
+
+const SessionOptions *session_options(void) {
+  pthread_once(&once, read_environment);
+  return &values;
+}
+
+bool session_wants_kernel(const char *name, void *user) {
+  session_options();
+  if (has_wanted && regexec(&wanted, name, 0, NULL, 0) != 0) return false;
+  return !has_unwanted || regexec(&unwanted, name, 0, NULL, 0) != 0;
+}
+
+// Nothing here needs the options: the library may be loaded before libc is ready for much.
+void session_start(const char *device) {
+  device_name = device;
+  channel_attach();
+}
+
+const char *session_device_name(void) { return device_name; }
+unsigned session_tools(void) { return session_options()->tools; }
+bool session_wants_launches(void) { return session_options()->tools || session_options()->keeps_run; }
+
+const InstrumentPlan *session_plan(void) {
+  session_options();
+  return &plan;
+}
