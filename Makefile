@@ -107,6 +107,7 @@ $(BUILD)/obj/%.o: src/%.S $(BUILD)/flags
 	$(call say,AS  ) $(CC) $(CFLAGS_ALL) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
 # One folder alone: `make objs-ptx` compiles it, `make lib-ptx` also makes an archive of it for small test programs.
+print-symbol-libs: ; @echo $(SYMBOL_LIBS)
 objs-%: ; @$(if $(call folder-objs,$*),$(MAKE) --no-print-directory -k $(call folder-objs,$*),echo "src/$*: no .c files")
 lib-%:  ; @$(MAKE) --no-print-directory $(BUILD)/obj/lib$*.a
 define archive-rule
@@ -137,6 +138,14 @@ $(BUILD)/lib/cpu/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/ru
 	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/cudart$*.d -DCUDART_MAJOR=$* -shared -Wl,-soname,libcudart.so.$* \
 	  -Wl,--version-script=$(BUILD)/gen/cudart$*.map -Wl,-rpath,'$$ORIGIN/..' -o $@ $(SHIM_SRC) \
 	  -L$(BUILD)/lib -l:libcuda.so.1
+
+# The virtual device in the role of the real driver, for tests of GPU mode without a GPU.
+STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image instrument channel where session vgpu driver,$(call folder-objs,$(f)))) \
+  $(VARIANT_OBJS) $(BUILD)/obj/preload/entry.o $(BUILD)/obj/preload/table.o
+$(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/standin.d -shared -Wl,-soname,libcuda-standin.so -Wl,--exclude-libs,ALL \
+	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 # The manual page comes from the same option table as --help. A cross-built command cannot be run here.
 HOST_ARCH := $(shell uname -m)

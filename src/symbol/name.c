@@ -1,0 +1,26 @@
+// C++ names as people write them. The C++ library's own function does it, where that library is installed: it is opened when
+// first needed, so that the command does not depend on it.
+#include "symbol/internal.h"
+
+#include <dlfcn.h>
+
+typedef char *Demangle(const char *name, char *buffer, size_t *length, int *status);
+
+const char *symbol_readable_name(SymbolTable *t, const char *linkage_name) {
+  static Demangle *demangle;
+  static bool looked;
+  if (strncmp(linkage_name, "_Z", 2) != 0) return arena_strdup(&t->strings, linkage_name);
+  const char *known = strmap_get(&t->names, linkage_name);
+  if (known) return known;
+  if (!looked) {
+    looked = true;
+    void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+    if (library) demangle = (Demangle *)(uintptr_t)dlsym(library, "__cxa_demangle");
+  }
+  int status = -1;
+  char *text = demangle ? demangle(linkage_name, NULL, NULL, &status) : NULL;
+  const char *name = arena_strdup(&t->strings, status == 0 && text ? text : linkage_name);
+  free(text);
+  strmap_put(&t->names, arena_strdup(&t->strings, linkage_name), (void *)name);
+  return name;
+}
