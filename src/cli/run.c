@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 
 #include "cli/cli.h"
+#include "instrument/instrument.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -133,10 +134,23 @@ static int exit_code_of(int status, const RunStats *stats) {
   return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static bool check_tools(const Options *o, unsigned *tools, Error *err) {
+  const char *list = options_text(o, OPT_TOOL);
+  if (instrument_tools_parse(list, tools, err)) return true;
+  Str names = {0};
+  str_add(&names, "none");
+  for (ToolId id = 0; id < TOOL_COUNT_; id++) str_printf(&names, ", %s", instrument_tool_name(id));
+  error_set(err, "--tool=%s: this version of Warpgrind does not have that tool. The tools are: %s.", list, names.data);
+  str_free(&names);
+  return false;
+}
+
 int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
   Str path = {0}, folder = {0}, json = {0};
+  unsigned tools;
+  if (!check_tools(&o, &tools, &err)) return cli_fail("%s", err.text);
   int code = cli_find_program(argv[0], &path, &err);
   if (!code && (!cli_choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
   bool on_gpu = options_is(&o, OPT_DEVICE, "gpu");
