@@ -1,21 +1,34 @@
-// warpgrind ptx [--check] [--rename] [--contract] [--dump=LIST] FILE…
+// warpgrind ptx [--check] [--rename] [--contract] [--tool=LIST] [--dump=LIST] FILE…
 //
 // FILE is PTX text, or anything that holds PTX (a program, a library, a fatbin). Each text is parsed, verified and
-// printed again; with --check nothing is printed unless there is an error.
+// printed again; with --check nothing is printed unless there is an error. --tool prints what runs under that tool.
 #include "cli/cli.h"
 #include "cli/ptx_dump.h"
 #include "image/image.h"
+#include "instrument/instrument.h"
 #include "ir/ir.h"
 #include "ptx/ptx.h"
 
 typedef struct PtxJob {
   bool check, rename, contract;
+  unsigned tools;
   const char *dump;                        // stages separated by commas, or NULL
 } PtxJob;
+
+static bool instrument(PtxModule *m, unsigned tools, Error *err) {
+  InstrumentPlan plan = {.tools = tools};
+  Instrumented result;
+  if (!instrument_module(&m, 1, &plan, &result, err)) return false;
+  for (uint32_t i = 0; i < result.nkernels; i++)
+    if (!result.kernels[i].instrumented) fprintf(stderr, "%s: kernel %s is left as it is: %s\n", m->name, result.kernels[i].name, result.kernels[i].reason);
+  instrument_free(&result);
+  return true;
+}
 
 static bool transform(PtxModule *m, const PtxJob *job, Str *out, Error *err) {
   if (!ptx_verify(m, err)) return false;
   if (job->contract && !ir_contract(m, err)) return false;
+  if (job->tools && !instrument(m, job->tools, err)) return false;
   if (job->rename) ptx_rename_all(m);
   if ((job->contract || job->rename) && !ptx_verify(m, err)) return false;
   if (job->dump) return cli_dump_module(m, job->dump, out, err);
@@ -64,18 +77,22 @@ static bool process_file(const char *path, const PtxJob *job, Error *err) {
 }
 
 int cli_ptx(int argc, char **argv) {
-  static const char dump[] = "--dump=";
+  static const char dump[] = "--dump=", tool[] = "--tool=";
   PtxJob job = {0};
+  Error bad = {0};
   int i = 1, code = 0;
   for (; i < argc && argv[i][0] == '-'; i++) {
     if (strcmp(argv[i], "--check") == 0) job.check = true;
     else if (strcmp(argv[i], "--rename") == 0) job.rename = true;
     else if (strcmp(argv[i], "--contract") == 0) job.contract = true;
     else if (strncmp(argv[i], dump, sizeof dump - 1) == 0) job.dump = argv[i] + sizeof dump - 1;
-    else return cli_fail("ptx: unknown option %s. The options are: --check --rename --contract --dump=LIST", argv[i]);
+    else if (strncmp(argv[i], tool, sizeof tool - 1) == 0) {
+      if (!instrument_tools_parse(argv[i] + sizeof tool - 1, &job.tools, &bad)) return cli_fail("ptx: %s", bad.text);
+      job.contract = true;                 // as both devices do before a tool adds anything
+    }
+    else return cli_fail("ptx: unknown option %s. The options are: --check --rename --contract --tool=LIST --dump=LIST", argv[i]);
   }
   if (i == argc) return cli_fail("ptx: no file was given.");
-  Error bad = {0};
   if (job.dump && !cli_check_dump(job.dump, &bad)) return cli_fail("ptx: %s", bad.text);
   for (; i < argc; i++) {
     Error err = {0};

@@ -1,0 +1,131 @@
+// One function while passes look at it, and putting what they added into it.
+#include "instrument/pass.h"
+
+bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err) {
+  *b = (Body){.program = p, .func = f, .info = func_info(f), .unit = unit};
+  b->cfg = ir_cfg_build(f, err);
+  if (!b->cfg) return false;
+  uint32_t n = b->cfg->ninstrs + 1;
+  Arena *a = &b->cfg->arena;
+  b->before = ARENA_ARRAY(a, Code *, n);
+  b->after = ARENA_ARRAY(a, Code *, n);
+  b->instead = ARENA_ARRAY(a, Code *, n);
+  return true;
+}
+
+static Code *code_at(Body *b, Code **place, const PtxInstr *near) {
+  if (!*place) {
+    *place = ARENA_NEW(&b->cfg->arena, Code);
+    (*place)->body = b;
+    (*place)->near = near;
+  }
+  (*place)->guard = NULL;
+  (*place)->guard_negated = false;
+  return *place;
+}
+
+static const PtxInstr *instr_at(const Body *b, uint32_t i) {
+  const IrCfg *c = b->cfg;
+  return i < c->ninstrs ? c->instrs[i] : c->ninstrs ? c->instrs[c->ninstrs - 1] : NULL;
+}
+
+Code *body_entry(Body *b) { return code_at(b, &b->entry, instr_at(b, 0)); }
+Code *body_before(Body *b, uint32_t i) { return code_at(b, &b->before[i], instr_at(b, i)); }
+Code *body_after(Body *b, uint32_t i) { return code_at(b, &b->after[i], instr_at(b, i)); }
+Code *body_instead(Body *b, uint32_t i) { return code_at(b, &b->instead[i], instr_at(b, i)); }
+
+PtxReg *body_reg(Body *b, PtxType t) {
+  Arena *a = &b->func->module->arena;
+  PtxReg *r = ARENA_NEW(a, PtxReg);
+  *r = (PtxReg){.name = arena_printf(a, "%s%u", b->program->reg_prefix, b->regs.len), .type = t, .id = b->func->nregs + b->regs.len};
+  vec_push(&b->regs, r);
+  return r;
+}
+
+PtxReg *body_temp(Body *b, PtxType t, unsigned k) {
+  CHECK(k < BODY_TEMPS);
+  if (!b->temps[t][k]) b->temps[t][k] = body_reg(b, t);
+  return b->temps[t][k];
+}
+
+PtxLabel *body_label(Body *b) {
+  Arena *a = &b->func->module->arena;
+  PtxLabel *l = ARENA_NEW(a, PtxLabel);
+  *l = (PtxLabel){.name = arena_printf(a, "$L%s%u", b->program->prefix, b->labels.len), .kind = LABEL_CODE, .id = b->func->nlabels + b->labels.len};
+  vec_push(&b->labels, l);
+  return l;
+}
+
+static void put_code(const Body *b, const Code *c, PtxStmt **at) {
+  if (!c) return;
+  for (uint32_t i = c->first; i; i = b->added.data[i - 1].next) *(*at)++ = b->added.data[i - 1].stmt;
+}
+
+// Declarations first, then the entry code before the first instruction, then the body with what hangs at each instruction.
+static void install_stmts(Body *b) {
+  PtxFunc *f = b->func;
+  PtxStmt *stmts = ARENA_ARRAY(&f->module->arena, PtxStmt, f->nstmts + b->regs.len + b->added.len + 1), *at = stmts;
+  for (uint32_t i = 0; i < b->regs.len; i++, at++) {
+    at->kind = STMT_REGS;
+    at->regs.first = b->regs.data[i];
+    at->regs.count = 1;
+  }
+  uint32_t n = 0;
+  bool entered = false;
+  for (uint32_t i = 0; i < f->nstmts; i++) {
+    const PtxStmt *s = &f->stmts[i];
+    // A label at the very beginning may be a loop's header: the entry code stands before it.
+    if (!entered && (s->kind == STMT_INSTR || (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE))) {
+      put_code(b, b->entry, &at);
+      entered = true;
+    }
+    if (s->kind != STMT_INSTR) {
+      *at++ = *s;
+      continue;
+    }
+    put_code(b, b->before[n], &at);
+    if (b->instead[n]) put_code(b, b->instead[n], &at);
+    else *at++ = *s;
+    put_code(b, b->after[n], &at);
+    n++;
+  }
+  if (!entered) put_code(b, b->entry, &at);
+  put_code(b, b->before[n], &at);
+  f->stmts = stmts;
+  f->nstmts = (uint32_t)(at - stmts);
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
+}
+
+#define APPEND(arena, list, n, more, nmore) \
+  do { \
+    void *grown = arena_alloc((arena), sizeof *(list) * ((n) + (nmore) + 1)); \
+    if (n) memcpy(grown, (list), sizeof *(list) * (n)); \
+    memcpy((char *)grown + sizeof *(list) * (n), (more), sizeof *(list) * (nmore)); \
+    (list) = grown; \
+    (n) += (nmore); \
+  } while (0)
+
+bool body_close(Body *b, Error *err) {
+  PtxFunc *f = b->func;
+  Arena *a = &f->module->arena;
+  bool changed = b->added.len != 0;
+  if (changed) {
+    install_stmts(b);
+    if (b->regs.len) APPEND(a, f->regs, f->nregs, b->regs.data, b->regs.len);
+    if (b->labels.len) APPEND(a, f->labels, f->nlabels, b->labels.data, b->labels.len);
+  }
+  vec_free(&b->added);
+  vec_free(&b->regs);
+  vec_free(&b->labels);
+  ir_cfg_free(b->cfg);
+  b->cfg = NULL;
+#ifdef WARPGRIND_STRESS
+  IrCfg *c = changed ? ir_cfg_build(f, err) : NULL;
+  bool ok = !changed || (c && ir_verify(c, err));
+  ir_cfg_free(c);
+  return ok;
+#else
+  return true;
+#endif
+}

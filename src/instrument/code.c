@@ -1,0 +1,102 @@
+// Building instructions. What is emitted has no form yet; the module is verified when all passes are done.
+#include "instrument/pass.h"
+
+// The opcode is the longest name the mnemonic begins with; the rest are modifiers.
+static const PtxInstr *parse_mnemonic(Program *p, const char *text) {
+  PtxInstr *in = ARENA_NEW(&p->scratch, PtxInstr);
+  size_t best = 0;
+  for (unsigned op = 1; op < OP_COUNT; op++) {
+    const char *name = ptx_op_name((PtxOp)op);
+    size_t n = strlen(name);
+    if (n <= best || strncmp(text, name, n) || (text[n] && text[n] != '.')) continue;
+    best = n;
+    in->op = (PtxOp)op;
+  }
+  CHECK(best);
+  PtxMod mods[16];
+  for (const char *at = text + best; *at;) {
+    size_t n = 1 + strcspn(at + 1, ".");
+    unsigned m = 1;
+    while (m < MOD_COUNT && (strncmp(at, ptx_mod_name((PtxMod)m), n) || ptx_mod_name((PtxMod)m)[n])) m++;
+    CHECK(m < MOD_COUNT && in->nmods < ARRAY_LEN(mods));
+    mods[in->nmods++] = (PtxMod)m;
+    if (ptx_mod_type((PtxMod)m)) in->types[in->ntypes++] = ptx_mod_type((PtxMod)m);
+    else if (in->space == SPACE_NONE) {
+      switch (m) {
+        case MOD_GLOBAL: in->space = SPACE_GLOBAL; break;
+        case MOD_SHARED: in->space = SPACE_SHARED; break;
+        case MOD_LOCAL: in->space = SPACE_LOCAL; break;
+        case MOD_CONST: in->space = SPACE_CONST; break;
+        case MOD_PARAM: in->space = SPACE_PARAM; break;
+        default: break;
+      }
+    }
+    at += n;
+  }
+  if (in->space == SPACE_NONE && ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) in->space = SPACE_GENERIC;
+  in->mods = ARENA_ARRAY(&p->units[0]->arena, PtxMod, in->nmods + 1);   // shared by all instructions of this mnemonic
+  memcpy(in->mods, mods, sizeof *mods * in->nmods);
+  u64map_put(&p->mnemonics, (uintptr_t)text, in);
+  return in;
+}
+
+static void add_stmt(Code *c, PtxStmt s) {
+  Body *b = c->body;
+  vec_push(&b->added, (Added){s, 0});
+  if (c->last) b->added.data[c->last - 1].next = b->added.len;
+  else c->first = b->added.len;
+  c->last = b->added.len;
+}
+
+static Arena *arena_of(const Code *c) { return &c->body->func->module->arena; }
+
+PtxInstr *code_emit(Code *c, const char *mnemonic, const PtxOperand *ops, unsigned nops) {
+  Program *p = c->body->program;
+  const PtxInstr *proto = u64map_get(&p->mnemonics, (uintptr_t)mnemonic);
+  if (!proto) proto = parse_mnemonic(p, mnemonic);
+  char *block = arena_alloc(arena_of(c), sizeof(PtxInstr) + sizeof *ops * nops);
+  PtxInstr *in = (PtxInstr *)block;
+  *in = *proto;
+  in->ops = (PtxOperand *)(block + sizeof *in);
+  in->nops = (uint8_t)nops;
+  memcpy(in->ops, ops, sizeof *ops * nops);
+  if (c->body->unit) {                                // the modifiers must live as long as the unit
+    in->mods = ARENA_ARRAY(arena_of(c), PtxMod, proto->nmods + 1);
+    memcpy(in->mods, proto->mods, sizeof *in->mods * proto->nmods);
+  }
+  in->guard = c->guard;
+  in->guard_negated = c->guard_negated;
+  if (c->near) in->ptx_line = c->near->ptx_line, in->ptx_column = c->near->ptx_column, in->loc = c->near->loc;
+  add_stmt(c, (PtxStmt){.kind = STMT_INSTR, .instr = in});
+  return in;
+}
+
+void code_guard(Code *c, PtxReg *p, bool negated) {
+  c->guard = p;
+  c->guard_negated = negated;
+}
+
+void code_label(Code *c, PtxLabel *l) { add_stmt(c, (PtxStmt){.kind = STMT_LABEL, .label = l}); }
+
+void code_stmt(Code *c, PtxStmt s) { add_stmt(c, s); }
+
+PtxInstr *code_instr(Code *c, const PtxInstr *in) {
+  PtxInstr *copy = ARENA_NEW(arena_of(c), PtxInstr);
+  *copy = *in;
+  add_stmt(c, (PtxStmt){.kind = STMT_INSTR, .instr = copy});
+  return copy;
+}
+
+PtxOperand opd_at(Code *c, PtxOperand base, int64_t offset) {
+  PtxOperand o = {.kind = OPD_ADDR, .nlist = 1, .imm = offset};
+  o.list = ARENA_NEW(arena_of(c), PtxOperand);
+  o.list[0] = base;
+  return o;
+}
+
+PtxOperand opd_vector(Code *c, const PtxOperand *list, unsigned n) {
+  PtxOperand o = {.kind = OPD_VECTOR, .nlist = (uint8_t)n};
+  o.list = ARENA_ARRAY(arena_of(c), PtxOperand, n);
+  memcpy(o.list, list, sizeof *list * n);
+  return o;
+}

@@ -1,0 +1,168 @@
+// count: how often every instruction is executed, by how many threads and how many warps. The example to learn passes from.
+//
+// All instructions of a basic block run equally often, so one pair of counters serves the block: at its beginning one lane
+// adds the number of lanes that are here to the first and 1 to the second. A guarded instruction runs for fewer lanes and gets
+// a counter of threads of its own, which it shares with the instructions of the block that have the same guard. What a
+// counter means is in a table (count.h); count_rows.c turns it into rows.
+//
+// A counter exists several times (CountTable.replicas), one for some of the multiprocessors each, so that not all of
+// them add to the same address.
+#include "instrument/count.h"
+
+typedef struct Count {
+  VEC(CountItem) items;
+  uint32_t ncounters;
+  VEC(PtxOperand *) strides;               // operands to be filled with the size of one replica
+  VEC(PtxOperand *) masks;                 // … and with the number of replicas less 1
+  const char **files; uint32_t nfiles;     // of the unit at hand, by .file index
+  uint32_t unit;
+} Count;
+
+// What the code of one function needs: set at its entry.
+typedef struct Counting {
+  Count *count;
+  Body *body;
+  PtxReg *counters;                        // address of this multiprocessor's counters
+  PtxReg *lower;                           // lanes below this one; all lanes when nothing is to be counted
+  const char *kernel;
+} Counting;
+
+// --- the code ---
+static void prepare(Counting *w) {
+  Body *b = w->body;
+  Code *c = body_entry(b);
+  w->counters = body_reg(b, TYPE_B64);
+  w->lower = body_reg(b, TYPE_B32);
+  PtxReg *replica = body_temp(b, TYPE_B32, 0), *off = body_temp(b, TYPE_PRED, 0), *offset = body_temp(b, TYPE_B64, 0);
+  record_load(c, w->counters, offsetof(WgLaunch, counters));
+  EMIT(c, "mov.u32", opd_reg(w->lower), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
+  EMIT(c, "setp.eq.u64", opd_reg(off), opd_reg(w->counters), opd_imm(0));
+  EMIT(c, "selp.b32", opd_reg(w->lower), opd_imm(-1), opd_reg(w->lower), opd_reg(off));
+  EMIT(c, "mov.u32", opd_reg(replica), opd_sreg(SREG_SMID, SEL_NONE));
+  vec_push(&w->count->masks, &EMIT(c, "and.b32", opd_reg(replica), opd_reg(replica), opd_imm(0))->ops[2]);
+  vec_push(&w->count->strides, &EMIT(c, "mul.wide.u32", opd_reg(offset), opd_reg(replica), opd_imm(0))->ops[2]);
+  EMIT(c, "add.u64", opd_reg(w->counters), opd_reg(w->counters), opd_reg(offset));
+}
+
+// Adds the number of lanes to counter `threads` and 1 to `warps` (if there is one); with a guard, only lanes it lets pass.
+static void add_lanes(Counting *w, Code *c, uint32_t threads, uint32_t warps, PtxReg *guard, bool negated) {
+  Body *b = w->body;
+  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *below = body_temp(b, TYPE_B32, 1), *leads = body_temp(b, TYPE_PRED, 0), *n = body_temp(b, TYPE_B64, 0);
+  code_guard(c, guard, negated);
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  code_guard(c, NULL, false);
+  EMIT(c, "and.b32", opd_reg(below), opd_reg(lanes), opd_reg(w->lower));
+  if (guard) EMIT(c, "setp.eq.and.u32", opd_reg(leads), opd_reg(below), opd_imm(0), negated ? opd_not(guard) : opd_reg(guard));
+  else EMIT(c, "setp.eq.u32", opd_reg(leads), opd_reg(below), opd_imm(0));
+  EMIT(c, "popc.b32", opd_reg(below), opd_reg(lanes));
+  EMIT(c, "cvt.u64.u32", opd_reg(n), opd_reg(below));
+  code_guard(c, leads, false);
+  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), threads * 8ll), opd_reg(n));
+  if (warps != COUNT_NONE) EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), warps * 8ll), opd_imm(1));
+}
+
+// --- the table ---
+static const char *file_of(Count *t, const Body *b, uint32_t index) {
+  const PtxModule *m = b->func->module;
+  if (t->unit != b->unit || !t->files) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < m->nfiles; i++) most = MAX(most, m->files[i]->index);
+    if (most > 1 << 20) return ptx_file_path(m, index);
+    t->nfiles = most + 1;
+    t->files = ARENA_ARRAY(&b->program->scratch, const char *, t->nfiles);
+    for (uint32_t i = 0; i < m->nfiles; i++) t->files[m->files[i]->index] = arena_strdup(&b->program->out->arena, m->files[i]->path);
+    t->unit = b->unit;
+  }
+  return index < t->nfiles ? t->files[index] : NULL;
+}
+
+static void list_instruction(Counting *w, const PtxInstr *in, uint32_t threads, uint32_t but_not, uint32_t warps) {
+  Count *t = w->count;
+  const char *file = in->loc && in->loc->file ? file_of(t, w->body, in->loc->file) : NULL;
+  uint32_t line = file ? in->loc->line : in->ptx_line;
+  CountItem *item = t->items.len ? &t->items.data[t->items.len - 1] : NULL;
+  if (!item || item->kernel != w->kernel || item->file != file || item->line != line || item->threads != threads || item->but_not != but_not) {
+    vec_push(&t->items, (CountItem){.kernel = w->kernel, .file = file, .line = line, .threads = threads, .but_not = but_not, .warps = warps});
+    item = &t->items.data[t->items.len - 1];
+  }
+  unsigned classes = ptx_op_classes(in);
+  item->n++;
+  for (unsigned rest = classes; rest; rest &= rest - 1) item->by_class[__builtin_ctz(rest)]++;
+  if (!access_is_memory(in)) return;
+  uint32_t bytes = access_bytes(in);
+  if (classes & CLASS_ATOMIC) item->atomics++, item->atomic_bytes += bytes;
+  else {
+    if (classes & CLASS_LOAD) item->loads++, item->load_bytes += bytes;
+    if (classes & CLASS_STORE) item->stores++, item->store_bytes += bytes;
+  }
+}
+
+// --- the pass ---
+typedef struct Guard { const PtxReg *reg; bool negated; uint32_t threads; } Guard;
+typedef struct Guards { Guard list[16]; uint32_t n; } Guards;
+
+static void forget_guard(void *ctx, PtxReg **reg, bool is_def) {
+  Guards *g = ctx;
+  for (uint32_t i = 0; is_def && i < g->n; i++)
+    if (g->list[i].reg == *reg) g->list[i--] = g->list[--g->n];
+}
+
+// The counter of the lanes that a guard lets pass: a known one while the predicate keeps its value, else a new one.
+static uint32_t guard_counter(Counting *w, Guards *g, uint32_t i, const PtxInstr *in) {
+  for (uint32_t k = 0; k < g->n; k++)
+    if (g->list[k].reg == in->guard && g->list[k].negated == in->guard_negated) return g->list[k].threads;
+  uint32_t threads = w->count->ncounters++;
+  add_lanes(w, body_before(w->body, i), threads, COUNT_NONE, in->guard, in->guard_negated);
+  if (g->n < ARRAY_LEN(g->list)) g->list[g->n++] = (Guard){in->guard, in->guard_negated, threads};
+  return threads;
+}
+
+static void count_block(Counting *w, const IrBlock *block) {
+  const IrCfg *cfg = w->body->cfg;
+  Guards guards = {.n = 0};
+  uint32_t threads = COUNT_NONE, warps = COUNT_NONE;
+  for (uint32_t i = block->first; i < block->end; i++) {
+    PtxInstr *in = cfg->instrs[i];
+    if (threads == COUNT_NONE) {
+      threads = w->count->ncounters++;
+      warps = w->count->ncounters++;
+      add_lanes(w, body_before(w->body, i), threads, warps, NULL, false);
+    }
+    list_instruction(w, in, in->guard ? guard_counter(w, &guards, i, in) : threads, COUNT_NONE, warps);
+    if (guards.n) ptx_visit_regs(in, forget_guard, &guards);
+    if (in->op == OP_CALL && program_may_not_return(in)) threads = COUNT_NONE, guards.n = 0;    // fewer threads may come back
+  }
+}
+
+static void begin(Program *p) { p->count = ARENA_NEW(&p->scratch, Count); }
+
+static void weave(Body *b) {
+  Count *t = b->program->count;
+  Counting w = {.count = t, .body = b};
+  if (!b->cfg->ninstrs) return;
+  const char *kernel = b->info->kernel < b->program->out->nkernels ? b->program->out->kernels[b->info->kernel].name : NULL;
+  w.kernel = kernel ? kernel : arena_strdup(&b->program->out->arena, b->func->name);
+  prepare(&w);
+  for (uint32_t i = 0; i < b->cfg->nblocks; i++)
+    if (b->cfg->blocks[i].rpo != IR_NONE) count_block(&w, &b->cfg->blocks[i]);
+}
+
+static bool end(Program *p, Error *err) {
+  Count *t = p->count;
+  Instrumented *out = p->out;
+  CountTable *table = out->count = ARENA_NEW(&out->arena, CountTable);
+  table->ncounters = t->ncounters;
+  table->replicas = t->ncounters <= 2048 ? 32 : t->ncounters <= 32768 ? 8 : 1;
+  table->nitems = t->items.len;
+  table->items = ARENA_ARRAY(&out->arena, CountItem, t->items.len + 1);
+  if (t->items.len) memcpy(table->items, t->items.data, sizeof *table->items * t->items.len);
+  out->ncounters = table->ncounters * table->replicas;
+  for (uint32_t i = 0; i < t->masks.len; i++) t->masks.data[i]->imm = table->replicas - 1;
+  for (uint32_t i = 0; i < t->strides.len; i++) t->strides.data[i]->imm = table->ncounters * 8ll;
+  vec_free(&t->items);
+  vec_free(&t->masks);
+  vec_free(&t->strides);
+  return true;
+}
+
+const Pass pass_count = {.begin = begin, .weave = weave, .end = end};

@@ -1,0 +1,52 @@
+// What the counters of one module say: one row for each kernel and source line.
+#include "instrument/count.h"
+
+static uint64_t read_counter(const CountTable *t, const uint64_t *counters, uint32_t i) {
+  uint64_t sum = 0;
+  for (uint32_t r = 0; i != COUNT_NONE && r < t->replicas; r++) sum += counters[i + (uint64_t)r * t->ncounters];
+  return sum;
+}
+
+static int compare_text(const char *a, const char *b) { return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b); }
+
+static int by_place(const void *x, const void *y) {
+  const CountItem *a = *(const CountItem *const *)x, *b = *(const CountItem *const *)y;
+  int order = compare_text(a->kernel, b->kernel);
+  if (!order) order = compare_text(a->file, b->file);
+  return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static void add_item(CountRow *row, const CountItem *item, uint64_t threads, uint64_t warps) {
+  row->total += threads * item->n;
+  row->warp_total += warps * item->n;
+  for (unsigned c = 0; c < COUNT_CLASSES; c++) row->instructions[c] += threads * item->by_class[c];
+  row->loads += threads * item->loads;
+  row->stores += threads * item->stores;
+  row->atomics += threads * item->atomics;
+  row->load_bytes += threads * item->load_bytes;
+  row->store_bytes += threads * item->store_bytes;
+  row->atomic_bytes += threads * item->atomic_bytes;
+}
+
+// Rows come in the order kernel, file, line. Lines that were never executed have rows too.
+void count_rows(const Instrumented *r, const uint64_t *counters, void (*each)(void *user, const CountRow *), void *user) {
+  const CountTable *t = r->count;
+  if (!t || !t->nitems) return;
+  const CountItem **items = mem_alloc(sizeof *items * t->nitems);
+  for (uint32_t i = 0; i < t->nitems; i++) items[i] = &t->items[i];
+  qsort(items, t->nitems, sizeof *items, by_place);
+  CountRow row = {0};
+  for (uint32_t i = 0; i < t->nitems; i++) {
+    const CountItem *item = items[i];
+    if (i && by_place(&items[i - 1], &items[i])) {
+      each(user, &row);
+      row = (CountRow){0};
+    }
+    row.kernel = item->kernel;
+    row.file = item->file;
+    row.line = item->line;
+    add_item(&row, item, read_counter(t, counters, item->threads) - read_counter(t, counters, item->but_not), read_counter(t, counters, item->warps));
+  }
+  each(user, &row);
+  free(items);
+}

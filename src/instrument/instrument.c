@@ -1,0 +1,73 @@
+// The pipeline: survey the program, give kernels their record, let every pass see every function, verify.
+#include "instrument/pass.h"
+
+static const Pass *const passes[] = {
+  [TOOL_COUNT] = &pass_count,
+};
+
+static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
+  const FuncInfo *info = func_info(f);
+  // A kernel left alone whose functions have probes must still say that it has no record.
+  bool only_slot = f->is_entry && !info->wanted && info->calls_functions;
+  if (!info->wanted && !only_slot) return true;
+  Body b;
+  if (!body_open(&b, p, f, unit, err)) return false;
+  record_fill_slot(&b);
+  for (size_t t = 0; info->wanted && t < ARRAY_LEN(passes); t++)
+    if (p->plan->tools >> t & 1 && passes[t]) passes[t]->weave(&b);
+  return body_close(&b, err);
+}
+
+static bool weave_all(Program *p, Error *err) {
+  for (size_t t = 0; t < ARRAY_LEN(passes); t++)
+    if (p->plan->tools >> t & 1 && passes[t] && passes[t]->begin) passes[t]->begin(p);
+  for (uint32_t u = 0; u < p->nunits; u++)
+    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++)
+      if (!p->units[u]->funcs[i]->is_declaration && !weave_function(p, p->units[u]->funcs[i], u, err)) return false;
+  for (size_t t = 0; t < ARRAY_LEN(passes); t++)
+    if (p->plan->tools >> t & 1 && passes[t] && passes[t]->end && !passes[t]->end(p, err)) return false;
+  for (uint32_t u = 0; u < p->nunits; u++)
+    if (!ptx_verify(p->units[u], err)) return false;
+  return true;
+}
+
+// activemask and what else every probe may use. The target stays.
+static void raise_version(PtxModule *m) {
+  if (m->version_major * 10 + m->version_minor < 62) m->version_major = 6, m->version_minor = 2;
+}
+
+static void drop_info(Program *p) {
+  for (uint32_t u = 0; u < p->nunits; u++)
+    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) p->units[u]->funcs[i]->user = NULL;
+}
+
+bool instrument_module(PtxModule **units, uint32_t nunits, const InstrumentPlan *plan, Instrumented *out, Error *err) {
+  *out = (Instrumented){0};
+  Program p = {.units = units, .nunits = nunits, .plan = plan, .out = out};
+  bool ok = program_survey(&p, err);
+  if (ok && plan->tools) {
+    for (uint32_t u = 0; u < nunits; u++) raise_version(units[u]);
+    ok = record_add_parameters(&p, err) && weave_all(&p, err);
+    out->nsites = p.sites.len;
+    out->sites = ARENA_ARRAY(&out->arena, Site, p.sites.len + 1);
+    if (p.sites.len) memcpy(out->sites, p.sites.data, sizeof *out->sites * p.sites.len);
+  }
+  drop_info(&p);
+  vec_free(&p.sites);
+  vec_free(&p.calls);
+  u64map_free(&p.mnemonics);
+  arena_free(&p.scratch);
+  if (!ok) instrument_free(out);
+  return ok;
+}
+
+void instrument_free(Instrumented *r) {
+  arena_free(&r->arena);
+  *r = (Instrumented){0};
+}
+
+const InstrumentedKernel *instrument_kernel(const Instrumented *r, const char *name) {
+  for (uint32_t i = 0; i < r->nkernels; i++)
+    if (!strcmp(r->kernels[i].name, name)) return &r->kernels[i];
+  return NULL;
+}

@@ -1,0 +1,118 @@
+// What a pass sees of a program and how it says what to add. docs/instrument.md is the guide; count.c the example.
+//
+// A pass gets one function at a time as a Body: the instructions of the program in Body.cfg, in order and cut into basic
+// blocks. It never sees probes, neither its own nor another pass's: what it adds is kept aside, in Codes hung before, after or
+// instead of an instruction, and goes into the function when all passes have seen it. At one place the Codes of the
+// passes stand in the order of the passes.
+//
+// Probes must not change what the program does: no shared memory, no barrier, no write to a register of the program.
+#ifndef WG_INSTRUMENT_PASS_H
+#define WG_INSTRUMENT_PASS_H
+
+#include "instrument/instrument.h"
+#include "ir/ir.h"
+
+typedef struct Program Program;
+typedef struct Body Body;
+
+typedef struct Pass {
+  void (*begin)(Program *p);               // before the first function; may be NULL
+  void (*weave)(Body *b);                  // once for each function that is instrumented
+  bool (*end)(Program *p, Error *err);     // after the last; may be NULL
+} Pass;
+extern const Pass pass_none, pass_count;
+
+// --- program.c: what is known about the functions of a program (PtxFunc.user while passes run) ---
+typedef struct FuncInfo {
+  PtxFunc *func;
+  struct FuncInfo *target;                 // a declaration or an alias: the definition, NULL if it is elsewhere
+  uint32_t kernel;                         // index of the only kernel it runs for; UINT32_MAX: several, or not known
+  bool address_taken;                      // called through a pointer; a kernel: launched from the device
+  bool may_not_return;                     // a call of it can end the thread
+  bool calls_functions;                    // of the program, directly or not: they find the launch record in the slot
+  bool wanted;                             // gets probes
+  PtxVar *record;                          // kernels: the added parameter, NULL if it has none
+} FuncInfo;
+static inline FuncInfo *func_info(const PtxFunc *f) { return f->user; }
+FuncInfo *program_callee(const PtxInstr *call);        // NULL: through a pointer, or not in the program
+bool program_may_not_return(const PtxInstr *call);     // a thread that makes this call may end in it
+
+typedef struct CallEdge { FuncInfo *from; const PtxInstr *call; } CallEdge;
+struct Program {
+  PtxModule **units; uint32_t nunits;
+  const InstrumentPlan *plan;
+  Instrumented *out;
+  Arena scratch;                           // gone when instrument_module returns
+  const char *prefix, *reg_prefix;         // no name of the program begins so: "__wg", "%wg_"
+  PtxVar **slot;                           // by unit: see record.c
+  VEC(CallEdge) calls;
+  bool launches_from_device;
+  VEC(Site) sites;
+  U64Map mnemonics;                        // code.c
+  void *count;                             // count.c
+};
+bool program_survey(Program *p, Error *err);
+uint32_t program_site(Program *p, Body *b, const PtxInstr *in);          // the number of a new Site of this instruction
+
+// --- record.c: how the launch record reaches the code ---
+bool record_add_parameters(Program *p, Error *err);
+// Loads a field of WgLaunch into a register. Valid in kernels and in functions.
+struct Code;
+void record_load(struct Code *c, PtxReg *to, unsigned offset);
+void record_fill_slot(Body *b);            // at the entry of kernels whose functions need it
+
+// --- body.c: one function while passes look at it ---
+typedef struct Code {                      // instructions to add at one place
+  Body *body;
+  uint32_t first, last;                    // in Body.added, plus 1; 0: none
+  PtxReg *guard; bool guard_negated;       // of what is emitted from now on
+  const PtxInstr *near;                    // whose source line it belongs to
+} Code;
+typedef struct Added { PtxStmt stmt; uint32_t next; } Added;
+enum { BODY_TEMPS = 8 };
+struct Body {
+  Program *program;
+  PtxFunc *func;
+  FuncInfo *info;
+  IrCfg *cfg;
+  uint32_t unit;
+  Code *entry, **before, **after, **instead;   // by instruction; before[ninstrs]: the end of the body
+  bool *removed;
+  VEC(Added) added;
+  VEC(PtxReg *) regs;
+  VEC(PtxLabel *) labels;
+  PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
+};
+bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
+bool body_close(Body *b, Error *err);      // puts everything into the function
+Code *body_entry(Body *b);                 // once for each call of the function, before its first instruction
+Code *body_before(Body *b, uint32_t i);    // all lanes that come to the instruction, whatever its guard
+Code *body_after(Body *b, uint32_t i);     // lanes that go on to the next instruction
+Code *body_instead(Body *b, uint32_t i);   // the instruction goes; what is emitted takes its place
+PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the function
+PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
+PtxLabel *body_label(Body *b);
+
+// --- code.c: building instructions ---
+static inline PtxOperand opd_reg(PtxReg *r) { return (PtxOperand){.kind = OPD_REG, .reg = r}; }
+static inline PtxOperand opd_not(PtxReg *r) { return (PtxOperand){.kind = OPD_REG, .reg = r, .negated = true}; }
+static inline PtxOperand opd_imm(int64_t v) { return (PtxOperand){.kind = OPD_INT, .imm = v}; }
+static inline PtxOperand opd_sreg(PtxSreg s, PtxSelector sel) { return (PtxOperand){.kind = OPD_SREG, .sreg = s, .selector = sel}; }
+static inline PtxOperand opd_var(PtxVar *v) { return (PtxOperand){.kind = OPD_VAR, .var = v}; }
+static inline PtxOperand opd_label(PtxLabel *l) { return (PtxOperand){.kind = OPD_LABEL, .label = l}; }
+PtxOperand opd_at(Code *c, PtxOperand base, int64_t offset);               // [base + offset]
+PtxOperand opd_vector(Code *c, const PtxOperand *list, unsigned n);        // {a, b}
+// The mnemonic must be a string literal: it is looked up once for each.
+PtxInstr *code_emit(Code *c, const char *mnemonic, const PtxOperand *ops, unsigned nops);
+#define EMIT(c, mnemonic, ...) \
+  code_emit((c), (mnemonic), (const PtxOperand[]){__VA_ARGS__}, sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
+void code_guard(Code *c, PtxReg *p, bool negated);         // NULL: none
+void code_label(Code *c, PtxLabel *l);
+PtxInstr *code_instr(Code *c, const PtxInstr *in);         // a copy of an instruction of the program; its operands are shared
+void code_stmt(Code *c, PtxStmt s);
+
+// --- access.c ---
+uint32_t access_bytes(const PtxInstr *in);                 // of one thread; 0: not known before it runs
+bool access_is_memory(const PtxInstr *in);                 // a load, store or atomic, kernel and call parameters excepted
+
+#endif

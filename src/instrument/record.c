@@ -1,0 +1,133 @@
+// How the launch record reaches the code.
+//
+// A kernel gets it as one more parameter, by value. A function cannot see its kernel's parameters, and one that is called
+// through a pointer cannot be given more of them; so every kernel that may come to a function writes its record into a
+// table of the module when it starts, in the row of its grid (%gridid), and functions read it there. All threads of a
+// grid write the same bytes, so no thread needs to wait for another. Kernels launched from the device keep their
+// signature and read the row of whichever grid started last: address of channel and counters are the same for all grids
+// of a module in a context, the number of the launch may then be another's.
+#include "instrument/pass.h"
+
+enum { ROWS = 256, ROW_SHIFT = 5, LAST_ROW = ROWS << ROW_SHIFT };
+_Static_assert(sizeof(WgLaunch) == 1 << ROW_SHIFT, "a row holds a record");
+
+// CUDA 12.1 raised the size a kernel's parameters may have, from sm_70 on.
+static uint32_t param_limit(const PtxModule *m) {
+  unsigned version = m->version_major * 10 + m->version_minor;
+  return m->sm >= 70 && version >= 81 ? 32764 : 4096;
+}
+
+static void append_param(PtxFunc *f, PtxVar *v) {
+  PtxVar **params = ARENA_ARRAY(&f->module->arena, PtxVar *, f->nparams + 1);
+  if (f->nparams) memcpy(params, f->params, sizeof *params * f->nparams);
+  params[f->nparams] = v;
+  f->params = params;
+  f->nparams++;
+  f->param_bytes = (uint32_t)(v->param_offset + v->size);
+}
+
+static PtxVar *new_param(Program *p, PtxFunc *f) {
+  PtxVar *v = ARENA_NEW(&f->module->arena, PtxVar);
+  *v = (PtxVar){
+      .name = arena_printf(&f->module->arena, "%srecord", p->prefix), .space = SPACE_PARAM, .type = TYPE_B8, .align = 8, .align_given = true,
+      .dims = {sizeof(WgLaunch)}, .ndims = 1, .size = sizeof(WgLaunch), .id = f->nparams, .func = f, .param_offset = (f->param_bytes + 7) & ~7u,
+  };
+  return v;
+}
+
+static void add_parameter(Program *p, FuncInfo *info) {
+  PtxFunc *f = info->func;
+  InstrumentedKernel *k = &p->out->kernels[info->kernel];
+  PtxVar *v = new_param(p, f);
+  if (v->param_offset + v->size > param_limit(f->module)) {
+    k->instrumented = info->wanted = false;
+    k->reason = arena_printf(&p->out->arena, "its parameters take %u bytes: there is no room for the %zu of the launch record (the limit is %u)",
+                             f->param_bytes, sizeof(WgLaunch), param_limit(f->module));
+    return;
+  }
+  append_param(f, v);
+  info->record = v;
+  k->record_offset = (uint32_t)v->param_offset;
+  k->record_bytes = sizeof(WgLaunch);
+  for (uint32_t i = 0; i < f->module->nitems; i++) {          // declarations that stand before the definition
+    const PtxItem *it = &f->module->items[i];
+    if (it->kind != ITEM_FUNC || it->func == f || !it->func->is_entry || strcmp(it->func->name, f->name)) continue;
+    append_param(it->func, new_param(p, it->func));
+  }
+}
+
+bool record_add_parameters(Program *p, Error *err) {
+  for (uint32_t u = 0; u < p->nunits; u++)
+    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
+      FuncInfo *info = func_info(p->units[u]->funcs[i]);
+      if (info->func->is_entry && !info->func->is_declaration && info->wanted && !info->address_taken) add_parameter(p, info);
+    }
+  p->slot = ARENA_ARRAY(&p->scratch, PtxVar *, p->nunits);
+  return true;
+}
+
+// Weak: the units of a program share one. The name carries what they contain, so that programs linked later do not.
+static PtxVar *slot_of(Program *p, uint32_t unit) {
+  if (p->slot[unit]) return p->slot[unit];
+  PtxModule *m = p->units[unit];
+  uint64_t hash = 0;
+  for (uint32_t u = 0; u < p->nunits; u++) hash = hash * 31 + base_hash(p->units[u]->text, p->units[u]->text_len);
+  PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
+  *v = (PtxVar){
+      .name = arena_printf(&m->arena, "%slaunches_%016llx", p->prefix, (unsigned long long)hash), .space = SPACE_GLOBAL, .type = TYPE_B8, .align = 32,
+      .align_given = true, .dims = {LAST_ROW + sizeof(WgLaunch)}, .ndims = 1, .size = LAST_ROW + sizeof(WgLaunch), .linkage = LINK_WEAK, .id = m->nvars,
+  };
+  PtxVar **vars = ARENA_ARRAY(&m->arena, PtxVar *, m->nvars + 1);
+  if (m->nvars) memcpy(vars, m->vars, sizeof *vars * m->nvars);
+  vars[m->nvars++] = v;
+  m->vars = vars;
+  PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);      // before everything that uses it
+  memcpy(items + 1, m->items, sizeof *items * m->nitems);
+  items[0] = (PtxItem){.kind = ITEM_VAR, .var = v};
+  m->items = items;
+  m->nitems++;
+  return p->slot[unit] = v;
+}
+
+// The address of this grid's row; of the last one written for kernels whose grid has none.
+static PtxOperand row_address(Code *c, int64_t offset) {
+  Body *b = c->body;
+  PtxVar *slot = slot_of(b->program, b->unit);
+  PtxReg *row = body_temp(b, TYPE_B64, 7), *base = body_temp(b, TYPE_B64, 6);
+  EMIT(c, "mov.u64", opd_reg(base), opd_var(slot));
+  if (b->program->launches_from_device) return opd_at(c, opd_reg(base), LAST_ROW + offset);
+  EMIT(c, "mov.u64", opd_reg(row), opd_sreg(SREG_GRIDID, SEL_NONE));
+  EMIT(c, "and.b64", opd_reg(row), opd_reg(row), opd_imm(ROWS - 1));
+  EMIT(c, "shl.b64", opd_reg(row), opd_reg(row), opd_imm(ROW_SHIFT));
+  EMIT(c, "add.u64", opd_reg(row), opd_reg(row), opd_reg(base));
+  return opd_at(c, opd_reg(row), offset);
+}
+
+void record_load(Code *c, PtxReg *to, unsigned offset) {
+  PtxVar *record = c->body->info->record;
+  bool wide = ptx_type_size(to->type) == 8;
+  if (record) {
+    PtxOperand from = opd_at(c, opd_var(record), offset);
+    if (wide) EMIT(c, "ld.param.u64", opd_reg(to), from);
+    else EMIT(c, "ld.param.u32", opd_reg(to), from);
+  } else {
+    PtxOperand from = row_address(c, offset);
+    if (wide) EMIT(c, "ld.volatile.global.u64", opd_reg(to), from);
+    else EMIT(c, "ld.volatile.global.u32", opd_reg(to), from);
+  }
+}
+
+void record_fill_slot(Body *b) {
+  FuncInfo *info = b->info;
+  if (!info->func->is_entry || !(info->calls_functions || b->program->launches_from_device)) return;
+  if (!info->record && info->wanted) return;                 // a kernel launched from the device keeps what its ancestor wrote
+  Code *c = body_entry(b);
+  PtxOperand row = row_address(c, 0);
+  for (unsigned at = 0; at < sizeof(WgLaunch); at += 8) {
+    PtxReg *value = body_temp(b, TYPE_B64, 0);
+    if (info->record) EMIT(c, "ld.param.u64", opd_reg(value), opd_at(c, opd_var(info->record), at));
+    else EMIT(c, "mov.u64", opd_reg(value), opd_imm(0));
+    PtxOperand to = opd_at(c, row.list[0], row.imm + at);
+    EMIT(c, "st.volatile.global.u64", to, opd_reg(value));
+  }
+}
