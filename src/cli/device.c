@@ -138,7 +138,8 @@ static bool ask_apart(const char *path, Answer *a, Error *err) {
   return true;
 }
 
-// --- a good answer is kept until the machine or the driver changes: starting the driver can take longer than the program ---
+// --- a good answer that took its time is kept until the machine or the driver changes ---
+enum { QUICK_MS = 10 };
 
 static bool answer_name(const char *path, Str *name) {
   Str key = {0}, boot = {0};
@@ -188,7 +189,7 @@ static bool driver_answers(const char *path, Answer *a, Error *err) {
   bool kept = answer_name(path, &name) && recall(name.data, a);
   if (!kept) {
     if (!ask_apart(path, a, err)) return false;
-    if (!a->problem[0] && name.data) keep(name.data, a);
+    if (!a->problem[0] && name.data && a->load_ms + a->init_ms > QUICK_MS) keep(name.data, a);
   }
   if (!a->problem[0]) {
     str_printf(&why, "real driver: %s, CUDA %d.%d, %d device%s, device 0 is %s, compute capability %d.%d\n", path, a->version / 1000,

@@ -43,8 +43,7 @@ bool gpu_start(void **table, Error *err);
 void *gpu_real_symbol(const char *name);   // dlsym in the real driver: names that cuda/api.def does not have
 
 // --- procaddr.c ---
-void gpu_wrappers_install(void **table);
-void *gpu_wrapper_of(const void *real);    // NULL: a function that is not wrapped
+void gpu_wrappers_install(void **table);   // gpu_real is filled in
 
 // --- quiet.c: our own driver calls on a thread of the program ---
 typedef struct GpuQuiet { CUstreamCaptureMode mode; bool changed; } GpuQuiet;

@@ -1,28 +1,34 @@
-// cuGetProcAddress: the real driver is asked, and where its answer is a function that we wrap, ours is given instead.
+// cuGetProcAddress: the real driver is asked, and where its answer is a function that we export, ours is given instead.
 #include "gpu/gpu.h"
 
-typedef struct Wrapper { const char *name; size_t index; void *ours; } Wrapper;
+typedef struct Wrapper { size_t index; void *ours; } Wrapper;
 static const Wrapper wrappers[] = {
-#define WRAP(name) {#name, offsetof(GpuReal, name) / sizeof(void *), (void *)gpu_##name},
+#define WRAP(name) {offsetof(GpuReal, name) / sizeof(void *), (void *)gpu_##name},
 #include "gpu/wrappers.def"
 };
 
-// How a program asks for each function, in the order of GpuReal.
-typedef struct Question { const char *base; int since; bool per_thread; } Question;
-static const Question questions[] = {
-#define API(base, suffix, since, types) {#base, since, false},
-#define SAME(base, suffix, since, target, params, args) {#base, since, false},
-#define PER_THREAD(base, suffix, kind, since, params, args) {#base, since, true},
-#define NONE(base, suffix, kind, since) {#base, since, sizeof(#kind) > 1},
+// How a program asks for each function, in the order of GpuReal, and the exported entry that it is given: the same that
+// dlsym finds. The entry leads to our wrapper or to the real function.
+#define EXPORTED(name) extern const char exported_##name[] __asm__(#name);
+#define API(base, suffix, since, types) EXPORTED(base##suffix)
+#define SAME(base, suffix, since, target, params, args) EXPORTED(base##suffix)
+#define PER_THREAD(base, suffix, kind, since, params, args) EXPORTED(base##suffix##kind)
+#define NONE(base, suffix, kind, since) EXPORTED(base##suffix##kind)
+#include "cuda/api.def"
+typedef struct Entry { const char *base; int since; bool per_thread; const void *exported; } Entry;
+static const Entry entries[] = {
+#define API(base, suffix, since, types) {#base, since, false, exported_##base##suffix},
+#define SAME(base, suffix, since, target, params, args) {#base, since, false, exported_##base##suffix},
+#define PER_THREAD(base, suffix, kind, since, params, args) {#base, since, true, exported_##base##suffix##kind},
+#define NONE(base, suffix, kind, since) {#base, since, sizeof(#kind) > 1, exported_##base##suffix##kind},
 #include "cuda/api.def"
 };
-_Static_assert(sizeof(GpuReal) == ARRAY_LEN(questions) * sizeof(void *), "one pointer for each function");
+_Static_assert(sizeof(GpuReal) == ARRAY_LEN(entries) * sizeof(void *), "one pointer for each function");
 
-// Open addressing, filled once and only read afterwards. All functions of the real driver that have a name are in it:
-// ours is NULL where they are not wrapped.
+// Open addressing, filled once and only read afterwards.
 enum { SLOTS = 4096 };
-static struct Slot { const void *real; void *ours; } slots[SLOTS];
-_Static_assert((ARRAY_LEN(wrappers) + ARRAY_LEN(questions)) * 2 < SLOTS, "the table of functions is too full");
+static struct Slot { const void *real, *exported; } slots[SLOTS];
+_Static_assert(ARRAY_LEN(entries) * 4 < SLOTS, "the table of functions is too full");
 
 static struct Slot *slot_of(const void *real) {
   size_t i = ((uintptr_t)real >> 4) * 0x9e3779b97f4a7c15u >> 52;
@@ -30,55 +36,52 @@ static struct Slot *slot_of(const void *real) {
   return &slots[i];
 }
 
-void *gpu_wrapper_of(const void *real) {
-  return real ? slot_of(real)->ours : NULL;
-}
-
-// Where two names of the real driver are one function (an older name kept for old programs), the first wrapper stands: they
-// have the same signature and meaning then.
-static void learn(const void *real, void *ours) {
+// Where two names of the real driver are one function (an older name kept for old programs), the first stands: they have
+// the same signature and meaning then.
+static void learn(const void *real, const void *exported) {
   struct Slot *s = slot_of(real);
-  s->real = real;
-  if (!s->ours) s->ours = ours;
+  if (s->real) return;
+  *s = (struct Slot){real, exported};
 }
 
 // What cuGetProcAddress gives for a name need not be what dlsym finds. An address that dlsym gave for no name at all, and
 // that is the answer for exactly this name and version, is another way into the same function.
-static void learn_answer(const Wrapper *w) {
-  const Question *q = &questions[w->index];
+static void learn_answer(const Entry *e) {
   void *real = NULL;
   if (!gpu_real.cuGetProcAddress_v2) return;
-  uint64_t flags = q->per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
-  if (gpu_real.cuGetProcAddress_v2(q->base, &real, q->since, flags, NULL) == CUDA_SUCCESS && real && !slot_of(real)->real)
-    learn(real, w->ours);
+  uint64_t flags = e->per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+  if (gpu_real.cuGetProcAddress_v2(e->base, &real, e->since, flags, NULL) == CUDA_SUCCESS && real) learn(real, e->exported);
 }
 
 void gpu_wrappers_install(void **table) {
   void **real = (void **)&gpu_real;
   for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-    if (real[wrappers[i].index]) learn(real[wrappers[i].index], wrappers[i].ours);
-  for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
+    if (real[wrappers[i].index]) learn(real[wrappers[i].index], entries[wrappers[i].index].exported);
+  for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
     if (!real[i]) continue;
-    learn(real[i], NULL);
+    learn(real[i], entries[i].exported);
     table[i] = real[i];
   }
   for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
     if (real[wrappers[i].index]) {
-      learn_answer(&wrappers[i]);
+      learn_answer(&entries[wrappers[i].index]);
       table[wrappers[i].index] = wrappers[i].ours;
     }
 }
 
+static void give_ours(void **out) {
+  const void *exported = *out ? slot_of(*out)->exported : NULL;
+  if (exported) *out = (void *)(uintptr_t)exported;
+}
+
 CUresult gpu_cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, CUdriverProcAddressQueryResult *status) {
   GPU_TRY(gpu_real.cuGetProcAddress_v2(symbol, out, version, flags, status));
-  void *ours = gpu_wrapper_of(*out);
-  if (ours) *out = ours;
+  give_ours(out);
   return CUDA_SUCCESS;
 }
 
 CUresult gpu_cuGetProcAddress(const char *symbol, void **out, int version, uint64_t flags) {
   GPU_TRY(gpu_real.cuGetProcAddress(symbol, out, version, flags));
-  void *ours = gpu_wrapper_of(*out);
-  if (ours) *out = ours;
+  give_ours(out);
   return CUDA_SUCCESS;
 }
