@@ -81,7 +81,7 @@ static void dump_uniform(const IrCfg *cfg, Str *out) {
 
 static const struct { const char *name; DumpFunction *run; } stages[] = {
   {"cfg", dump_cfg}, {"dom", dump_dominators}, {"loops", dump_loops}, {"live", dump_liveness},
-  {"uniform", dump_uniform}, {"provenance", ir_dump_provenance},
+  {"uniform", dump_uniform}, {"provenance", ir_dump_provenance}, {"linear", ir_dump_loop_plans},
 };
 
 #define CONTRACT "contract"                        // a stage of the whole module, and the only one that changes it: always last
@@ -93,7 +93,7 @@ static DumpFunction *find_stage(const char *name, size_t n) {
   return NULL;
 }
 
-#define STAGE_NAMES "cfg, dom, loops, live, uniform, provenance, contract"
+#define STAGE_NAMES "cfg, dom, loops, live, uniform, provenance, linear, contract"
 bool cli_check_dump(const char *list, Error *err) {
   for (const char *p = list; *p;) {
     size_t n = strcspn(p, ",");

@@ -57,3 +57,45 @@ void ir_dump_provenance(const IrCfg *c, Str *out) {
   ir_defs_free(d);
   ir_provenance_free(p);
 }
+
+static void print_linear(IrLinear l, Str *out) {
+  static const char *const widened[] = {"", ".s32", ".u32"};
+  if (!l.known) {
+    str_add(out, "?");
+    return;
+  }
+  str_printf(out, "%lld", (long long)l.constant);
+  for (unsigned i = 0; i < l.n; i++)
+    str_printf(out, " + %lld * %s%s", (long long)l.terms[i].factor, l.terms[i].reg->name, widened[l.terms[i].widened]);
+}
+
+// For each innermost loop how often it runs, and its addresses: in the first iteration, and the step.
+void ir_dump_loop_plans(const IrCfg *c, Str *out) {
+  for (uint32_t l = 0; l < c->nloops; l++) {
+    IrLoopPlan p;
+    if (!ir_loop_plan(c, l, &p)) {
+      str_printf(out, "  L%u: not counted\n", l);
+      continue;
+    }
+    str_printf(out, "  L%u: goes on while %s 0: ", l, ptx_mod_name(p.goes_on));
+    print_linear(p.distance, out);
+    str_printf(out, ", step %lld\n", (long long)p.distance_step);
+    for (uint32_t i = 0; i < p.nwidened; i++) {
+      str_printf(out, "    fits %s: ", p.widened[i].is_signed ? "s32" : "u32");
+      print_linear(p.widened[i].first, out);
+      str_add(out, ", step ");
+      print_linear(p.widened[i].step, out);
+      str_addc(out, '\n');
+    }
+    for (uint32_t i = 0; i < p.naccesses; i++) {
+      str_add(out, "    ");
+      print_linear(p.accesses[i].first, out);
+      str_add(out, ", step ");
+      print_linear(p.accesses[i].step, out);
+      str_add(out, "  ");
+      ptx_print_instr(c->instrs[p.accesses[i].instr], out);
+      str_addc(out, '\n');
+    }
+    ir_loop_plan_free(&p);
+  }
+}

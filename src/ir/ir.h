@@ -110,6 +110,28 @@ typedef struct IrAddress {
 void ir_dump_provenance(const IrCfg *c, Str *out);                       // dump.c
 IrAddress ir_address(const IrDefs *d, const IrProvenance *p, uint32_t use, const PtxOperand *address);   // use: the instruction's number in the IrCfg
 
+// --- linear.c: what a loop's addresses are in all of its iterations ---
+enum { IR_LINEAR_TERMS = 8 };
+typedef enum { IR_NOT_WIDENED, IR_SIGN_EXTENDED, IR_ZERO_EXTENDED } IrWidening;
+typedef struct IrTerm { const PtxReg *reg; IrWidening widened; int64_t factor; } IrTerm;
+typedef struct IrLinear { bool known; uint8_t n; IrTerm terms[IR_LINEAR_TERMS]; int64_t constant; } IrLinear;   // sum of factor * reg, plus constant
+IrLinear ir_linear_add(IrLinear a, IrLinear b, int64_t scale);           // a + scale * b
+// In iteration k = 0, 1, … the value is first + k * step, registers as they are when the loop is entered.
+typedef struct IrLoopAccess { uint32_t instr; unsigned operand; IrLinear first, step; } IrLoopAccess;
+typedef struct IrLoopWidened { IrLinear first, step; bool is_signed; } IrLoopWidened;   // must fit 32 bits throughout
+typedef struct IrLoopPlan {
+  Arena arena;
+  uint32_t loop, entry;                   // entry: the block before the header
+  bool counted;
+  // After iteration k the loop goes on if distance + k * distance_step <goes_on> 0 (MOD_NE, MOD_LT …), unless it leaves elsewhere.
+  IrLinear distance; int64_t distance_step; PtxMod goes_on;
+  IrLoopAccess *accesses; uint32_t naccesses;             // those that are known; others of the loop are not listed
+  IrLoopWidened *widened; uint32_t nwidened;              // the plan holds only if all of these hold
+} IrLoopPlan;
+bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p);         // innermost loops only; false: not counted
+void ir_loop_plan_free(IrLoopPlan *p);
+void ir_dump_loop_plans(const IrCfg *c, Str *out);                       // dump.c
+
 // --- verify.c: blocks, edges, labels and register uses agree; run after every transformation. ---
 bool ir_verify(const IrCfg *c, Error *err);
 

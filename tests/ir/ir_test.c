@@ -554,11 +554,49 @@ static void test_addresses(void) {
   ADDRESSES("mul.wide.s32 %d5, %r1, 4;\n@%p1 mul.wide.s32 %d5, %r2, 4;\nadd.s64 %d6, %d2, %d5;\nst.global.u32 [%d6], 1;\n", "a@0 + 1 * %d5|");
 }
 
+// The plan of the only loop, as the dump writes it.
+static void expect_plan(const char *body, const char *want, int line) {
+  Str text = {0}, dump = {0};
+  str_printf(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<9>;\n"
+                    ".reg .b64 %%d<20>;\nmov.u32 %%r7, 0;\n%sret;\n}\n", body);
+  Error err = {""};
+  PtxModule *m = ptx_parse(text.data, text.len, "test", &err);
+  IrCfg *c = m && ptx_verify(m, &err) ? ir_cfg_build(m->funcs[0], &err) : NULL;
+  str_add(&dump, "");
+  if (c) ir_dump_loop_plans(c, &dump);
+  if (strcmp(dump.data, want)) printf("got '%s' %s\n", dump.data, err.text);
+  check(!strcmp(dump.data, want), want, line);
+  str_free(&dump);
+  str_free(&text);
+  ir_cfg_free(c);
+  if (m) ptx_free(m);
+}
+#define PLAN(body, want) expect_plan(body, want, __LINE__)
+
+static void test_linear(void) {
+  // a pointer that moves in several steps by a register, a counter that runs to zero
+  PLAN("L:\nst.u32 [%d1], 1;\nadd.s64 %d2, %d1, %d5;\nst.u32 [%d2+4], 1;\nadd.s64 %d1, %d2, %d5;\nadd.s32 %r1, %r1, -1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n",
+       "  L0: goes on while .ne 0: -1 + 1 * %r1.s32, step -1\n    fits s32: -1 + 1 * %r1.s32, step -1\n"
+       "    0 + 1 * %d1, step 0 + 2 * %d5  st.u32 [%d1], 1;\n    4 + 1 * %d1 + 1 * %d5, step 0 + 2 * %d5  st.u32 [%d2+4], 1;\n");
+  // an index that is widened; the test is turned around
+  PLAN("L:\nmul.wide.u32 %d2, %r1, 8;\nadd.s64 %d3, %d1, %d2;\nst.u32 [%d3], 1;\nadd.s32 %r1, %r1, 2;\nsetp.ge.u32 %p1, %r1, %r2;\n@!%p1 bra L;\n",
+       "  L0: goes on while .lt 0: 2 + 1 * %r1.u32 + -1 * %r2.u32, step 2\n    fits u32: 0 + 1 * %r1.u32, step 2\n    fits u32: 2 + 1 * %r1.u32, step 2\n"
+       "    0 + 1 * %d1 + 8 * %r1.u32, step 16  st.u32 [%d3], 1;\n");
+  // two paths that agree, two that do not, a guarded write
+  PLAN("L:\n@%p2 bra M;\nadd.s32 %r3, %r3, 1;\nM:\nst.u32 [%d1], 1;\ncvt.s64.s32 %d3, %r3;\nst.u32 [%d3], 1;\nadd.s64 %d1, %d1, 4;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 9;\n@%p1 bra L;\n",
+       "  L0: goes on while .lt 0: -8 + 1 * %r1.s32, step 1\n    fits s32: 1 + 1 * %r1.s32, step 1\n    0 + 1 * %d1, step 4  st.u32 [%d1], 1;\n");
+  PLAN("L:\nst.u32 [%d1], 1;\n@%p2 add.s64 %d1, %d1, 4;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 9;\n@%p1 bra L;\n",
+       "  L0: goes on while .lt 0: -8 + 1 * %r1.s32, step 1\n    fits s32: 1 + 1 * %r1.s32, step 1\n");
+  // nothing counts
+  PLAN("L:\nld.u32 %r1, [%d1];\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n", "  L0: not counted\n");
+  PLAN("L:\nshl.b32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L;\n", "  L0: not counted\n");
+}
+
 int main(void) {
   static const struct { const char *name; void (*run)(void); } tests[] = {
     {"if-else", test_if_else}, {"loops", test_loops}, {"branch-table", test_table}, {"endless", test_endless},
     {"verifier", test_verify_finds}, {"contract", test_contract}, {"random-graphs", test_random},
-    {"uniform", test_uniform}, {"uniform-random", test_uniform_random}, {"provenance", test_provenance}, {"addresses", test_addresses}, {"size", test_size},
+    {"uniform", test_uniform}, {"uniform-random", test_uniform_random}, {"provenance", test_provenance}, {"addresses", test_addresses}, {"linear", test_linear}, {"size", test_size},
   };
   int bad = 0;
   for (size_t i = 0; i < ARRAY_LEN(tests); i++) {

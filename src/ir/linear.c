@@ -1,0 +1,342 @@
+// linear: what the addresses of a loop are in each of its iterations, as sums over values at the loop's entry.
+//
+// One symbolic run through the body of an innermost loop, block by block in IrCfg.order. Every register starts as itself; what
+// additions, multiplications by constants and widenings make of it stays a sum. Where two paths meet with different sums nothing
+// is known. A register that ends an iteration as itself plus a sum of registers the loop does not write moves by that sum in each
+// iteration; everything that depends on such registers only is then known for all iterations.
+// 32-bit sums that are widened are taken as if they did not wrap; the plan lists them, to be tested before it is relied upon.
+#include "ir/ir.h"
+
+typedef struct Value { IrLinear sum; uint8_t bytes; } Value;        // bytes 4: modulo 2^32
+typedef struct Widening { IrLinear sum; bool is_signed; } Widening; // of this iteration
+typedef struct Use { uint32_t instr; unsigned operand; IrLinear address; } Use;
+
+typedef struct Run {
+  const IrCfg *c;
+  const IrLoop *loop;
+  Arena arena;
+  bool *inside, *written;              // by block; by register: written in the loop
+  Value **out;                         // by block: registers at its end
+  VEC(Widening) widenings;
+  VEC(Use) uses;
+  Value at_test[2]; PtxMod comparison; bool test_signed, has_test;
+} Run;
+
+static const IrLinear unknown = {.known = false};
+
+static IrLinear number(int64_t n) { return (IrLinear){.known = true, .constant = n}; }
+
+IrLinear ir_linear_add(IrLinear a, IrLinear b, int64_t scale) {
+  if (!a.known || !b.known) return unknown;
+  a.constant += b.constant * scale;
+  for (unsigned i = 0; i < b.n; i++) {
+    unsigned k = 0;
+    while (k < a.n && (a.terms[k].reg != b.terms[i].reg || a.terms[k].widened != b.terms[i].widened)) k++;
+    if (k == IR_LINEAR_TERMS) return unknown;
+    if (k == a.n) {
+      a.terms[a.n++] = b.terms[i];
+      a.terms[k].factor = 0;
+    }
+    a.terms[k].factor += b.terms[i].factor * scale;
+    if (!a.terms[k].factor) a.terms[k] = a.terms[--a.n];
+  }
+  return a;
+}
+
+static bool same(IrLinear a, IrLinear b) {
+  if (!a.known || !b.known) return a.known == b.known;
+  IrLinear d = ir_linear_add(a, b, -1);
+  return d.known && !d.n && !d.constant;
+}
+
+// --- one instruction ---
+
+static Value of_register(const PtxReg *r) {
+  uint8_t bytes = (uint8_t)ptx_type_size(r->type);
+  Value v = {.bytes = bytes, .sum = {.known = bytes == 4 || bytes == 8, .n = 1}};
+  v.sum.terms[0] = (IrTerm){r, IR_NOT_WIDENED, 1};
+  return v;
+}
+
+static Value operand(const Value *now, const PtxOperand *o, uint8_t bytes) {
+  if (o->kind == OPD_INT) return (Value){number(bytes == 4 ? (int32_t)o->imm : o->imm), bytes};
+  if (o->kind == OPD_REG && o->selector == SEL_NONE) return now[o->reg->id];
+  return (Value){unknown, bytes};
+}
+
+static bool is_number(const Value *v, int64_t *n) {
+  *n = v->sum.constant;
+  return v->sum.known && !v->sum.n;
+}
+
+// A 32-bit sum as a 64-bit one, provided it does not leave 32 bits.
+static Value widen(Run *r, Value v, bool is_signed) {
+  Value w = {v.sum, 8};
+  if (!v.sum.known) return w;
+  for (unsigned i = 0; i < w.sum.n; i++) w.sum.terms[i].widened = is_signed ? IR_SIGN_EXTENDED : IR_ZERO_EXTENDED;
+  bool plain = v.sum.n == 1 && v.sum.terms[0].factor == 1 && !v.sum.constant;
+  if (!v.sum.n || (plain && !r->written[v.sum.terms[0].reg->id])) return w;      // nothing was computed: nothing can wrap
+  for (unsigned i = 0; i < r->widenings.len; i++)
+    if (r->widenings.data[i].is_signed == is_signed && same(r->widenings.data[i].sum, w.sum)) return w;
+  vec_push(&r->widenings, (Widening){w.sum, is_signed});
+  return w;
+}
+
+static Value times(Value v, int64_t factor) { return (Value){ir_linear_add(number(0), v.sum, factor), v.bytes}; }
+
+static bool is_integer(const PtxInstr *in) {
+  return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT && (ptx_type_size(in->types[0]) == 4 || ptx_type_size(in->types[0]) == 8) &&
+         !ptx_has(in, MOD_SAT) && !ptx_has(in, MOD_CC) && !ptx_has(in, MOD_HI);
+}
+
+static Value product(Run *r, const Value *now, const PtxInstr *in, uint8_t bytes) {
+  Value a = operand(now, &in->ops[1], bytes), b = operand(now, &in->ops[2], bytes);
+  int64_t n;
+  if (!is_number(&b, &n)) {
+    Value swap = a;
+    a = b, b = swap;
+    if (!is_number(&b, &n)) return (Value){unknown, bytes};
+  }
+  bool is_signed = ptx_type_kind(in->types[0]) == KIND_SIGNED;
+  if (!ptx_has(in, MOD_WIDE)) return times(a, n);
+  if (bytes != 4) return (Value){unknown, 8};
+  return times(widen(r, a, is_signed), is_signed ? n : (int64_t)(uint32_t)n);
+}
+
+static Value result(Run *r, const Value *now, const PtxInstr *in) {
+  uint8_t bytes = in->ntypes ? (uint8_t)ptx_type_size(in->types[0]) : 0;
+  Value none = {unknown, bytes};
+  switch (in->op) {
+    case OP_MOV: return in->nops == 2 && in->ops[0].kind == OPD_REG ? operand(now, &in->ops[1], bytes) : none;
+    case OP_CVTA: return operand(now, &in->ops[1], bytes);
+    case OP_ADD: case OP_SUB: {
+      if (!is_integer(in)) return none;
+      Value a = operand(now, &in->ops[1], bytes), b = operand(now, &in->ops[2], bytes);
+      return (Value){ir_linear_add(a.sum, b.sum, in->op == OP_ADD ? 1 : -1), bytes};
+    }
+    case OP_MUL: return is_integer(in) ? product(r, now, in, bytes) : none;
+    case OP_MAD: {
+      if (!is_integer(in)) return none;
+      Value p = product(r, now, in, bytes), c = operand(now, &in->ops[3], p.bytes);
+      return (Value){ir_linear_add(p.sum, c.sum, 1), p.bytes};
+    }
+    case OP_SHL: {
+      Value a = operand(now, &in->ops[1], bytes), by = operand(now, &in->ops[2], 4);
+      int64_t n;
+      return is_number(&by, &n) && n >= 0 && n < 8 * bytes - 1 ? times(a, (int64_t)1 << n) : none;
+    }
+    case OP_CVT: {
+      if (in->ntypes != 2 || ptx_type_kind(in->types[0]) == KIND_FLOAT || ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_has(in, MOD_SAT)) return none;
+      unsigned from = ptx_type_size(in->types[1]);
+      Value a = operand(now, &in->ops[1], (uint8_t)from);
+      if (bytes == 8 && from == 4) return widen(r, a, ptx_type_kind(in->types[1]) == KIND_SIGNED);
+      return bytes == from && (bytes == 4 || bytes == 8) ? a : none;
+    }
+    default: return none;
+  }
+}
+
+typedef struct Definition { Run *r; Value *now; Value value; bool guarded, first; } Definition;
+
+static void define(void *ctx, PtxReg **reg, bool is_def) {
+  Definition *d = ctx;
+  if (!is_def) return;
+  d->now[(*reg)->id] = d->first && !d->guarded ? d->value : (Value){unknown, (uint8_t)ptx_type_size((*reg)->type)};
+  d->first = false;
+}
+
+static void note_addresses(Run *r, const Value *now, uint32_t i) {
+  const PtxInstr *in = r->c->instrs[i];
+  if (!(ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) || in->space == SPACE_PARAM) return;
+  for (unsigned k = 0; k < in->nops; k++) {
+    const PtxOperand *o = &in->ops[k];
+    if (o->kind != OPD_ADDR || !o->nlist) continue;
+    Value v = operand(now, &o->list[0], 8);
+    IrLinear a = v.bytes == 8 ? ir_linear_add(v.sum, number(o->imm), 1) : unknown;
+    vec_push(&r->uses, (Use){i, k, a});
+  }
+}
+
+static void run_block(Run *r, uint32_t block, Value *now) {
+  const IrBlock *b = &r->c->blocks[block];
+  for (uint32_t i = b->first; i < b->end; i++) {
+    PtxInstr *in = r->c->instrs[i];
+    note_addresses(r, now, i);
+    Definition d = {r, now, in->nops && in->ops[0].kind == OPD_REG ? result(r, now, in) : (Value){unknown, 8}, in->guard != NULL, true};
+    ptx_visit_regs(in, define, &d);
+  }
+}
+
+// --- the loop ---
+
+static void mark_written(void *ctx, PtxReg **reg, bool is_def) {
+  if (is_def) ((bool *)ctx)[(*reg)->id] = true;
+}
+
+// The only edge into the header from outside, and the only one from inside.
+static bool find_edges(const Run *r, uint32_t *entry, uint32_t *latch) {
+  const IrBlock *h = &r->c->blocks[r->loop->header];
+  *entry = *latch = IR_NONE;
+  for (uint32_t i = 0; i < h->npred; i++) {
+    uint32_t *slot = r->inside[h->pred[i]] ? latch : entry;
+    if (*slot != IR_NONE) return false;
+    *slot = h->pred[i];
+  }
+  return *entry != IR_NONE && *latch != IR_NONE;
+}
+
+static void meet(const Run *r, uint32_t block, Value *now) {
+  const IrBlock *b = &r->c->blocks[block];
+  uint32_t n = r->c->func->nregs;
+  bool first = true;
+  for (uint32_t i = 0; i < b->npred; i++) {
+    const Value *from = r->inside[b->pred[i]] ? r->out[b->pred[i]] : NULL;
+    if (!from) continue;
+    for (uint32_t k = 0; k < n; k++) {
+      if (first) now[k] = from[k];
+      else if (!same(now[k].sum, from[k].sum)) now[k].sum = unknown;
+    }
+    first = false;
+  }
+}
+
+static const PtxInstr *last_write(const IrCfg *c, const IrBlock *b, const PtxReg *r, uint32_t *where) {
+  for (uint32_t i = b->end; i-- > b->first;) {
+    const PtxInstr *in = c->instrs[i];
+    if (in->nops && in->ops[0].kind == OPD_REG && in->ops[0].reg == r) {
+      *where = i;
+      return in;
+    }
+  }
+  return NULL;
+}
+
+static PtxMod comparison_of(const PtxInstr *in) {
+  static const PtxMod all[] = {MOD_EQ, MOD_NE, MOD_LT, MOD_LE, MOD_GT, MOD_GE};
+  for (unsigned i = 0; i < ARRAY_LEN(all); i++)
+    if (ptx_has(in, all[i])) return all[i];
+  return 0;
+}
+
+static PtxMod negated(PtxMod m) {
+  switch (m) {
+    case MOD_EQ: return MOD_NE;
+    case MOD_NE: return MOD_EQ;
+    case MOD_LT: return MOD_GE;
+    case MOD_GE: return MOD_LT;
+    case MOD_GT: return MOD_LE;
+    case MOD_LE: return MOD_GT;
+    default: return 0;
+  }
+}
+
+// The branch back at the end of the latch, and the setp in the same block that decides it. The values compared are read off
+// again from the beginning of the block, because they may change behind the setp.
+static void find_test(Run *r, uint32_t latch, Value *scratch) {
+  const IrBlock *b = &r->c->blocks[latch];
+  const PtxInstr *branch = r->c->instrs[b->end - 1];
+  if (branch->op != OP_BRA || !branch->guard || b->nsucc != 2) return;
+  bool back_when_taken = b->succ[0] == r->loop->header;
+  uint32_t at;
+  const PtxInstr *test = last_write(r->c, b, branch->guard, &at);
+  if (!test || test->op != OP_SETP || test->guard || test->nops != 3 || test->ntypes != 1 || ptx_type_kind(test->types[0]) == KIND_FLOAT) return;
+  uint8_t bytes = (uint8_t)ptx_type_size(test->types[0]);
+  if (bytes != 4 && bytes != 8) return;
+  if (latch == r->loop->header)
+    for (uint32_t k = 0; k < r->c->func->nregs; k++) scratch[k] = of_register(r->c->func->regs[k]);
+  else meet(r, latch, scratch);
+  uint32_t uses = r->uses.len, widenings = r->widenings.len;
+  for (uint32_t i = b->first; i < at; i++) {
+    PtxInstr *in = r->c->instrs[i];
+    Definition d = {r, scratch, in->nops && in->ops[0].kind == OPD_REG ? result(r, scratch, in) : (Value){unknown, 8}, in->guard != NULL, true};
+    ptx_visit_regs(in, define, &d);
+  }
+  r->uses.len = uses;
+  r->widenings.len = widenings;
+  r->test_signed = ptx_type_kind(test->types[0]) != KIND_UNSIGNED;
+  for (int k = 0; k < 2; k++) {
+    Value v = operand(scratch, &test->ops[k + 1], bytes);
+    if (bytes == 4 && test->ops[k + 1].kind == OPD_INT && !r->test_signed) v.sum.constant = (uint32_t)v.sum.constant;
+    r->at_test[k] = bytes == 4 ? widen(r, v, r->test_signed) : v;
+  }
+  r->comparison = comparison_of(test);
+  if (back_when_taken == branch->guard_negated) r->comparison = negated(r->comparison);
+  r->has_test = r->comparison != 0;
+}
+
+// --- from one iteration to all ---
+
+// The step of each register: what an iteration adds to it.
+static bool step_of(const Run *r, const Value *end, IrLinear sum, IrLinear *step) {
+  *step = number(0);
+  if (!sum.known) return false;
+  for (unsigned i = 0; i < sum.n; i++) {
+    const PtxReg *reg = sum.terms[i].reg;
+    if (!r->written[reg->id]) continue;
+    IrLinear moved = ir_linear_add(end[reg->id].sum, of_register(reg).sum, -1);
+    if (!moved.known) return false;
+    for (unsigned k = 0; k < moved.n; k++) {
+      if (r->written[moved.terms[k].reg->id]) return false;
+      moved.terms[k].widened = sum.terms[i].widened;
+    }
+    *step = ir_linear_add(*step, moved, sum.terms[i].factor);
+    if (!step->known) return false;
+  }
+  return true;
+}
+
+static void fill_plan(Run *r, const Value *end, IrLoopPlan *p) {
+  IrLinear distance = ir_linear_add(r->at_test[0].sum, r->at_test[1].sum, -1), step;
+  if (!r->has_test || !step_of(r, end, distance, &step) || step.n || !step.constant) return;
+  p->distance = distance;
+  p->distance_step = step.constant;
+  p->goes_on = r->comparison;
+  p->accesses = ARENA_ARRAY(&p->arena, IrLoopAccess, r->uses.len + 1);
+  p->widened = ARENA_ARRAY(&p->arena, IrLoopWidened, r->widenings.len + 1);
+  for (uint32_t i = 0; i < r->widenings.len; i++) {
+    const Widening *w = &r->widenings.data[i];
+    if (!step_of(r, end, w->sum, &step)) continue;          // what uses it is unknown as well
+    p->widened[p->nwidened++] = (IrLoopWidened){w->sum, step, w->is_signed};
+  }
+  for (uint32_t i = 0; i < r->uses.len; i++) {
+    const Use *u = &r->uses.data[i];
+    if (step_of(r, end, u->address, &step)) p->accesses[p->naccesses++] = (IrLoopAccess){u->instr, u->operand, u->address, step};
+  }
+  p->counted = true;
+}
+
+bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p) {
+  *p = (IrLoopPlan){.loop = loop};
+  for (uint32_t i = 0; i < c->nloops; i++)
+    if (c->loops[i].parent == loop) return false;
+  Run r = {.c = c, .loop = &c->loops[loop]};
+  uint32_t nregs = c->func->nregs, latch;
+  r.inside = ARENA_ARRAY(&r.arena, bool, c->nblocks);
+  r.written = ARENA_ARRAY(&r.arena, bool, nregs + 1);
+  r.out = ARENA_ARRAY(&r.arena, Value *, c->nblocks);
+  for (uint32_t i = 0; i < r.loop->nblocks; i++) {
+    const IrBlock *b = &c->blocks[r.loop->blocks[i]];
+    r.inside[r.loop->blocks[i]] = true;
+    for (uint32_t k = b->first; k < b->end; k++) ptx_visit_regs(c->instrs[k], mark_written, r.written);
+  }
+  if (find_edges(&r, &p->entry, &latch)) {
+    for (uint32_t i = 0; i < c->norder; i++) {
+      uint32_t b = c->order[i];
+      if (!r.inside[b]) continue;
+      Value *now = r.out[b] = ARENA_ARRAY(&r.arena, Value, nregs + 1);
+      if (b == r.loop->header)
+        for (uint32_t k = 0; k < nregs; k++) now[k] = of_register(c->func->regs[k]);
+      else meet(&r, b, now);
+      run_block(&r, b, now);
+    }
+    find_test(&r, latch, ARENA_ARRAY(&r.arena, Value, nregs + 1));
+    if (r.has_test) fill_plan(&r, r.out[latch], p);
+  }
+  vec_free(&r.widenings);
+  vec_free(&r.uses);
+  arena_free(&r.arena);
+  if (!p->counted) arena_free(&p->arena);
+  return p->counted;
+}
+
+void ir_loop_plan_free(IrLoopPlan *p) { arena_free(&p->arena); }
