@@ -1,7 +1,9 @@
 // Programs that compile kernels while they run (NVRTC) may ask for machine code. The virtual device needs PTX: the real
-// compiler is asked for the same architecture's PTX instead, and hands it out where the program asks for the cubin.
+// compiler is asked for the same architecture's PTX instead, and hands it out where the program asks for the cubin. On a
+// GPU everything is passed on as it is.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 
 #include "driver/driver.h"
 
@@ -10,6 +12,32 @@ enum { NVRTC_INTERNAL_ERROR = 11 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map redirected;                     // programs compiled to PTX although machine code was asked for
+
+static bool on_gpu(void) {
+  const char *device = getenv("WARPGRIND_DEVICE");
+  return device && !strcmp(device, "gpu");
+}
+
+// The compiler's own function. A library that was opened RTLD_LOCAL together with its libnvrtc (PyTorch does that) is not in
+// the search order of dlsym: then the one that the calling library was linked with.
+static void *real_function(const char *name, const void *caller) {
+  void *found = dlsym(RTLD_NEXT, name);
+  Dl_info info;
+  struct link_map *map;
+  if (found || !dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map->l_ld) return found;
+  const char *strings = NULL;
+  for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
+    if (d->d_tag == DT_STRTAB) strings = (const char *)d->d_un.d_ptr;
+  for (const ElfW(Dyn) *d = map->l_ld; strings && !found && d->d_tag != DT_NULL; d++) {
+    if (d->d_tag != DT_NEEDED || !strstr(strings + d->d_un.d_val, "libnvrtc.so")) continue;
+    void *library = dlopen(strings + d->d_un.d_val, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) continue;
+    found = dlsym(library, name);
+    dlclose(library);                         // the caller keeps it
+  }
+  return found;
+}
+#define REAL(type, name) (type)real_function(name, __builtin_return_address(0))
 
 static bool is_redirected(NvrtcProgram p) {
   pthread_mutex_lock(&lock);
@@ -38,8 +66,9 @@ static char *to_virtual(const char *option, bool is_value) {
 static bool takes_value(const char *option) { return !strcmp(option, "-arch") || !strcmp(option, "--gpu-architecture"); }
 
 CUDA_EXPORT int nvrtcCompileProgram(NvrtcProgram program, int n, const char *const *options) {
-  int (*real)(NvrtcProgram, int, const char *const *) = (int (*)(NvrtcProgram, int, const char *const *))dlsym(RTLD_NEXT, "nvrtcCompileProgram");
+  int (*real)(NvrtcProgram, int, const char *const *) = REAL(int (*)(NvrtcProgram, int, const char *const *), "nvrtcCompileProgram");
   if (!real) return NVRTC_INTERNAL_ERROR;
+  if (on_gpu()) return real(program, n, options);
   const char **ours = mem_alloc(sizeof *ours * (size_t)MAX(n, 1));
   VEC(char *) made = {0};
   for (int i = 0; i < n; i++) {
@@ -61,18 +90,18 @@ CUDA_EXPORT int nvrtcCompileProgram(NvrtcProgram program, int n, const char *con
 
 CUDA_EXPORT int nvrtcGetCUBINSize(NvrtcProgram program, size_t *size) {
   const char *name = is_redirected(program) ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize";
-  int (*real)(NvrtcProgram, size_t *) = (int (*)(NvrtcProgram, size_t *))dlsym(RTLD_NEXT, name);
+  int (*real)(NvrtcProgram, size_t *) = REAL(int (*)(NvrtcProgram, size_t *), name);
   return real ? real(program, size) : NVRTC_INTERNAL_ERROR;
 }
 
 CUDA_EXPORT int nvrtcGetCUBIN(NvrtcProgram program, char *out) {
   const char *name = is_redirected(program) ? "nvrtcGetPTX" : "nvrtcGetCUBIN";
-  int (*real)(NvrtcProgram, char *) = (int (*)(NvrtcProgram, char *))dlsym(RTLD_NEXT, name);
+  int (*real)(NvrtcProgram, char *) = REAL(int (*)(NvrtcProgram, char *), name);
   return real ? real(program, out) : NVRTC_INTERNAL_ERROR;
 }
 
 CUDA_EXPORT int nvrtcDestroyProgram(NvrtcProgram *program) {
-  int (*real)(NvrtcProgram *) = (int (*)(NvrtcProgram *))dlsym(RTLD_NEXT, "nvrtcDestroyProgram");
+  int (*real)(NvrtcProgram *) = REAL(int (*)(NvrtcProgram *), "nvrtcDestroyProgram");
   if (!real) return NVRTC_INTERNAL_ERROR;
   if (program) {
     pthread_mutex_lock(&lock);
