@@ -2,6 +2,7 @@
 // coverage: uncovered
 // cpu: no, the program holds machine code only
 // nvcc: -rdc=true -dlto
+// lineinfo: no
 // gencode: -gencode arch=compute_90,code=lto_90
 // files: parts/rdc_other.cu
 #include "gpu_test.h"
