@@ -70,7 +70,7 @@ static uint64_t counters_of(SessionDevice *d, Piece *p) {
   return c->address;
 }
 
-bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, void *record) {
+bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || code->record_bytes < sizeof(WgLaunch)) return false;
   uint64_t counters = counters_of(d, k->piece);

@@ -38,6 +38,7 @@ typedef struct SessionLaunch {
   bool cooperative, captured;              // captured: a graph node, launched later and perhaps often
 } SessionLaunch;
 uint32_t session_launch(const SessionLaunch *l);         // its number; takes the host stack if the options ask for it
+void session_launch_again(SessionKernel *k, bool checked);   // a captured launch, counted when it was captured, runs once more
 bool session_launch_selected(SessionKernel *k);          // --launch-skip, --launch-count: should this one be checked?
 void session_graph_launch(const void *graph, const void *stream);
 
@@ -67,8 +68,10 @@ typedef struct SessionDeviceOps {          // how to reach the device without to
   bool (*read)(void *user, void *to, uint64_t from, size_t size);   // after all launches have ended; false: not readable any more
 } SessionDeviceOps;
 SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal, Error *err);   // NULL: findings cannot be reported
+// The program's parameters as it gave them, without ours: pointers to each, or all in one buffer.
+typedef struct SessionParams { void **pointers; const void *buffer; size_t buffer_bytes; } SessionParams;
 // Fills record_bytes of the kernel's added parameter.
-bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, void *record);
+bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record);
 void session_device_collect(SessionDevice *d, SessionModule *m);        // reads the module's counters; before it is unloaded
 void session_device_close(SessionDevice *d, bool alive);                // collects everything; alive false: device memory is gone
 
