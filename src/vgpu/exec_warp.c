@@ -245,7 +245,7 @@ static bool bind_elect(Binder *b) {
 }
 
 static const Inst *exec_activemask(Warp *w, const Inst *in) {
-  uint32_t here = w->active;
+  uint32_t here = w->exec;          // lanes whose guard is false do not count
   ELEMENTWISE(w, uint32_t, in->d, i, here);
   return in + 1;
 }
