@@ -55,10 +55,30 @@ typedef struct GpuContext {
   CUcontext handle;
   CUdevice device;
   unsigned sm;                             // 90
-  SessionDevice *session;                  // NULL: no tool runs, or it could not be made
+  bool primary;
+  CUstream stream;                         // our own, non-blocking; NULL: no tool runs
+  _Atomic(SessionDevice *) session;        // NULL: no tool runs, it could not be made, or the context is going. See gpu_context_use
+  _Atomic int users;
+  _Atomic bool faulted;                    // a kernel failed: device memory cannot be read any more
+  SessionKernel *_Atomic last_kernel;      // the last one launched
 } GpuContext;
 GpuContext *gpu_context_current(void);     // of the calling thread; NULL: none is current
-GpuContext *gpu_context_of_stream(CUstream s, bool per_thread);
+GpuContext *gpu_context_of_stream(CUstream s);
+// The session's device, or NULL; when it is not NULL, gpu_context_used must follow.
+SessionDevice *gpu_context_use(GpuContext *c);
+void gpu_context_used(GpuContext *c);
+// Waits for the context's work, two seconds at most: kernels may wait for the host. true: all has ended, without a fault.
+bool gpu_context_settle(GpuContext *c);
+void gpu_context_collect(GpuContext *c, SessionModule *m);   // before the module's code is unloaded
+void gpu_contexts_end(void);               // the process ends: reads what was counted
+
+// --- fault.c ---
+void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context
+void gpu_fault_in(GpuContext *c, CUresult result);
+static inline CUresult gpu_checked(CUresult result) {
+  if (__builtin_expect(result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY, 0)) gpu_fault(result);
+  return result;
+}
 
 // --- module.c, library.c, function.c ---
 typedef struct GpuModule GpuModule;        // one image the program loaded, as CUmodule or CUlibrary
@@ -74,4 +94,9 @@ typedef struct GpuFunction {
 GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
 CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original
 GpuFunction *gpu_function_of_target(CUfunction target);            // back, for graph node queries
+void gpu_modules_forget_context(CUcontext ctx);                    // it is gone, with all modules loaded into it
+#pragma weak gpu_function
+#pragma weak gpu_function_target
+#pragma weak gpu_function_of_target
+#pragma weak gpu_modules_forget_context
 #endif

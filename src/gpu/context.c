@@ -1,0 +1,346 @@
+// What we keep for each context, from the first time we see it until it is destroyed or the process ends.
+#define _GNU_SOURCE
+
+#include "gpu/gpu.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static U64Map contexts;                        // CUcontext -> GpuContext; those that are gone stay in memory
+static _Atomic uint32_t epoch = 1;             // changes when one of them goes
+static _Thread_local struct { CUcontext handle; GpuContext *context; uint32_t epoch; } last;
+static int owner;                              // the process that made them: a forked child cannot use them
+static bool ending;
+
+// --- how the session reaches a device ---
+
+typedef struct Entered { GpuQuiet quiet; bool pushed, ok; } Entered;
+
+static Entered enter(GpuContext *c) {
+  Entered e = {gpu_quiet_begin(), false, true};
+  CUcontext current = NULL;
+  gpu_real.cuCtxGetCurrent(&current);
+  if (current != c->handle) e.pushed = e.ok = gpu_real.cuCtxPushCurrent_v2(c->handle) == CUDA_SUCCESS;
+  return e;
+}
+
+static void leave(Entered e) {
+  CUcontext old;
+  if (e.pushed) gpu_real.cuCtxPopCurrent_v2(&old);
+  gpu_quiet_end(e.quiet);
+}
+
+static bool map_host(void *user, void *p, size_t size, uint64_t *device_address) {
+  CUdeviceptr address = 0;
+  Entered e = enter(user);
+  bool ok = e.ok && gpu_real.cuMemHostRegister_v2(p, size, CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS;
+  if (ok && gpu_real.cuMemHostGetDevicePointer_v2(&address, p, 0) != CUDA_SUCCESS) {
+    gpu_real.cuMemHostUnregister(p);
+    ok = false;
+  }
+  leave(e);
+  *device_address = address;
+  return ok;
+}
+
+// At the end of the process it is left to the driver: a kernel may still be running, and this would wait for it.
+static void unmap_host(void *user, void *p) {
+  if (ending) return;
+  Entered e = enter(user);
+  if (e.ok) gpu_real.cuMemHostUnregister(p);
+  leave(e);
+}
+
+static uint64_t alloc(void *user, size_t size) {
+  GpuContext *c = user;
+  CUdeviceptr p = 0;
+  Entered e = enter(c);
+  if (e.ok && c->stream && gpu_real.cuMemAlloc_v2(&p, size) == CUDA_SUCCESS &&
+      (gpu_real.cuMemsetD8Async(p, 0, size, c->stream) != CUDA_SUCCESS || gpu_real.cuStreamSynchronize(c->stream) != CUDA_SUCCESS)) {
+    gpu_real.cuMemFree_v2(p);
+    p = 0;
+  }
+  leave(e);
+  return p;
+}
+
+static void free_memory(void *user, uint64_t p) {
+  if (ending) return;
+  Entered e = enter(user);
+  if (e.ok) gpu_real.cuMemFree_v2(p);
+  leave(e);
+}
+
+static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
+  GpuContext *c = user;
+  Entered e = enter(c);
+  bool ok = e.ok && c->stream && gpu_real.cuMemcpyDtoHAsync_v2(to, from, size, c->stream) == CUDA_SUCCESS &&
+            gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
+  leave(e);
+  return ok;
+}
+
+static const SessionDeviceOps ops = {map_host, unmap_host, alloc, free_memory, read_memory};
+
+// --- waiting for a context's work, with patience but not for ever: a kernel may wait for something the host does later ---
+
+typedef struct Settle {
+  pthread_mutex_t lock;
+  pthread_cond_t done;
+  CUcontext context;
+  CUresult result;
+  bool finished;
+  int holders;
+} Settle;
+
+static void let_go(Settle *s) {                // with its lock held
+  bool last_one = --s->holders == 0;
+  pthread_mutex_unlock(&s->lock);
+  if (last_one) free(s);
+}
+
+static void *synchronize(void *user) {
+  Settle *s = user;
+  CUresult result = gpu_real.cuCtxSetCurrent(s->context);
+  if (result == CUDA_SUCCESS) result = gpu_real.cuCtxSynchronize();
+  pthread_mutex_lock(&s->lock);
+  s->result = result;
+  s->finished = true;
+  pthread_cond_signal(&s->done);
+  let_go(s);
+  return NULL;
+}
+
+bool gpu_context_settle(GpuContext *c) {
+  enum { PATIENCE_S = 2 };
+  Settle *s = mem_alloc(sizeof *s);
+  pthread_t thread;
+  pthread_condattr_t clock;
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_cond_init(&s->done, &clock);
+  s->context = c->handle;
+  s->holders = 2;
+  if (pthread_create(&thread, NULL, synchronize, s) != 0) {
+    free(s);
+    return false;
+  }
+  pthread_detach(thread);
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += PATIENCE_S;
+  pthread_mutex_lock(&s->lock);
+  while (!s->finished && pthread_cond_timedwait(&s->done, &s->lock, &until) != ETIMEDOUT) continue;
+  bool finished = s->finished;
+  CUresult result = s->result;
+  let_go(s);
+  if (!finished) log_line("kernels are still running: what they have not counted yet is not in the report");
+  if (finished && result != CUDA_SUCCESS) gpu_fault_in(c, result);
+  return finished && result == CUDA_SUCCESS;
+}
+
+void gpu_context_collect(GpuContext *c, SessionModule *m) {
+  SessionDevice *session = gpu_context_use(c);
+  if (!session) return;
+  gpu_context_settle(c);
+  session_device_collect(session, m);
+  gpu_context_used(c);
+}
+
+// --- contexts come ---
+
+static bool is_primary(CUcontext handle, CUdevice device) {
+  unsigned flags;
+  int active = 0;
+  CUcontext primary = NULL;
+  if (gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active) return false;
+  if (gpu_real.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS) return false;
+  gpu_real.cuDevicePrimaryCtxRelease_v2(device);
+  return primary == handle;
+}
+
+static void open_session(GpuContext *c) {
+  Error err = {{0}};
+  Entered e = enter(c);
+  if (gpu_real.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) c->stream = NULL;
+  leave(e);
+  atomic_store(&c->session, session_device_open(&ops, c, c->device, &err));
+}
+
+// With the lock held; the context is current on this thread, or is pushed for these calls.
+static GpuContext *meet(CUcontext handle) {
+  GpuContext *c = mem_alloc(sizeof *c);
+  int major = 0, minor = 0;
+  c->handle = handle;
+  Entered e = enter(c);
+  bool ok = e.ok && gpu_real.cuCtxGetDevice(&c->device) == CUDA_SUCCESS;
+  if (ok) {
+    gpu_real.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, c->device);
+    gpu_real.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, c->device);
+    c->sm = (unsigned)(major * 10 + minor);
+    c->primary = is_primary(handle, c->device);
+  }
+  leave(e);
+  if (!ok) {
+    free(c);
+    return NULL;
+  }
+  if (!owner) {
+    owner = getpid();
+    atexit(gpu_contexts_end);                  // before the driver's own end, which it registered earlier
+  }
+  if (session_tools() && !ending) open_session(c);
+  u64map_put(&contexts, (uintptr_t)handle, c);
+  return c;
+}
+
+static GpuContext *context_of(CUcontext handle) {
+  uint32_t now = atomic_load_explicit(&epoch, memory_order_acquire);
+  if (last.handle == handle && last.epoch == now) return last.context;
+  pthread_mutex_lock(&lock);
+  GpuContext *c = u64map_get(&contexts, (uintptr_t)handle);
+  if (!c) c = meet(handle);
+  pthread_mutex_unlock(&lock);
+  last.handle = handle;
+  last.context = c;
+  last.epoch = now;
+  return c;
+}
+
+GpuContext *gpu_context_current(void) {
+  CUcontext handle = NULL;
+  if (gpu_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle) return NULL;
+  return context_of(handle);
+}
+
+GpuContext *gpu_context_of_stream(CUstream s) {
+  CUcontext handle = NULL;
+  if (!s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD || !gpu_real.cuStreamGetCtx) return gpu_context_current();
+  if (gpu_real.cuStreamGetCtx(s, &handle) != CUDA_SUCCESS || !handle) return gpu_context_current();
+  return context_of(handle);
+}
+
+// --- contexts go ---
+
+static void close_session(GpuContext *c) {
+  SessionDevice *session = atomic_exchange(&c->session, NULL);
+  if (!session) return;
+  while (atomic_load(&c->users)) sched_yield();            // launches that are filling in their record
+  session_device_close(session, gpu_context_settle(c) || !atomic_load(&c->faulted));
+}
+
+// Pairs of these stand around every use of the session's device.
+SessionDevice *gpu_context_use(GpuContext *c) {
+  if (!c || !atomic_load_explicit(&c->session, memory_order_relaxed)) return NULL;
+  atomic_fetch_add(&c->users, 1);
+  SessionDevice *session = atomic_load(&c->session);
+  if (!session) atomic_fetch_sub(&c->users, 1);
+  return session;
+}
+
+void gpu_context_used(GpuContext *c) { atomic_fetch_sub(&c->users, 1); }
+
+// Before the context is destroyed: its counters can still be read.
+static void say_goodbye(CUcontext handle) {
+  pthread_mutex_lock(&lock);
+  GpuContext *c = u64map_remove(&contexts, (uintptr_t)handle);
+  pthread_mutex_unlock(&lock);
+  if (c && owner == getpid()) close_session(c);
+}
+
+// Afterwards: another one may get the same handle.
+static void forget(CUcontext handle, bool gone) {
+  if (gone && gpu_modules_forget_context) gpu_modules_forget_context(handle);
+  pthread_mutex_lock(&lock);
+  u64map_remove(&contexts, (uintptr_t)handle);  // somebody may have looked at it in between
+  pthread_mutex_unlock(&lock);
+  atomic_fetch_add_explicit(&epoch, 1, memory_order_release);
+}
+
+static CUcontext primary_of(CUdevice device) {
+  CUcontext found = NULL;
+  uint32_t it = 0;
+  uint64_t handle;
+  void *value;
+  pthread_mutex_lock(&lock);
+  while (u64map_next(&contexts, &it, &handle, &value)) {
+    const GpuContext *c = value;
+    if (c->primary && c->device == device) found = c->handle;
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+// Reads all counters while the driver is still there; kernels launched after this run as the program made them.
+void gpu_contexts_end(void) {
+  uint32_t it = 0;
+  uint64_t handle;
+  void *value;
+  if (owner != getpid()) return;
+  ending = true;
+  for (;;) {                                   // closing one takes its time, and no lock is held meanwhile
+    GpuContext *open = NULL;
+    pthread_mutex_lock(&lock);
+    for (it = 0; !open && u64map_next(&contexts, &it, &handle, &value);)
+      if (atomic_load(&((GpuContext *)value)->session)) open = value;
+    pthread_mutex_unlock(&lock);
+    if (!open) break;
+    close_session(open);
+  }
+}
+
+// --- the program's calls ---
+
+static bool refused(CUresult r) {
+  return r == CUDA_ERROR_INVALID_CONTEXT || r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_NOT_INITIALIZED || r == CUDA_ERROR_DEINITIALIZED;
+}
+
+static CUresult destroy(CUcontext ctx, CUresult (*real)(CUcontext)) {
+  if (ctx) say_goodbye(ctx);
+  CUresult result = real(ctx);
+  if (ctx) forget(ctx, !refused(result));      // after a fault it returns that, and the context is gone all the same
+  return result;
+}
+
+CUresult gpu_cuCtxDestroy_v2(CUcontext ctx) { return destroy(ctx, gpu_real.cuCtxDestroy_v2); }
+CUresult gpu_cuCtxDestroy(CUcontext ctx) { return destroy(ctx, gpu_real.cuCtxDestroy); }
+
+static CUresult reset(CUdevice device, CUresult (*real)(CUdevice)) {
+  CUcontext ctx = primary_of(device);
+  if (ctx) say_goodbye(ctx);
+  CUresult result = real(device);
+  if (ctx) forget(ctx, !refused(result));
+  return result;
+}
+
+CUresult gpu_cuDevicePrimaryCtxReset_v2(CUdevice device) { return reset(device, gpu_real.cuDevicePrimaryCtxReset_v2); }
+CUresult gpu_cuDevicePrimaryCtxReset(CUdevice device) { return reset(device, gpu_real.cuDevicePrimaryCtxReset); }
+
+// The last release destroys a primary context, and nobody tells which is the last: we count along.
+enum { DEVICES = 256 };
+static _Atomic int retained[DEVICES];
+
+CUresult gpu_cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device) {
+  GPU_TRY(gpu_real.cuDevicePrimaryCtxRetain(out, device));
+  if (device >= 0 && device < DEVICES) atomic_fetch_add(&retained[device], 1);
+  return CUDA_SUCCESS;
+}
+
+static CUresult release(CUdevice device, CUresult (*real)(CUdevice)) {
+  bool last_one = device >= 0 && device < DEVICES && atomic_load(&retained[device]) == 1;
+  CUcontext ctx = last_one ? primary_of(device) : NULL;
+  if (ctx) say_goodbye(ctx);
+  CUresult result = real(device);
+  if (result == CUDA_SUCCESS && device >= 0 && device < DEVICES) atomic_fetch_sub(&retained[device], 1);
+  unsigned flags;
+  int active = 0;
+  if (ctx) forget(ctx, gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active);
+  return result;
+}
+
+CUresult gpu_cuDevicePrimaryCtxRelease_v2(CUdevice device) { return release(device, gpu_real.cuDevicePrimaryCtxRelease_v2); }
+CUresult gpu_cuDevicePrimaryCtxRelease(CUdevice device) { return release(device, gpu_real.cuDevicePrimaryCtxRelease); }
