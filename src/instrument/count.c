@@ -9,24 +9,6 @@
 // them add to the same address.
 #include "instrument/count.h"
 
-typedef struct Count {
-  VEC(CountItem) items;
-  uint32_t ncounters;
-  VEC(PtxOperand *) strides;               // operands to be filled with the size of one replica
-  VEC(PtxOperand *) masks;                 // … and with the number of replicas less 1
-  const char **files; uint32_t nfiles;     // of the unit at hand, by .file index
-  uint32_t unit;
-} Count;
-
-// What the code of one function needs: set at its entry.
-typedef struct Counting {
-  Count *count;
-  Body *body;
-  PtxReg *counters;                        // address of this multiprocessor's counters
-  PtxReg *lower;                           // lanes below this one; all lanes when nothing is to be counted
-  const char *kernel;
-} Counting;
-
 // --- the code ---
 static void prepare(Counting *w) {
   Body *b = w->body;
@@ -45,7 +27,7 @@ static void prepare(Counting *w) {
 }
 
 // Adds the number of lanes to counter `threads` and 1 to `warps` (if there is one); with a guard, only lanes it lets pass.
-static void add_lanes(Counting *w, Code *c, uint32_t threads, uint32_t warps, PtxReg *guard, bool negated) {
+static void add_lanes(Counting *w, uint32_t block, Code *c, uint32_t threads, uint32_t warps, PtxReg *guard, bool negated) {
   Body *b = w->body;
   PtxReg *lanes = body_temp(b, TYPE_B32, 0), *below = body_temp(b, TYPE_B32, 1), *leads = body_temp(b, TYPE_PRED, 0), *n = body_temp(b, TYPE_B64, 0);
   code_guard(c, guard, negated);
@@ -57,8 +39,12 @@ static void add_lanes(Counting *w, Code *c, uint32_t threads, uint32_t warps, Pt
   EMIT(c, "popc.b32", opd_reg(below), opd_reg(lanes));
   EMIT(c, "cvt.u64.u32", opd_reg(n), opd_reg(below));
   code_guard(c, leads, false);
-  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), threads * 8ll), opd_reg(n));
-  if (warps != COUNT_NONE) EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), warps * 8ll), opd_imm(1));
+  const struct { uint32_t counter; PtxOperand by; } adds[] = {{threads, opd_reg(n)}, {warps, opd_imm(1)}};
+  for (size_t i = 0; i < ARRAY_LEN(adds); i++) {
+    PtxReg *kept = adds[i].counter == COUNT_NONE ? NULL : count_loops_register(w, block, adds[i].counter);
+    if (kept) EMIT(c, "add.u64", opd_reg(kept), opd_reg(kept), adds[i].by);
+    else if (adds[i].counter != COUNT_NONE) EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), adds[i].counter * 8ll), adds[i].by);
+  }
 }
 
 // --- the table ---
@@ -108,29 +94,78 @@ static void forget_guard(void *ctx, PtxReg **reg, bool is_def) {
 }
 
 // The counter of the lanes that a guard lets pass: a known one while the predicate keeps its value, else a new one.
-static uint32_t guard_counter(Counting *w, Guards *g, uint32_t i, const PtxInstr *in) {
+static uint32_t guard_counter(Counting *w, Guards *g, uint32_t block, uint32_t i, const PtxInstr *in) {
   for (uint32_t k = 0; k < g->n; k++)
     if (g->list[k].reg == in->guard && g->list[k].negated == in->guard_negated) return g->list[k].threads;
   uint32_t threads = w->count->ncounters++;
-  add_lanes(w, body_before(w->body, i), threads, COUNT_NONE, in->guard, in->guard_negated);
+  add_lanes(w, block, body_before(w->body, i), threads, COUNT_NONE, in->guard, in->guard_negated);
   if (g->n < ARRAY_LEN(g->list)) g->list[g->n++] = (Guard){in->guard, in->guard_negated, threads};
   return threads;
 }
 
-static void count_block(Counting *w, const IrBlock *block) {
+// The counter of all threads that go from `from` to its only successor: COUNT_NONE if one may be lost on the way.
+static uint32_t edge_counter(const Counting *w, uint32_t from) {
+  const IrBlock *b = &w->body->cfg->blocks[from];
+  if (b->nsucc != 1 || w->entry[from] == COUNT_NONE) return COUNT_NONE;
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const PtxInstr *in = w->body->cfg->instrs[i];
+    if (in->op == OP_CALL && program_may_not_return(in)) return COUNT_NONE;
+    if (in->guard && in->op != OP_BRA && i == b->end - 1) return COUNT_NONE;     // @p exit
+  }
+  return w->entry[from];
+}
+
+// A guarded branch or exit at the end of a block needs no counter of its own where the counters around it say how many threads
+// it took along: the next block has no other way in, so they are the rest; or the block it goes to has at most one other.
+static bool derive_branch(const Counting *w, uint32_t block, const PtxInstr *in, uint32_t *threads, uint32_t *but_not) {
   const IrCfg *cfg = w->body->cfg;
+  const IrBlock *b = &cfg->blocks[block];
+  uint32_t next = block + 1;
+  bool branches = in->op == OP_BRA, ends = in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
+  if ((branches && b->nsucc != 2) || (!branches && !ends) || next >= cfg->nblocks) return false;
+  if (cfg->blocks[next].npred == 1 && w->entry[next] != COUNT_NONE) {
+    *but_not = w->entry[next];
+    return true;
+  }
+  if (!branches) return false;
+  const IrBlock *to = &cfg->blocks[b->succ[0]];
+  if (b->succ[0] == 0 || w->entry[b->succ[0]] == COUNT_NONE || to->npred > 2) return false;
+  uint32_t other = COUNT_NONE;
+  for (uint32_t i = 0; i < to->npred; i++)
+    if (to->pred[i] != block && (other = edge_counter(w, to->pred[i])) == COUNT_NONE) return false;
+  *threads = w->entry[b->succ[0]];
+  *but_not = other;
+  return true;
+}
+
+static void count_block(Counting *w, uint32_t block) {
+  const IrCfg *cfg = w->body->cfg;
+  const IrBlock *b = &cfg->blocks[block];
   Guards guards = {.n = 0};
-  uint32_t threads = COUNT_NONE, warps = COUNT_NONE;
-  for (uint32_t i = block->first; i < block->end; i++) {
+  uint32_t pair = COUNT_NONE;                // counter of threads; that of warps follows it
+  for (uint32_t i = b->first; i < b->end; i++) {
     PtxInstr *in = cfg->instrs[i];
-    if (threads == COUNT_NONE) {
-      threads = w->count->ncounters++;
-      warps = w->count->ncounters++;
-      add_lanes(w, body_before(w->body, i), threads, warps, NULL, false);
+    if (pair == COUNT_NONE) {
+      pair = i == b->first ? w->entry[block] : w->count->ncounters;
+      if (i != b->first) w->count->ncounters += 2;
+      add_lanes(w, block, body_before(w->body, i), pair, pair + 1, NULL, false);
     }
-    list_instruction(w, in, in->guard ? guard_counter(w, &guards, i, in) : threads, COUNT_NONE, warps);
+    uint32_t threads = pair, but_not = COUNT_NONE;
+    if (in->guard && !(i == b->end - 1 && derive_branch(w, block, in, &threads, &but_not))) threads = guard_counter(w, &guards, block, i, in);
+    list_instruction(w, in, threads, but_not, pair + 1);
     if (guards.n) ptx_visit_regs(in, forget_guard, &guards);
-    if (in->op == OP_CALL && program_may_not_return(in)) threads = COUNT_NONE, guards.n = 0;    // fewer threads may come back
+    if (in->op == OP_CALL && program_may_not_return(in)) pair = COUNT_NONE, guards.n = 0;    // fewer threads may come back
+  }
+}
+
+// Counters of the beginnings of blocks are known before any block is looked at.
+static void number_blocks(Counting *w) {
+  const IrCfg *cfg = w->body->cfg;
+  w->entry = ARENA_ARRAY(&w->body->cfg->arena, uint32_t, cfg->nblocks);
+  for (uint32_t i = 0; i < cfg->nblocks; i++) {
+    bool counts = cfg->blocks[i].rpo != IR_NONE && cfg->blocks[i].first < cfg->blocks[i].end;
+    w->entry[i] = counts ? w->count->ncounters : COUNT_NONE;
+    if (counts) w->count->ncounters += 2;
   }
 }
 
@@ -143,8 +178,11 @@ static void weave(Body *b) {
   const char *kernel = b->info->kernel < b->program->out->nkernels ? b->program->out->kernels[b->info->kernel].name : NULL;
   w.kernel = kernel ? kernel : arena_strdup(&b->program->out->arena, b->func->name);
   prepare(&w);
+  number_blocks(&w);
+  count_loops_choose(&w);
   for (uint32_t i = 0; i < b->cfg->nblocks; i++)
-    if (b->cfg->blocks[i].rpo != IR_NONE) count_block(&w, &b->cfg->blocks[i]);
+    if (w.entry[i] != COUNT_NONE) count_block(&w, i);
+  count_loops_flush(&w);
 }
 
 static bool end(Program *p, Error *err) {

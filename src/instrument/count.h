@@ -18,4 +18,29 @@ typedef struct CountTable {
   uint32_t ncounters, replicas;            // counter i is the sum of counters[i + r * ncounters]
 } CountTable;
 
+// --- count.c ---
+typedef struct Count {                     // one program
+  VEC(CountItem) items;
+  uint32_t ncounters;
+  VEC(PtxOperand *) strides;               // operands to be filled with the size of one replica …
+  VEC(PtxOperand *) masks;                 // … and with the number of replicas less 1
+  const char **files; uint32_t nfiles;     // of the unit at hand, by .file index
+  uint32_t unit;
+} Count;
+
+typedef struct Counting {                  // one function
+  Count *count;
+  Body *body;
+  PtxReg *counters;                        // address of this multiprocessor's counters
+  PtxReg *lower;                           // lanes below this one; all lanes when nothing is to be counted
+  const char *kernel;
+  uint32_t *entry;                         // block -> the pair of counters at its beginning, COUNT_NONE: it has none
+  struct CountLoops *loops;                // NULL: no loops
+} Counting;
+
+// --- count_loops.c: counters of blocks in loops are kept in registers and added to memory when the loop is left ---
+void count_loops_choose(Counting *w);
+PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter);   // NULL: straight to memory
+void count_loops_flush(Counting *w);       // after everything else has been woven
+
 #endif

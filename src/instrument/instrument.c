@@ -1,9 +1,12 @@
 // The pipeline: survey the program, give kernels their record, let every pass see every function, verify.
 #include "instrument/pass.h"
 
-static const Pass *const passes[] = {
-  [TOOL_COUNT] = &pass_count,
-};
+// The pass of bit t of InstrumentPlan.tools.
+static const Pass *pass_of(const Program *p, unsigned t) {
+  static const Pass *const passes[] = {[TOOL_COUNT] = &pass_count};
+  if (!(p->plan->tools >> t & 1)) return NULL;
+  return t < ARRAY_LEN(passes) ? passes[t] : t == 31 ? &pass_test : NULL;
+}
 
 static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   const FuncInfo *info = func_info(f);
@@ -13,19 +16,19 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   Body b;
   if (!body_open(&b, p, f, unit, err)) return false;
   record_fill_slot(&b);
-  for (size_t t = 0; info->wanted && t < ARRAY_LEN(passes); t++)
-    if (p->plan->tools >> t & 1 && passes[t]) passes[t]->weave(&b);
+  for (unsigned t = 0; info->wanted && t < 32; t++)
+    if (pass_of(p, t)) pass_of(p, t)->weave(&b);
   return body_close(&b, err);
 }
 
 static bool weave_all(Program *p, Error *err) {
-  for (size_t t = 0; t < ARRAY_LEN(passes); t++)
-    if (p->plan->tools >> t & 1 && passes[t] && passes[t]->begin) passes[t]->begin(p);
+  for (unsigned t = 0; t < 32; t++)
+    if (pass_of(p, t) && pass_of(p, t)->begin) pass_of(p, t)->begin(p);
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++)
       if (!p->units[u]->funcs[i]->is_declaration && !weave_function(p, p->units[u]->funcs[i], u, err)) return false;
-  for (size_t t = 0; t < ARRAY_LEN(passes); t++)
-    if (p->plan->tools >> t & 1 && passes[t] && passes[t]->end && !passes[t]->end(p, err)) return false;
+  for (unsigned t = 0; t < 32; t++)
+    if (pass_of(p, t) && pass_of(p, t)->end && !pass_of(p, t)->end(p, err)) return false;
   for (uint32_t u = 0; u < p->nunits; u++)
     if (!ptx_verify(p->units[u], err)) return false;
   return true;

@@ -21,6 +21,9 @@ typedef struct Pass {
   bool (*end)(Program *p, Error *err);     // after the last; may be NULL
 } Pass;
 extern const Pass pass_none, pass_count;
+// A program that links this folder may bring one pass of its own and run it by this bit of InstrumentPlan.tools: the tests do.
+extern const Pass pass_test __attribute__((weak));
+#define TOOL_BIT_TEST (1u << 31)
 
 // --- program.c: what is known about the functions of a program (PtxFunc.user while passes run) ---
 typedef struct FuncInfo {
