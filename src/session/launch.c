@@ -35,13 +35,6 @@ void session_launch_again(SessionKernel *k, bool checked) {
   if (checked) atomic_fetch_add_explicit(&c->checked, 1, memory_order_relaxed);
 }
 
-void session_launch_again(SessionKernel *k, bool checked) {
-  ChannelKernelCounts *c = channel_kernel_counts(k->id);
-  runstats_count_launch(false);
-  atomic_fetch_add_explicit(&c->launches, 1, memory_order_relaxed);
-  if (checked) atomic_fetch_add_explicit(&c->checked, 1, memory_order_relaxed);
-}
-
 bool session_launch_selected(SessionKernel *k) {
   const SessionOptions *o = session_options();
   if (!k->wanted) return false;
