@@ -35,6 +35,7 @@ static void stop(Context *ctx) {
   print_flush();
   library_forget_context(ctx);
   while (ctx->modules.len) module_unload(ctx->modules.data[ctx->modules.len - 1]);
+  tools_close_context(ctx);
   stream_discard_all(ctx);
   ctx->legacy = NULL;
   array_forget_context(ctx);

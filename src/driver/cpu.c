@@ -45,16 +45,18 @@ static void keep_ptx(const VgpuFault *fault) {
   str_free(&path);
 }
 
-CUresult cpu_launch(Context *ctx, const VgpuLaunch *launch) {
+CUresult cpu_launch(const VgpuLaunch *launch, const KernelWork *k) {
   VgpuFault fault = {0};
   VgpuStatus status = vgpu_launch(launch, &fault);
   if (status == VGPU_OK) return CUDA_SUCCESS;
   if (status == VGPU_UNSUPPORTED) {
     keep_ptx(&fault);
+    session_kernel_uncovered(k->function->session, fault.text, NULL);
     cpu_unsupported_exit(fault.text);
   }
   if (status != VGPU_CANCELLED && fault.text[0]) {
-    log_error("%s", fault.text);
+    if (session_tools()) tools_fault(k, &fault);
+    else log_error("%s", fault.text);
     keep_ptx(&fault);
   }
   return result_of(status);

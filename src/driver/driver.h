@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "cuda/abi.h"
+#include "session/session.h"
 #include "vgpu/vgpu.h"
 
 #define TRY(call) do { CUresult try_ = (call); if (try_ != CUDA_SUCCESS) return try_; } while (0)
@@ -34,6 +35,7 @@ typedef struct Exec Exec;
 typedef struct Plan Plan;
 typedef struct Capture Capture;
 typedef struct TexRef TexRef;
+typedef struct KernelWork KernelWork;
 
 // --- state.c: start, end, fork, and which handles are alive ---
 typedef enum ObjectKind {
@@ -70,6 +72,7 @@ int device_attribute(const Device *dev, int number, bool *known);
 extern pthread_mutex_t device_lock;                      // primary contexts and pools
 
 // --- context.c ---
+typedef struct ToolMemory { void *p; size_t size; } ToolMemory;
 struct Context {
   ObjectKind kind;
   Device *device;
@@ -84,6 +87,8 @@ struct Context {
   VEC(Stream *) streams;                                 // all, legacy and per-thread ones included; queue_lock
   VEC(Module *) modules;                                 // context_lock
   VEC(Context *) peers;
+  SessionDevice *session;                                // tools.c: made when an instrumented kernel is first launched
+  VEC(ToolMemory) tool_memory;                           // what the session allocated in it
 };
 extern pthread_mutex_t context_lock;                     // modules and libraries
 CUresult context_current(Context **out);                 // the calling thread's, usable; sticky errors are returned
@@ -98,7 +103,7 @@ void print_collect(void *unused, const char *text, size_t n);
 void print_flush(void);                                  // at synchronisation points
 
 // --- cpu.c: what touches the virtual device when kernels run ---
-CUresult cpu_launch(Context *ctx, const VgpuLaunch *launch);
+CUresult cpu_launch(const VgpuLaunch *launch, const KernelWork *k);
 _Noreturn void cpu_unsupported_exit(const char *text);   // names what is missing, exit code 125
 
 // --- module.c, library.c, function.c ---
@@ -110,13 +115,15 @@ struct Module {
   ObjectKind kind;
   Context *ctx;                                          // NULL: a library's, not yet bound
   VgpuModule *vgpu;
+  SessionModule *session;
   Library *library;
   bool shares_managed;                                   // its managed variables are another module's
   StrMap functions;                                      // name -> Function
   VEC(Function *) all_functions;
   VEC(TexRef *) texrefs;
 };
-CUresult module_load(Context *ctx, const CodeImage *code, Module **out, Error *err);
+CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out, Error *err);   // known: of the same code loaded before, or NULL
+CUresult module_check(const CodeImage *code, Error *err);   // could it be loaded?
 void module_unload(Module *m);                           // waits for its context
 void module_bind(Module *m, Context *ctx);
 void module_report_failure(const CodeImage *code, const Error *err);
@@ -129,6 +136,7 @@ struct Library {
   VEC(Module *) modules;                                 // one per context that used it; an unbound one fits any
   StrMap kernels;                                        // name -> Kernel
   VEC(Kernel *) all_kernels;
+  SessionModule *session;                                // of its first module; all of them are one program
 };
 typedef struct FunctionSettings {                        // what cuFuncSetAttribute and friends change
   int max_dynamic_shared, carveout, nonportable_cluster, cluster_policy, cluster[3];
@@ -140,9 +148,10 @@ struct Function {
   Module *module;
   VgpuKernel *vgpu;
   const VgpuKernelInfo *info;
+  SessionKernel *session;
+  uint32_t nparams, param_bytes;                         // the program's own; info has the parameter a tool added, too
   FunctionSettings settings;
   Kernel *kernel;                                        // settings of a library's kernel are the kernel's
-  _Atomic bool launched;
   unsigned legacy_block[3], legacy_shared, legacy_size; unsigned char *legacy_params;    // cuFuncSetBlockShape, cuParamSet*
 };
 // --- link.c: what cuLinkComplete returns ---
@@ -165,6 +174,7 @@ typedef struct Alloc {
   unsigned flags;                                        // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
   uint64_t id;
   Pool *pool;
+  const char *name;                                      // of a variable; lives with its module
   bool sync_memops, read_mostly;
   CUmemLocation preferred, last_prefetch; bool has_preferred, has_prefetch;
   uint64_t accessed_by;                                  // bit per device; bit 63: host
@@ -194,15 +204,17 @@ CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
 void set_run(const SetWork *s);
 
 // --- launch.c ---
-typedef struct KernelWork {
+struct KernelWork {
   Function *function;
   CUfunction handle;                                     // as the program named it: a CUfunction or a CUkernel
   unsigned grid[3], block[3], cluster[3], shared;
   bool cooperative;
   int priority;
   CUaccessPolicyWindow window;
-  unsigned char *params;                                 // owned; info->param_bytes
-} KernelWork;
+  unsigned char *params;                                 // owned; info->param_bytes, a tool's record included
+  uint32_t launch;                                       // the session's number
+  bool captured, checked;                                // captured: runs as part of a graph
+};
 typedef struct LaunchRequest {
   CUfunction function;
   unsigned grid[3], block[3], cluster[3], shared;
@@ -212,6 +224,14 @@ typedef struct LaunchRequest {
 } LaunchRequest;
 CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out);
 CUresult launch_run(Context *ctx, const KernelWork *k);
+
+// --- tools.c: what the session is told, and what it needs of the virtual device ---
+void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);   // gives it a number, fills its record
+void tools_run_captured(const KernelWork *k);            // counts
+void tools_fault(const KernelWork *k, const VgpuFault *fault);
+void tools_collect(Module *m);                           // before it is unloaded; none of its launches runs
+void tools_close_context(Context *ctx);                  // no work of it runs
+void tools_end(void);                                    // process exit, nothing runs any more
 
 // --- work.c ---
 typedef enum WorkKind {

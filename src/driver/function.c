@@ -115,7 +115,7 @@ CUresult cuFuncGetName(const char **out, CUfunction handle) {
 }
 
 static CUresult param_info(const Function *f, size_t i, size_t *offset, size_t *size) {
-  if (!offset || i >= f->info->nparams) return CUDA_ERROR_INVALID_VALUE;
+  if (!offset || i >= f->nparams) return CUDA_ERROR_INVALID_VALUE;
   *offset = f->info->params[i].offset;
   if (size) *size = f->info->params[i].size;
   return CUDA_SUCCESS;

@@ -15,7 +15,9 @@ static CUresult make_kernel(const CUDA_KERNEL_NODE_PARAMS *p, const Work *before
     r.priority = before->kernel.priority;
   }
   *out = (Work){.kind = WORK_KERNEL, .ctx = ctx};
-  return launch_prepare(ctx, &r, &out->kernel);
+  TRY(launch_prepare(ctx, &r, &out->kernel));
+  tools_launch(ctx, NULL, true, &out->kernel);
+  return CUDA_SUCCESS;
 }
 
 static CUresult make_host(CUhostFn fn, void *user, Work *out) {
@@ -235,8 +237,8 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARA
   const KernelWork *k = &n->work.kernel;
   const VgpuKernelInfo *info = k->function->info;
   free(n->param_pointers);
-  n->param_pointers = mem_alloc(sizeof(void *) * MAX(info->nparams, 1));
-  for (uint32_t i = 0; i < info->nparams; i++) n->param_pointers[i] = k->params + info->params[i].offset;
+  n->param_pointers = mem_alloc(sizeof(void *) * MAX(k->function->nparams, 1));
+  for (uint32_t i = 0; i < k->function->nparams; i++) n->param_pointers[i] = k->params + info->params[i].offset;
   bool is_kernel = object_kind(k->handle) == OBJECT_KERNEL;
   *p = (CUDA_KERNEL_NODE_PARAMS){
     .func = k->handle, .gridDimX = k->grid[0], .gridDimY = k->grid[1], .gridDimZ = k->grid[2], .blockDimX = k->block[0],

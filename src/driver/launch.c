@@ -1,8 +1,6 @@
 // Launches: what is asked is checked and becomes KernelWork, parameters copied at call time.
 #include "driver/driver.h"
 
-#include "base/runstats.h"
-
 enum { MAX_THREADS = 1024, PORTABLE_CLUSTER = 8, MAX_CLUSTER = 16 };
 
 static CUresult check_shape(const Function *f, const LaunchRequest *r) {
@@ -38,9 +36,10 @@ static CUresult check_cluster(Function *f, KernelWork *k) {
   return size > (s->nonportable_cluster ? MAX_CLUSTER : PORTABLE_CLUSTER) ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
 }
 
-static CUresult copy_params(const VgpuKernelInfo *info, void **params, void **extra, unsigned char *out) {
+static CUresult copy_params(const Function *f, void **params, void **extra, unsigned char *out) {
+  const VgpuKernelInfo *info = f->info;
   if (params) {
-    for (uint32_t i = 0; i < info->nparams; i++) {
+    for (uint32_t i = 0; i < f->nparams; i++) {
       if (!params[i]) return CUDA_ERROR_INVALID_VALUE;
       memcpy(out + info->params[i].offset, params[i], info->params[i].size);
     }
@@ -53,9 +52,9 @@ static CUresult copy_params(const VgpuKernelInfo *info, void **params, void **ex
     else if (*e == CU_LAUNCH_PARAM_BUFFER_SIZE) size = *(size_t *)e[1];
     else return CUDA_ERROR_INVALID_VALUE;
   }
-  if (info->nparams && (!buffer || size < info->params[info->nparams - 1].offset + info->params[info->nparams - 1].size))
+  if (f->nparams && (!buffer || size < info->params[f->nparams - 1].offset + info->params[f->nparams - 1].size))
     return CUDA_ERROR_INVALID_VALUE;
-  if (buffer) memcpy(out, buffer, MIN(size, info->param_bytes));
+  if (buffer) memcpy(out, buffer, MIN(size, f->param_bytes));
   return CUDA_SUCCESS;
 }
 
@@ -77,14 +76,14 @@ CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out) {
     if (blocks > (uint64_t)per_sm * VGPU_MULTIPROCESSORS) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   }
   out->params = mem_alloc(MAX(f->info->param_bytes, 1));
-  CUresult result = copy_params(f->info, r->params, r->extra, out->params);
+  CUresult result = copy_params(f, r->params, r->extra, out->params);
   if (result) free(out->params);
   return result;
 }
 
 CUresult launch_run(Context *ctx, const KernelWork *k) {
   Function *f = k->function;
-  runstats_count_launch(!atomic_exchange(&f->launched, true));
+  if (k->captured) tools_run_captured(k);
   texref_bind(f->module);
   VgpuLaunch launch = {
     .kernel = f->vgpu, .dynamic_shared = k->shared, .params = k->params, .cooperative = k->cooperative,
@@ -93,12 +92,13 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
   memcpy(launch.grid, k->grid, sizeof launch.grid);
   memcpy(launch.block, k->block, sizeof launch.block);
   memcpy(launch.cluster, k->cluster, sizeof launch.cluster);
-  return cpu_launch(ctx, &launch);
+  return cpu_launch(&launch, k);
 }
 
 static CUresult launch(Stream *s, const LaunchRequest *r) {
   Work w = {.kind = WORK_KERNEL};
   TRY(launch_prepare(s->ctx, r, &w.kernel));
+  tools_launch(s->ctx, s, __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL, &w.kernel);
   return queue_submit(s, &w, 0);
 }
 
@@ -196,7 +196,7 @@ CUresult cuParamSetSize(CUfunction handle, unsigned bytes) {
 
 CUresult cuParamSetv(CUfunction handle, int offset, void *data, unsigned bytes) {
   FUNCTION_OR_RETURN(f, handle);
-  if (offset < 0 || !data || (uint64_t)offset + bytes > f->info->param_bytes) return CUDA_ERROR_INVALID_VALUE;
+  if (offset < 0 || !data || (uint64_t)offset + bytes > f->param_bytes) return CUDA_ERROR_INVALID_VALUE;
   if (!f->legacy_params) f->legacy_params = mem_alloc(MAX(f->info->param_bytes, 1));
   memcpy(f->legacy_params + offset, data, bytes);
   return CUDA_SUCCESS;
@@ -207,7 +207,7 @@ CUresult cuParamSetf(CUfunction f, int offset, float value) { return cuParamSetv
 CUresult cuLaunchGridAsync(CUfunction handle, int width, int height, CUstream stream) {
   FUNCTION_OR_RETURN(f, handle);
   if (width <= 0 || height <= 0) return CUDA_ERROR_INVALID_VALUE;
-  size_t size = f->info->param_bytes;
+  size_t size = f->param_bytes;
   unsigned char none = 0;
   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, f->legacy_params ? f->legacy_params : &none, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                    CU_LAUNCH_PARAM_END};

@@ -24,11 +24,12 @@ CUresult library_module(Library *lib, Context *ctx, Module **out) {
   }
   if (!m) {
     Error err = {{0}};
-    result = module_load(NULL, &lib->code, &m, &err);
+    result = module_load(NULL, &lib->code, lib->session, &m, &err);
     if (result) {
       module_report_failure(&lib->code, &err);
     } else {
       m->library = lib;
+      lib->session = m->session;
       if (lib->modules.len) {
         vgpu_module_share_managed(m->vgpu, lib->modules.data[0]->vgpu);
         m->shares_managed = true;

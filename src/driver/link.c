@@ -106,13 +106,11 @@ CUresult cuLinkComplete(CUlinkState handle, void **cubin, size_t *size) {
   total = l->output.len;
   memcpy(l->output.data + sizeof link_magic, &total, 8);
   CodeImage all = {0};
-  Module *m;
   Error err = {{0}};
   link_open(l->output.data, &all);
-  CUresult result = module_load(NULL, &all, &m, &err);
+  CUresult result = module_check(&all, &err);
   code_close(&all);
   if (result) return fail(l, result, &err);
-  module_unload(m);
   jit_write_logs(l->noptions, l->options, l->values, "", "");
   *cubin = l->output.data;
   if (size) *size = l->output.len;

@@ -23,7 +23,23 @@ static Alloc *find_locked(uintptr_t address) {
   return address - a->base < a->size || (address == a->base && !a->size) ? a : NULL;
 }
 
+static SessionMemoryKind session_kind(AllocKind k) {
+  switch (k) {
+  case ALLOC_DEVICE: return SESSION_DEVICE;
+  case ALLOC_HOST:
+  case ALLOC_REGISTERED: return SESSION_PINNED;
+  case ALLOC_MANAGED: return SESSION_MANAGED;
+  case ALLOC_POOL:
+  case ALLOC_GRAPH: return SESSION_POOL;
+  case ALLOC_MAPPED: return SESSION_VIRTUAL;
+  case ALLOC_GLOBAL: return SESSION_VARIABLE;
+  case ALLOC_ARRAY: return SESSION_ARRAY;
+  }
+  return SESSION_DEVICE;
+}
+
 void alloc_add(const Alloc *a) {
+  session_alloc(a->base, a->size, session_kind(a->kind), a->device ? a->device->ordinal : 0, a->name);
   Alloc *copy = mem_alloc(sizeof *copy);
   *copy = *a;
   pthread_mutex_lock(&lock);
@@ -66,6 +82,7 @@ bool alloc_remove(uintptr_t base, Alloc *out) {
     remove_at(i - 1);
   }
   pthread_mutex_unlock(&lock);
+  if (found) session_free(base);
   return found;
 }
 
@@ -85,7 +102,10 @@ void alloc_free_all(Context *ctx) {
   }
   table.len = kept;
   pthread_mutex_unlock(&lock);
-  for (uint32_t i = 0; i < gone.len; i++) memory_release(&gone.data[i]);
+  for (uint32_t i = 0; i < gone.len; i++) {
+    session_free(gone.data[i].base);
+    memory_release(&gone.data[i]);
+  }
   vec_free(&gone);
 }
 

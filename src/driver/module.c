@@ -61,7 +61,7 @@ static void register_globals(Module *m) {
   for (uint32_t i = 0; vgpu_module_global_at(m->vgpu, i, &g); i++)
     if (is_own(m, &g))
       alloc_add(&(Alloc){.base = (uintptr_t)g.address, .size = g.size, .kind = ALLOC_GLOBAL, .ctx = m->ctx,
-                         .device = m->ctx->device, .flags = g.managed});
+                         .device = m->ctx->device, .flags = g.managed, .name = g.name});
 }
 
 static void unregister_globals(Module *m) {
@@ -80,30 +80,82 @@ void module_bind(Module *m, Context *ctx) {
   pthread_mutex_unlock(&context_lock);
 }
 
-CUresult module_load(Context *ctx, const CodeImage *code, Module **out, Error *err) {
-  VEC(PtxModule *) units = {0};
+typedef VEC(PtxModule *) Units;
+
+static void free_units(Units *units) {
+  for (uint32_t i = 0; i < units->len; i++) ptx_free(units->data[i]);
+  vec_free(units);
+}
+
+static bool parse_all(const CodeImage *code, Units *out, Error *err) {
   for (uint32_t i = 0; i < code->units.len; i++) {
     PtxModule *u = parse(&code->units.data[i], err);
     if (!u) {
-      for (uint32_t k = 0; k < units.len; k++) ptx_free(units.data[k]);
-      vec_free(&units);
-      return CUDA_ERROR_INVALID_PTX;
+      free_units(out);
+      return false;
     }
-    vec_push(&units, u);
+    vec_push(out, u);
   }
+  return true;
+}
+
+static SessionModule *new_session_module(const CodeImage *code, const Units *units) {
+  uint64_t hash = 0;
+  char what[64];
+  for (uint32_t i = 0; i < code->units.len; i++) hash = hash * 31 + base_hash(code->units.data[i].text, code->units.data[i].len);
+  snprintf(what, sizeof what, "%s, compute_%u", code->is_text ? "PTX text" : "fatbin", units->len ? units->data[0]->sm : 0);
+  return session_module(code->units.len ? code->units.data[0].name : "PTX", hash, what);
+}
+
+// Puts the run's tools into the program. Where they cannot be put in, it runs without, and the report says so.
+static CUresult instrument(const CodeImage *code, Units *units, SessionModule *known, SessionModule **out, Error *err) {
+  SessionModule *s = *out = known ? known : new_session_module(code, units);
+  Instrumented result;
+  Error why = {{0}};
+  if (!session_tools()) return CUDA_SUCCESS;
+  if (instrument_module(units->data, units->len, session_plan(), &result, &why)) {
+    if (known) instrument_free(&result);                 // the same as the first time
+    else session_module_instrumented(s, &result);
+    return CUDA_SUCCESS;
+  }
+  free_units(units);
+  if (!parse_all(code, units, err)) return CUDA_ERROR_INVALID_PTX;
+  for (uint32_t u = 0; u < units->len; u++)
+    for (uint32_t i = 0; i < units->data[u]->nfuncs; i++)
+      if (units->data[u]->funcs[i]->is_entry) session_kernel_uncovered(session_kernel(s, units->data[u]->funcs[i]->name), why.text, NULL);
+  return CUDA_SUCCESS;
+}
+
+CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out, Error *err) {
+  Units units = {0};
+  SessionModule *session;
+  if (!parse_all(code, &units, err)) return CUDA_ERROR_INVALID_PTX;
+  TRY(instrument(code, &units, known, &session, err));
   VgpuModule *vgpu = vgpu_module_load(units.data, units.len, err);
   vec_free(&units);
   if (!vgpu) return CUDA_ERROR_INVALID_PTX;
   Module *m = object_new(OBJECT_MODULE, sizeof *m);
   m->vgpu = vgpu;
+  m->session = session;
   if (ctx) module_bind(m, ctx);
   *out = m;
+  return CUDA_SUCCESS;
+}
+
+CUresult module_check(const CodeImage *code, Error *err) {
+  Units units = {0};
+  if (!parse_all(code, &units, err)) return CUDA_ERROR_INVALID_PTX;
+  VgpuModule *vgpu = vgpu_module_load(units.data, units.len, err);
+  vec_free(&units);
+  if (!vgpu) return CUDA_ERROR_INVALID_PTX;
+  vgpu_module_unload(vgpu);
   return CUDA_SUCCESS;
 }
 
 void module_unload(Module *m) {
   if (m->ctx) {
     context_wait(m->ctx);
+    tools_collect(m);
     unregister_globals(m);
     pthread_mutex_lock(&context_lock);
     for (uint32_t i = 0; i < m->ctx->modules.len; i++)
@@ -122,6 +174,7 @@ void module_unload(Module *m) {
   vec_free(&m->texrefs);
   strmap_free(&m->functions);
   vgpu_module_unload(m->vgpu);
+  if (!m->library) session_module_unloaded(m->session);
   object_delete(m);
 }
 
@@ -133,6 +186,14 @@ static Function *function_of(Module *m, VgpuKernel *k) {
   f->module = m;
   f->vgpu = k;
   f->info = info;
+  f->session = session_kernel(m->session, info->name);
+  f->nparams = info->nparams;
+  f->param_bytes = info->param_bytes;
+  const InstrumentedKernel *code = session_kernel_code(f->session);
+  if (code && code->record_bytes) {
+    f->nparams = code->user_params;
+    f->param_bytes = code->user_param_bytes;
+  }
   f->settings = (FunctionSettings){.max_dynamic_shared = (int)(49152 - MIN(info->static_shared, 49152)), .carveout = -1};
   strmap_put(&m->functions, info->name, f);
   vec_push(&m->all_functions, f);
@@ -187,7 +248,7 @@ static CUresult load(CUmodule *out, const void *data, size_t size, unsigned n, C
   Module *m = NULL;
   CUresult result = code_open(data, size, &code, &err);
   if (!result) {
-    result = module_load(ctx, &code, &m, &err);
+    result = module_load(ctx, &code, NULL, &m, &err);
     code_close(&code);
   }
   if (result) module_report_failure(&code, &err);

@@ -64,6 +64,7 @@ CUresult driver_start(void) {
   if (state == NOT_STARTED) {
     vgpu_configure(&settings()->vgpu);
     runstats_count_cuda_process();
+    session_start("cpu");
     pthread_atfork(NULL, NULL, in_child);
     state = RUNNING;
   }
@@ -78,6 +79,7 @@ __attribute__((destructor)) static void end_process(void) {
   if (!atomic_compare_exchange_strong(&state, &running, ENDING)) return;
   vgpu_cancel_all();
   queue_stop();
+  tools_end();
 }
 
 CUresult cuInit(unsigned flags) {

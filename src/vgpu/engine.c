@@ -87,6 +87,11 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
   if (!l->stop) {
     l->fault.status = s;
     l->fault.address = address;
+    l->fault.what_bytes = (uint32_t)strlen(what);
+    if (in && in->src && in->src->loc && w->frame) {
+      l->fault.module = w->frame->code->func->module;
+      l->fault.loc = in->src->loc;
+    }
     if (in && in->src && !in->src->loc && w->frame) {
       l->fault.ptx = w->frame->code->func->module->text;
       l->fault.ptx_bytes = w->frame->code->func->module->text_len;

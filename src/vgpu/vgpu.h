@@ -58,8 +58,10 @@ typedef enum VgpuStatus {
 typedef struct VgpuFault {                 // what ended a launch
   VgpuStatus status;
   char text[1024];                         // a sentence: what happened, instruction, kernel, file and line
+  uint32_t what_bytes;                     // of text: what happened, without the place; 0: it has no place
   uint32_t block[3], thread[3];
   uint64_t address;
+  const PtxModule *module; const PtxLoc *loc;   // the place, where the code has a line table; live with the module
   const char *ptx; size_t ptx_bytes;       // the module's text when there is no source line for the place; lives with the module
 } VgpuFault;
 

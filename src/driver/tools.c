@@ -1,0 +1,142 @@
+// What the session is told of the virtual device's work, and what it needs of it: the added parameter of instrumented
+// kernels, one SessionDevice for each context, faults as findings.
+#include "driver/driver.h"
+
+// Guards every context's SessionDevice; held while a record is filled, so that a context which ends waits for that.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static VEC(Context *) open_contexts;
+
+// --- how the session reaches the device: its memory is the process's own ---
+
+static bool map_host(void *user, void *p, size_t size, uint64_t *device_address) {
+  vgpu_host_register(p, size);
+  *device_address = (uint64_t)(uintptr_t)p;
+  return true;
+}
+
+static void unmap_host(void *user, void *p) { vgpu_host_unregister(p); }
+
+static uint64_t device_alloc(void *user, size_t size) {
+  Context *ctx = user;
+  void *p = vgpu_mem_alloc(size, 512);                   // not the program's: it sees neither the range nor less free memory
+  if (p) vec_push(&ctx->tool_memory, (ToolMemory){p, size});
+  return (uint64_t)(uintptr_t)p;
+}
+
+static void device_free(void *user, uint64_t p) {
+  Context *ctx = user;
+  for (uint32_t i = 0; i < ctx->tool_memory.len; i++) {
+    ToolMemory m = ctx->tool_memory.data[i];
+    if ((uint64_t)(uintptr_t)m.p != p) continue;
+    ctx->tool_memory.data[i] = ctx->tool_memory.data[--ctx->tool_memory.len];
+    vgpu_mem_free(m.p, m.size);
+    return;
+  }
+}
+
+static bool device_read(void *user, void *to, uint64_t from, size_t size) {
+  memcpy(to, (const void *)(uintptr_t)from, size);
+  return true;
+}
+
+static const SessionDeviceOps ops = {map_host, unmap_host, device_alloc, device_free, device_read};
+
+// With the lock held. NULL: none can be had.
+static SessionDevice *open_device(Context *ctx, Error *err) {
+  if (!ctx->session && !driver_ending()) {
+    ctx->session = session_device_open(&ops, ctx, ctx->device->ordinal, err);
+    if (ctx->session) vec_push(&open_contexts, ctx);
+  }
+  return ctx->session;
+}
+
+// With the lock held. No work of the context runs any more.
+static void close_device(Context *ctx) {
+  session_device_close(ctx->session, true);              // its memory can always be read
+  ctx->session = NULL;
+  vec_free(&ctx->tool_memory);
+}
+
+void tools_close_context(Context *ctx) {
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < open_contexts.len; i++)
+    if (open_contexts.data[i] == ctx) {
+      open_contexts.data[i] = open_contexts.data[--open_contexts.len];
+      close_device(ctx);
+      break;
+    }
+  pthread_mutex_unlock(&lock);
+}
+
+void tools_collect(Module *m) {
+  if (!m->ctx) return;
+  pthread_mutex_lock(&lock);
+  if (m->ctx->session) session_device_collect(m->ctx->session, m->session);
+  pthread_mutex_unlock(&lock);
+}
+
+void tools_end(void) {
+  pthread_mutex_lock(&lock);
+  while (open_contexts.len) close_device(open_contexts.data[--open_contexts.len]);
+  pthread_mutex_unlock(&lock);
+  session_end();
+}
+
+// --- launches ---
+
+void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
+  Function *f = k->function;
+  SessionLaunch l = {.kernel = f->session, .shared = k->shared, .stream = stream, .device = ctx->device->ordinal,
+                     .cooperative = k->cooperative, .captured = captured};
+  memcpy(l.grid, k->grid, sizeof l.grid);
+  memcpy(l.block, k->block, sizeof l.block);
+  memcpy(l.cluster, k->cluster, sizeof l.cluster);
+  k->launch = session_launch(&l);
+  k->captured = captured;
+  const InstrumentedKernel *code = session_kernel_code(f->session);
+  if (!code || !code->record_bytes || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
+  Error err = {{0}};
+  pthread_mutex_lock(&lock);
+  SessionDevice *d = open_device(ctx, &err);
+  k->checked = d && session_device_record(d, f->session, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = code->user_param_bytes}, k->params + code->record_offset);
+  pthread_mutex_unlock(&lock);
+  if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
+}
+
+// A captured launch was counted when it was captured; every run but the first counts again.
+void tools_run_captured(const KernelWork *k) {
+  static U64Map ran;
+  pthread_mutex_lock(&lock);
+  bool again = u64map_get(&ran, k->launch) != NULL;
+  if (!again) u64map_put(&ran, k->launch, (void *)&ran);
+  pthread_mutex_unlock(&lock);
+  if (again) session_launch_again(k->function->session, k->checked);
+}
+
+// --- faults ---
+
+static const char *kind_of(VgpuStatus s) {
+  switch (s) {
+  case VGPU_ASSERT: return "assert";
+  case VGPU_DEADLOCK: return "hang";
+  case VGPU_STACK_OVERFLOW: return "stack-overflow";
+  default: return "launch-failure";
+  }
+}
+
+void tools_fault(const KernelWork *k, const VgpuFault *fault) {
+  Arena arena = {0};
+  const SitePlace *places = NULL;
+  uint32_t nplaces = fault->module && fault->loc ? instrument_places(&arena, fault->module, fault->loc, &places) : 0;
+  const char *text = fault->what_bytes && nplaces ? arena_strndup(&arena, fault->text, fault->what_bytes) : fault->text;
+  SessionFinding f = {.kind = kind_of(fault->status), .text = text, .kernel = k->function->session, .launch = k->launch, .places = places,
+                      .nplaces = nplaces, .has_thread = fault->what_bytes != 0};
+  memcpy(f.block, fault->block, sizeof f.block);
+  memcpy(f.thread, fault->thread, sizeof f.thread);
+  if (fault->status == VGPU_ILLEGAL_ADDRESS || fault->status == VGPU_MISALIGNED) {
+    f.has_address = true;
+    f.address = fault->address;
+  }
+  session_finding(&f);
+  arena_free(&arena);
+}
