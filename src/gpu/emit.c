@@ -1,0 +1,64 @@
+// From the PTX of a piece to the PTX that runs in its place: parse, verify, contract, instrument, print. With no tool the last
+// but one is left out, and what comes out assembles to the same machine code as what went in.
+#include "gpu/modules.h"
+
+#include "ir/ir.h"
+
+// Where the compiler fuses nothing (-O0, --fmad=false), plain products and sums are given the rounding they have, so that they
+// stay apart whatever the compiler is told.
+static void make_rounding_explicit(PtxModule *m) {
+  for (uint32_t i = 0; i < m->nfuncs; i++)
+    for (uint32_t k = 0; k < m->funcs[i]->nstmts; k++) {
+      if (m->funcs[i]->stmts[k].kind != STMT_INSTR) continue;
+      PtxInstr *in = m->funcs[i]->stmts[k].instr;
+      if ((in->op != OP_MUL && in->op != OP_ADD && in->op != OP_SUB) || !in->ntypes || ptx_type_kind(in->types[0]) != KIND_FLOAT) continue;
+      if (ptx_has(in, MOD_RN) || ptx_has(in, MOD_RZ) || ptx_has(in, MOD_RM) || ptx_has(in, MOD_RP)) continue;
+      PtxMod *mods = ARENA_ARRAY(&m->arena, PtxMod, in->nmods + 1u);
+      mods[0] = MOD_RN;
+      memcpy(mods + 1, in->mods, in->nmods * sizeof *mods);
+      in->mods = mods;
+      in->nmods++;
+    }
+}
+
+static PtxModule *read_unit(const char *text, size_t len, const char *name, const GpuJit *jit, unsigned sm, Error *err) {
+  PtxModule *m = ptx_parse(text, len, name, err);
+  if (!m) return NULL;
+  bool ok = ptx_verify(m, err);
+  if (ok && jit->contract_off) {
+    make_rounding_explicit(m);
+    ok = ptx_verify(m, err);
+  } else if (ok) {
+    ok = ir_contract_for(m, sm, NULL, err);
+  }
+  if (ok) return m;
+  ptx_free(m);
+  return NULL;
+}
+
+bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code, const GpuJit *jit, unsigned sm, PtxModule **units,
+              Instrumented *out, Error *err) {
+  *out = (Instrumented){0};
+  uint32_t made = 0;
+  for (; made < n; made++) {
+    const char *source = code->units[made].source;
+    units[made] = read_unit(texts[made], lens[made], source[0] ? source : code->name, jit, sm, err);
+    if (!units[made]) break;
+  }
+  if (made == n && (!session_tools() || instrument_module(units, n, session_plan(), out, err))) return true;
+  for (uint32_t i = 0; i < made; i++) ptx_free(units[i]);
+  return false;
+}
+
+void gpu_emit_print(PtxModule *const *units, uint32_t n, GpuTexts *out) {
+  for (uint32_t i = 0; i < n; i++) {
+    Str text = {0};
+    ptx_print(units[i], &text);
+    vec_push(&out->units, text);
+  }
+}
+
+void gpu_texts_free(GpuTexts *t) {
+  for (uint32_t i = 0; i < t->units.len; i++) str_free(&t->units.data[i]);
+  vec_free(&t->units);
+}

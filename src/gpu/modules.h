@@ -1,0 +1,148 @@
+// The module path of GPU mode: from the image a program loads to the code that runs. Shared by the files of gpu/ that make it.
+//
+//   code.c      what the image holds: the PTX we would use, a hash of it, or why there is none
+//   split.c     the PTX cut into pieces that can be compiled alone
+//   options.c   what the compiler is told: the program's JIT options and the ptxas options kept in a fatbin
+//   cache.c     files that save work in the next run
+//   compile.c   parse, contract, instrument, print; the driver compiles and loads it
+//   piece.c     decides for a piece, once: our code or the original
+//   function.c  handles of kernels, and what runs in their place
+//   module.c library.c attributes.c occupancy.c link.c   the wrappers
+#ifndef WG_GPU_MODULES_H
+#define WG_GPU_MODULES_H
+
+#include "gpu/gpu.h"
+#include "image/image.h"
+
+// --- hash.c: 128 bits; continue with the last result as seed ---
+typedef struct GpuHash { uint64_t low, high; } GpuHash;
+GpuHash gpu_hash(const void *data, size_t n, GpuHash seed);
+GpuHash gpu_hash_text(const char *text, GpuHash seed);      // with its end
+
+// --- split.c ---
+typedef struct GpuSplit GpuSplit;
+GpuSplit *gpu_split(const char *text, size_t len);          // the text must outlive it; never fails
+void gpu_split_free(GpuSplit *s);
+uint32_t gpu_split_failed(const GpuSplit *s);               // the line that is not understood: it has no pieces; 0: none
+uint32_t gpu_split_count(const GpuSplit *s);
+// All kernels, and the variables of which there must be one; *it starts at 0.
+bool gpu_split_next(const GpuSplit *s, uint32_t *it, const char **name, bool *is_kernel, uint32_t *piece);
+void gpu_split_text(GpuSplit *s, uint32_t piece, Str *out); // not for two threads at a time
+
+// --- options.c ---
+typedef struct GpuJit {
+  CUjit_option names[40]; void *values[40]; unsigned n;
+  char *log;                               // the compiler's errors, LOG_SIZE bytes; lives as long as what was loaded
+  bool has_symbols;                        // addresses of this process: nothing to keep on disk
+  bool contract_off;                       // the compiler would fuse nothing: -O0, --fmad=false
+  bool needs_fatbin;                       // some ptxas options have no JIT option: the PTX goes into a fatbin with them
+  void *copies;                            // the program's symbol tables
+} GpuJit;
+void gpu_jit_keep(GpuJit *out, unsigned n, const CUjit_option *names, void *const *values);   // what the program passed
+void gpu_jit_add_ptxas(GpuJit *jit, const char *options);                                     // the entry's options
+void gpu_jit_add(GpuJit *jit, CUjit_option name, uintptr_t value);                            // replaces
+void gpu_jit_add_log(GpuJit *jit);
+GpuHash gpu_jit_hash(const GpuJit *jit, GpuHash seed);
+void gpu_jit_free(GpuJit *jit);
+
+// --- code.c ---
+typedef struct GpuCode {
+  Arena arena;
+  ImageEntry *units; uint32_t nunits;      // PTX; several: one program, linked by symbol
+  GpuHash hash;                            // of the units as they are stored
+  const char *name, *what;                 // "saxpy.cu", "fatbin, compute_90"
+  const char *note;                        // the PTX is older than the machine code …; or NULL
+  const char *reason, *cure;               // why there are no units
+  bool relocatable;                        // made to be linked, also if it is only one
+} GpuCode;
+// Never fails: without usable PTX, reason is set. path: of the file it came from, or NULL.
+void gpu_code_open(GpuCode *c, const void *image, size_t size, const char *path, unsigned sm);
+void gpu_code_close(GpuCode *c);
+bool gpu_code_text(const GpuCode *c, uint32_t unit, Arena *a, const char **text, size_t *len, Error *err);
+
+// --- cache.c ---
+// kind: a short word that is part of the file's name. Errors are only said with -v.
+bool gpu_cache_get(GpuHash key, const char *kind, Str *out);
+void gpu_cache_put(GpuHash key, const char *kind, const void *data, size_t n);
+void gpu_cache_drop(GpuHash key, const char *kind);
+GpuHash gpu_cache_seed(void);              // Warpgrind's version and build, driver version, tools
+
+// --- compile.c ---
+typedef struct GpuLoaded { CUmodule module; CUlibrary library; GpuJit jit; } GpuLoaded;      // one of the two handles
+typedef struct GpuTexts { VEC(Str) units; } GpuTexts;
+// From the PTX of a piece to the PTX that runs. *out is only filled when tools run.
+bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code, const GpuJit *jit, unsigned sm, PtxModule **units,
+              Instrumented *out, Error *err);
+void gpu_emit_print(PtxModule *const *units, uint32_t n, GpuTexts *out);
+void gpu_texts_free(GpuTexts *t);
+// Compiles and loads. name: of a kernel, for the progress line. jit is copied.
+bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library, const char *name, GpuLoaded *out, Error *err);
+bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library, const char *name, GpuLoaded *out, Error *err);
+void gpu_pack_text(const Str *text, const GpuCode *code, const GpuJit *jit, Str *out);        // what is handed to the driver: text or fatbin
+void gpu_unload(GpuLoaded *l);
+void gpu_watch_begin(const char *name);    // says so when it takes long
+void gpu_watch_end(void);
+
+// --- piece.c ---
+typedef struct GpuPiece {
+  pthread_mutex_t lock;
+  _Atomic int state;                       // PIECE_…; set once
+  GpuLoaded loaded;                        // PIECE_OURS
+  const char *reason, *cure;               // PIECE_ORIGINAL
+  uint32_t index;
+  const char **kernels; uint32_t nkernels;
+} GpuPiece;
+enum { PIECE_UNDECIDED, PIECE_ORIGINAL, PIECE_OURS };
+
+struct GpuModule {
+  CUmodule module;                         // what the program holds: this …
+  CUlibrary library;                       // … or this
+  CUcontext context;                       // of a CUmodule
+  unsigned sm;
+  GpuCode code;
+  GpuJit jit;                              // the program's options
+  SessionModule *session;
+  pthread_mutex_t lock;                    // for what follows
+  bool indexed;
+  StrMap piece_of;                         // kernels and variables: GpuPiece
+  GpuPiece *pieces; uint32_t npieces;
+  Arena text_arena; GpuSplit *split;       // made when first needed
+  VEC(struct FunctionRecord *) functions;
+  VEC(CUmodule) context_modules;           // of a library: handles from cuLibraryGetModule
+};
+GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const char *path, unsigned n, const CUjit_option *options,
+                          void *const *values);
+void gpu_module_delete(GpuModule *m);      // the program unloads it: our code goes too
+GpuPiece *gpu_piece_of(GpuModule *m, const char *name);     // kernel or variable; NULL: not in our PTX
+int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name);
+unsigned gpu_device_sm(void);              // of the current context, else of the first device
+
+// --- module.c ---
+GpuModule *gpu_module_find(CUmodule handle);                // also a library's module in some context
+GpuModule *gpu_library_find(CUlibrary handle);
+void gpu_module_register(GpuModule *m);
+void gpu_module_alias(GpuModule *m, CUmodule handle);       // a library's module in one context
+void gpu_module_collect(GpuModule *m);                      // before it is unloaded
+void gpu_module_gone(GpuModule *m);                         // after
+const GpuPiece *gpu_piece_with(GpuModule *m, const char *name);   // decides; NULL: the original's variable is the one. m may be NULL
+
+// --- function.c ---
+typedef struct FunctionSetting { enum { SET_ATTRIBUTE, SET_CACHE, SET_SHARED } kind; int attribute, value; bool of_kernel; CUdevice device; } FunctionSetting;
+typedef struct FunctionRecord {
+  GpuFunction base;
+  CUcontext context;                       // of a CUfunction
+  VEC(FunctionSetting) settings;           // what the program set, for the target
+} FunctionRecord;
+GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kernel, const char *name);
+void gpu_functions_forget(GpuModule *m, CUcontext ctx);     // ctx NULL: all
+void gpu_function_set(GpuFunction *f, FunctionSetting s);   // remembers it and applies it to the target
+
+// --- context switching for our own calls ---
+typedef struct GpuPushed { bool pushed; } GpuPushed;
+GpuPushed gpu_push_context(CUcontext ctx); // nothing where it is current already, or NULL
+void gpu_pop_context(GpuPushed p);
+
+// --- link.c ---
+// The PTX a program gave cuLink* and got this machine code for; false: not ours to know.
+bool gpu_linked_code(const void *cubin, size_t size, GpuCode *out);
+#endif

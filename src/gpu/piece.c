@@ -1,0 +1,426 @@
+// Decides for each piece of a module, once: our code or the original. A decision is final, since variables must exist once.
+#include "gpu/modules.h"
+
+// --- devices ---
+
+static unsigned sm_of_device(CUdevice d) {
+  int major = 0, minor = 0;
+  gpu_real.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d);
+  gpu_real.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d);
+  return (unsigned)(major * 10 + minor);
+}
+
+static unsigned lowest_sm;
+static bool devices_differ;
+static void look_at_devices(void) {
+  int n = 0;
+  gpu_real.cuDeviceGetCount(&n);
+  for (int i = 0; i < n; i++) {
+    CUdevice d;
+    if (gpu_real.cuDeviceGet(&d, i) != CUDA_SUCCESS) continue;
+    unsigned sm = sm_of_device(d);
+    devices_differ |= lowest_sm && sm != lowest_sm;
+    lowest_sm = lowest_sm ? MIN(lowest_sm, sm) : sm;
+  }
+}
+
+// A library's code runs on every device: where they differ, what fits all of them is taken.
+static unsigned library_sm(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, look_at_devices);
+  return lowest_sm;
+}
+
+unsigned gpu_device_sm(void) {
+  GpuContext *c = gpu_context_current();
+  return c ? c->sm : library_sm();
+}
+
+GpuPushed gpu_push_context(CUcontext ctx) {
+  CUcontext now = NULL;
+  if (!ctx || gpu_real.cuCtxGetCurrent(&now) != CUDA_SUCCESS || now == ctx) return (GpuPushed){false};
+  return (GpuPushed){gpu_real.cuCtxPushCurrent_v2(ctx) == CUDA_SUCCESS};
+}
+void gpu_pop_context(GpuPushed p) {
+  CUcontext old;
+  if (p.pushed) gpu_real.cuCtxPopCurrent_v2(&old);
+}
+
+// --- a module ---
+
+GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const char *path, unsigned n, const CUjit_option *options,
+                          void *const *values) {
+  GpuModule *m = mem_alloc(sizeof *m);
+  pthread_mutex_init(&m->lock, NULL);
+  m->sm = library_sm();
+  if (!is_library) m->sm = gpu_device_sm();
+  gpu_code_open(&m->code, image, size, path, m->sm);
+  gpu_jit_keep(&m->jit, n, options, values);
+  for (uint32_t i = 0; i < m->code.nunits; i++) gpu_jit_add_ptxas(&m->jit, m->code.units[i].options);
+  m->session = session_module(m->code.name, m->code.hash.low, m->code.what);
+  return m;
+}
+
+// Function records stay: graphs and other threads may still hold them.
+void gpu_module_delete(GpuModule *m) {
+  session_module_unloaded(m->session);
+  for (uint32_t i = 0; i < m->npieces; i++)
+    if (atomic_load(&m->pieces[i].state) == PIECE_OURS) gpu_unload(&m->pieces[i].loaded);
+  gpu_split_free(m->split);
+  m->split = NULL;
+  arena_free(&m->text_arena);
+}
+
+// --- which piece a name is in ---
+
+static void make_pieces(GpuModule *m, uint32_t n) {
+  m->pieces = mem_alloc(sizeof *m->pieces * MAX(n, 1));
+  m->npieces = n;
+  for (uint32_t i = 0; i < n; i++) {
+    pthread_mutex_init(&m->pieces[i].lock, NULL);
+    m->pieces[i].index = i;
+  }
+}
+
+static void add_name(GpuModule *m, const char *name, bool is_kernel, uint32_t piece) {
+  GpuPiece *p = &m->pieces[piece];
+  const char *copy = arena_strdup(&m->code.arena, name);
+  strmap_put(&m->piece_of, copy, p);
+  if (!is_kernel) return;
+  p->kernels = mem_realloc(p->kernels, sizeof *p->kernels * (p->nkernels + 1));
+  p->kernels[p->nkernels++] = copy;
+}
+
+static bool is_linked(const GpuModule *m) { return m->code.nunits > 1 || m->code.relocatable; }
+
+static bool make_split(GpuModule *m, Error *err) {
+  const char *text;
+  size_t len;
+  if (m->split) return true;
+  if (!gpu_code_text(&m->code, 0, &m->text_arena, &text, &len, err)) return false;
+  m->split = gpu_split(text, len);
+  uint32_t line = gpu_split_failed(m->split);
+  return !line || error_set(err, "%s: line %u of its PTX is not understood", m->code.name, line);
+}
+
+// The index as a file: u32 pieces, u32 names, then for each u32 piece, u8 is_kernel, the name and its zero.
+static GpuHash index_key(const GpuModule *m) { return gpu_jit_hash(&m->jit, gpu_hash(&m->code.hash, sizeof m->code.hash, gpu_cache_seed())); }
+
+static bool read_index(GpuModule *m) {
+  Str file = {0};
+  if (!gpu_cache_get(index_key(m), "index", &file)) return false;
+  uint32_t head[2] = {0, 0}, seen = 0;
+  const char *p = file.data + sizeof head, *end = file.data + file.len;
+  bool ok = file.len >= sizeof head && !*end;
+  if (ok) memcpy(head, file.data, sizeof head);
+  for (ok = ok && head[0] <= head[1]; ok && seen < head[1]; seen++) {      // check all before anything is kept
+    uint32_t piece;
+    ok = end - p > 5;
+    if (!ok) break;
+    memcpy(&piece, p, 4);
+    ok = piece < head[0];
+    p += 5 + strlen(p + 5) + 1;
+    ok = ok && p <= end;
+  }
+  if (ok) {
+    make_pieces(m, head[0]);
+    p = file.data + sizeof head;
+    for (uint32_t i = 0; i < head[1]; i++, p += 5 + strlen(p + 5) + 1) {
+      uint32_t piece;
+      memcpy(&piece, p, 4);
+      add_name(m, p + 5, p[4], piece);
+    }
+  }
+  str_free(&file);
+  return ok;
+}
+
+static void write_index(const GpuModule *m, const GpuSplit *s) {
+  Str file = {0};
+  uint32_t head[2] = {gpu_split_count(s), 0}, it = 0, piece;
+  const char *name;
+  bool is_kernel;
+  str_addn(&file, (char *)head, sizeof head);
+  for (; gpu_split_next(s, &it, &name, &is_kernel, &piece); head[1]++) {
+    str_addn(&file, (char *)&piece, 4);
+    str_addc(&file, is_kernel);
+    str_addn(&file, name, strlen(name) + 1);
+  }
+  memcpy(file.data, head, sizeof head);
+  gpu_cache_put(index_key(m), "index", file.data, file.len);
+  str_free(&file);
+}
+
+static void add_split_names(GpuModule *m, const GpuSplit *s, bool one_piece) {
+  uint32_t it = 0, piece;
+  const char *name;
+  bool is_kernel;
+  while (gpu_split_next(s, &it, &name, &is_kernel, &piece))
+    if (!strmap_get(&m->piece_of, name)) add_name(m, name, is_kernel, one_piece ? 0 : piece);
+}
+
+static void index_linked(GpuModule *m, Error *err) {
+  make_pieces(m, 1);
+  for (uint32_t i = 0; i < m->code.nunits; i++) {
+    Arena a = {0};
+    const char *text;
+    size_t len;
+    if (gpu_code_text(&m->code, i, &a, &text, &len, err)) {
+      GpuSplit *s = gpu_split(text, len);
+      uint32_t line = gpu_split_failed(s);
+      if (line) error_set(err, "%s: line %u of its PTX is not understood", m->code.name, line);
+      add_split_names(m, s, true);
+      gpu_split_free(s);
+    }
+    arena_free(&a);
+  }
+}
+
+static void make_index(GpuModule *m) {
+  Error err = {{0}};
+  m->indexed = true;
+  if (!m->code.nunits) return;
+  if (is_linked(m)) {
+    index_linked(m, &err);
+  } else if (session_tools() || !read_index(m)) {
+    if (make_split(m, &err)) {
+      make_pieces(m, gpu_split_count(m->split));
+      add_split_names(m, m->split, false);
+      if (!session_tools()) write_index(m, m->split);
+    }
+  }
+  if (!err.text[0]) return;
+  strmap_free(&m->piece_of);                 // all or nothing: a variable must not be missed
+  m->code.reason = arena_strdup(&m->code.arena, err.text);
+}
+
+GpuPiece *gpu_piece_of(GpuModule *m, const char *name) {
+  pthread_mutex_lock(&m->lock);
+  if (!m->indexed) make_index(m);
+  GpuPiece *p = strmap_get(&m->piece_of, name);
+  pthread_mutex_unlock(&m->lock);
+  return p;
+}
+
+// --- what an instrumented kernel must still be able to do ---
+
+typedef struct Needs { int threads, shared, regs; } Needs;
+
+static bool kernel_needs(CUmodule module, CUlibrary library, const char *name, Needs *out) {
+  static const CUfunction_attribute wanted[] = {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_NUM_REGS};
+  int *values[] = {&out->threads, &out->shared, &out->regs};
+  GpuContext *c = gpu_context_current();
+  CUfunction f;
+  CUkernel k;
+  if (library && (!c || gpu_real.cuLibraryGetKernel(&k, library, name) != CUDA_SUCCESS)) return false;
+  if (module && gpu_real.cuModuleGetFunction(&f, module, name) != CUDA_SUCCESS) return false;
+  for (unsigned i = 0; i < ARRAY_LEN(wanted); i++)
+    if ((library ? gpu_real.cuKernelGetAttribute(values[i], wanted[i], k, c->device) : gpu_real.cuFuncGetAttribute(values[i], wanted[i], f)) != CUDA_SUCCESS)
+      return false;
+  return true;
+}
+
+// Does this code wait for other blocks? Then all blocks that ran at a time must still run at a time.
+static bool may_wait(PtxModule *const *units, uint32_t n) {
+  for (uint32_t u = 0; u < n; u++)
+    for (uint32_t i = 0; i < units[u]->nfuncs; i++)
+      for (uint32_t k = 0; k < units[u]->funcs[i]->nstmts; k++) {
+        const PtxStmt *s = &units[u]->funcs[i]->stmts[k];
+        if (s->kind != STMT_INSTR) continue;
+        const PtxInstr *in = s->instr;
+        if (in->op == OP_LD && (ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_ACQUIRE)) && in->space != SPACE_SHARED) return true;
+        if (in->op == OP_ATOM && ptx_has(in, MOD_CAS) && in->space != SPACE_SHARED) return true;
+      }
+  return false;
+}
+
+static unsigned round_up(unsigned n, unsigned to) { return (n + to - 1) / to * to; }
+
+// The registers a thread may use so that the kernel can do what the original could; 0: it can already.
+enum { REGISTER_FILE = 65536, REGISTER_STEP = 8, REGISTERS_NOBODY_MISSES = 32 };
+static unsigned register_limit(const Needs *original, const Needs *ours, bool keep_occupancy) {
+  unsigned limit = 0;
+  if (ours->threads < original->threads && original->threads > 0)
+    limit = MIN(255u, REGISTER_FILE / round_up((unsigned)original->threads, 128) / REGISTER_STEP * REGISTER_STEP);
+  unsigned step = MAX(round_up((unsigned)MAX(original->regs, 1), REGISTER_STEP), (unsigned)REGISTERS_NOBODY_MISSES);
+  if (keep_occupancy && (unsigned)ours->regs > step) limit = limit ? MIN(limit, step) : step;
+  return limit;
+}
+
+static void limit_registers(PtxModule *m, PtxFunc *f, unsigned limit) {
+  const char **list = ARENA_ARRAY(&m->arena, const char *, f->ndirectives + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->ndirectives; i++)
+    if (strncmp(f->directives[i], ".maxnreg", 8)) list[n++] = f->directives[i];
+  if (f->maxnreg) limit = MIN(limit, f->maxnreg);
+  list[n++] = arena_printf(&m->arena, ".maxnreg %u", limit);
+  f->directives = list;
+  f->ndirectives = n;
+  f->maxnreg = limit;
+}
+
+// true: all kernels fit. Else registers were limited where that can help; false with err set: it cannot.
+static bool all_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, const GpuLoaded *l, bool *try_again, Error *err) {
+  bool keep_occupancy = may_wait(units, n), fit = true;
+  *try_again = false;
+  for (uint32_t i = 0; i < p->nkernels; i++) {
+    Needs original, ours;
+    if (!kernel_needs(m->module, m->library, p->kernels[i], &original)) continue;      // never launched then
+    if (!kernel_needs(l->module, l->library, p->kernels[i], &ours)) return error_set(err, "the driver does not find %s in the code with checks", p->kernels[i]);
+    if (ours.shared > original.shared) return error_set(err, "with checks it needs %d bytes of shared memory instead of %d", ours.shared, original.shared);
+    unsigned limit = register_limit(&original, &ours, keep_occupancy);
+    if (!limit) continue;
+    fit = false;
+    error_set(err, "with checks it needs %d registers instead of %d: %s", ours.regs, original.regs,
+              ours.threads < original.threads ? "a block could not have as many threads" : "fewer blocks could run at a time, and it seems to wait for other blocks");
+    for (uint32_t u = 0; u < n; u++) {
+      PtxFunc *f = ptx_find_func(units[u], p->kernels[i]);
+      if (!f || f->is_declaration || (f->maxnreg && f->maxnreg <= limit)) continue;
+      limit_registers(units[u], f, limit);
+      *try_again = true;
+    }
+  }
+  return fit;
+}
+
+// --- the decision ---
+
+// The driver may put off compiling until a kernel is first needed in a context: so that its refusal is heard now.
+static bool is_usable(const GpuPiece *p, const GpuLoaded *l, const char *name, Error *err) {
+  CUfunction f;
+  CUkernel k;
+  CUresult result = CUDA_SUCCESS;
+  bool known = false;
+  for (uint32_t i = 0; i < p->nkernels; i++) known |= !strcmp(p->kernels[i], name);
+  if (!known) name = p->nkernels ? p->kernels[0] : NULL;     // a variable was asked for
+  if (!name) return true;
+  gpu_watch_begin(name);
+  if (l->module) result = gpu_real.cuModuleGetFunction(&f, l->module, name);
+  else if ((result = gpu_real.cuLibraryGetKernel(&k, l->library, name)) == CUDA_SUCCESS && gpu_context_current())
+    result = gpu_real.cuKernelGetFunction(&f, k);
+  gpu_watch_end();
+  if (result == CUDA_SUCCESS) return true;
+  const char *log = l->jit.log ? l->jit.log : "", *error = "unknown";
+  if (gpu_real.cuGetErrorName) gpu_real.cuGetErrorName(result, &error);
+  return log[0] ? error_set(err, "the driver's compiler refuses it: %s", log) : error_set(err, "the driver cannot load it: %s", error);
+}
+
+static bool load_usable(GpuModule *m, GpuPiece *p, const GpuTexts *t, const char *name, Error *err) {
+  if (!gpu_load_texts(t, &m->code, &m->jit, m->library != NULL, name, &p->loaded, err)) return false;
+  if (is_usable(p, &p->loaded, name, err)) return true;
+  gpu_unload(&p->loaded);
+  return false;
+}
+
+static GpuHash piece_key(const GpuModule *m, const GpuPiece *p) {
+  uint32_t facts[2] = {m->sm, p->index};
+  return gpu_hash(facts, sizeof facts, index_key(m));
+}
+
+static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
+  Str blob = {0};
+  Error err;
+  if (session_tools() || is_linked(m) || m->jit.has_symbols || !gpu_cache_get(piece_key(m, p), "ptx", &blob)) return false;
+  bool ok = gpu_load_blob(blob.data, blob.len, &m->jit, m->library != NULL, name, &p->loaded, &err);
+  if (ok && !is_usable(p, &p->loaded, name, &err)) {
+    gpu_unload(&p->loaded);
+    ok = false;
+  }
+  if (!ok) gpu_cache_drop(piece_key(m, p), "ptx");
+  str_free(&blob);
+  return ok;
+}
+
+static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **texts, size_t *lens, Str *own, Error *err) {
+  bool ok = true;
+  if (is_linked(m)) {
+    for (uint32_t i = 0; ok && i < m->code.nunits; i++) ok = gpu_code_text(&m->code, i, a, &texts[i], &lens[i], err);
+    return ok;
+  }
+  pthread_mutex_lock(&m->lock);
+  ok = make_split(m, err);
+  if (ok) gpu_split_text(m->split, p->index, own);
+  pthread_mutex_unlock(&m->lock);
+  texts[0] = own->data;
+  lens[0] = own->len;
+  return ok;
+}
+
+// Compiled with what the original admits; a second try has a limit on registers.
+static bool compile(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, const char *name, Error *err) {
+  for (int attempt = 0; attempt < 2; attempt++) {
+    GpuTexts t = {0};
+    bool try_again = false;
+    gpu_emit_print(units, n, &t);
+    bool ok = load_usable(m, p, &t, name, err);
+    if (ok && !session_tools() && !is_linked(m) && !m->jit.has_symbols) {
+      Str packed = {0};
+      gpu_pack_text(&t.units.data[0], &m->code, &m->jit, &packed);
+      gpu_cache_put(piece_key(m, p), "ptx", packed.data, packed.len);
+      str_free(&packed);
+    }
+    gpu_texts_free(&t);
+    if (!ok) return false;
+    if (!session_tools() || all_fit(m, p, units, n, &p->loaded, &try_again, err)) return true;
+    gpu_unload(&p->loaded);
+    if (!try_again) return false;
+  }
+  return false;
+}
+
+// With no tool there is nothing to say but that these kernels run through our hands.
+static void describe_identity(const GpuPiece *p, Instrumented *out) {
+  *out = (Instrumented){.nkernels = p->nkernels};
+  out->kernels = ARENA_ARRAY(&out->arena, InstrumentedKernel, p->nkernels);
+  for (uint32_t i = 0; i < p->nkernels; i++)
+    out->kernels[i] = (InstrumentedKernel){.name = arena_strdup(&out->arena, p->kernels[i]), .instrumented = true};
+}
+
+static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
+  Instrumented result;
+  if (load_from_cache(m, p, name)) {
+    describe_identity(p, &result);
+    session_module_instrumented(m->session, &result);
+    return true;
+  }
+  if (is_linked(m) && devices_differ) return error_set(err, "code that must be linked, and the devices of this machine differ");
+  uint32_t n = m->code.nunits;
+  Arena a = {0};
+  Str own = {0};
+  const char **texts = ARENA_ARRAY(&a, const char *, n);
+  size_t *lens = ARENA_ARRAY(&a, size_t, n);
+  PtxModule **units = ARENA_ARRAY(&a, PtxModule *, n);
+  bool ok = piece_texts(m, p, &a, texts, lens, &own, err) && gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, units, &result, err);
+  if (ok) {
+    ok = compile(m, p, units, n, name, err);
+    for (uint32_t i = 0; i < n; i++) ptx_free(units[i]);
+    if (!session_tools()) describe_identity(p, &result);
+    if (ok) session_module_instrumented(m->session, &result);
+    else instrument_free(&result);
+  }
+  str_free(&own);
+  arena_free(&a);
+  return ok;
+}
+
+int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name) {
+  int state = atomic_load_explicit(&p->state, memory_order_acquire);
+  if (state != PIECE_UNDECIDED) return state;
+  pthread_mutex_lock(&p->lock);
+  state = atomic_load(&p->state);
+  if (state == PIECE_UNDECIDED) {
+    Error err = {{0}};
+    GpuQuiet q = gpu_quiet_begin();
+    GpuPushed pushed = gpu_push_context(m->context);
+    state = make_ours(m, p, name, &err) ? PIECE_OURS : PIECE_ORIGINAL;
+    gpu_pop_context(pushed);
+    gpu_quiet_end(q);
+    if (state == PIECE_ORIGINAL) {
+      p->reason = mem_strdup(err.text[0] ? err.text : "unknown");
+      log_verbose("kernel %s is left as it is: %s", name, p->reason);
+    }
+    atomic_store_explicit(&p->state, state, memory_order_release);
+  }
+  pthread_mutex_unlock(&p->lock);
+  return state;
+}
