@@ -198,7 +198,7 @@ static GpuContext *meet(CUcontext handle) {
   return c;
 }
 
-static GpuContext *context_of(CUcontext handle) {
+GpuContext *gpu_context_of(CUcontext handle) {
   uint32_t now = atomic_load_explicit(&epoch, memory_order_acquire);
   if (last.handle == handle && last.epoch == now) return last.context;
   pthread_mutex_lock(&lock);
@@ -214,14 +214,14 @@ static GpuContext *context_of(CUcontext handle) {
 GpuContext *gpu_context_current(void) {
   CUcontext handle = NULL;
   if (gpu_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle) return NULL;
-  return context_of(handle);
+  return gpu_context_of(handle);
 }
 
 GpuContext *gpu_context_of_stream(CUstream s) {
   CUcontext handle = NULL;
   if (!s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD || !gpu_real.cuStreamGetCtx) return gpu_context_current();
   if (gpu_real.cuStreamGetCtx(s, &handle) != CUDA_SUCCESS || !handle) return gpu_context_current();
-  return context_of(handle);
+  return gpu_context_of(handle);
 }
 
 // --- contexts go ---

@@ -64,6 +64,7 @@ typedef struct GpuContext {
 } GpuContext;
 GpuContext *gpu_context_current(void);     // of the calling thread; NULL: none is current
 GpuContext *gpu_context_of_stream(CUstream s);
+GpuContext *gpu_context_of(CUcontext handle);
 // The session's device, or NULL; when it is not NULL, gpu_context_used must follow.
 SessionDevice *gpu_context_use(GpuContext *c);
 void gpu_context_used(GpuContext *c);
@@ -71,14 +72,6 @@ void gpu_context_used(GpuContext *c);
 bool gpu_context_settle(GpuContext *c);
 void gpu_context_collect(GpuContext *c, SessionModule *m);   // before the module's code is unloaded
 void gpu_contexts_end(void);               // the process ends: reads what was counted
-
-// --- fault.c ---
-void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context
-void gpu_fault_in(GpuContext *c, CUresult result);
-static inline CUresult gpu_checked(CUresult result) {
-  if (__builtin_expect(result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY, 0)) gpu_fault(result);
-  return result;
-}
 
 // --- module.c, library.c, function.c ---
 typedef struct GpuModule GpuModule;        // one image the program loaded, as CUmodule or CUlibrary
@@ -99,4 +92,27 @@ void gpu_modules_forget_context(CUcontext ctx);                    // it is gone
 #pragma weak gpu_function_target
 #pragma weak gpu_function_of_target
 #pragma weak gpu_modules_forget_context
+
+// --- launch.c: from what the program asks for to what the driver is given ---
+typedef struct GpuLaunch {
+  SessionLaunch event;                     // filled in by the caller, but for kernel and device
+  CUfunction function;                     // what to give the driver: these three
+  void **params, **extra;
+  GpuFunction *of;                         // NULL: a kernel we know nothing of
+  bool told;                               // the session has heard of it
+  void *list[5]; size_t size;              // the rest is room for the added parameter
+  void *heap, *record_heap;
+  _Alignas(16) uint8_t record[128], room[512];
+} GpuLaunch;
+void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx);   // ctx NULL: the stream's
+CUresult gpu_launch_end(GpuLaunch *l, CUresult result);            // returns the result
+
+// --- fault.c ---
+void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context
+void gpu_fault_in(GpuContext *c, CUresult result);
+static inline CUresult gpu_checked(CUresult result) {
+  if (__builtin_expect(result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY, 0)) gpu_fault(result);
+  return result;
+}
+
 #endif

@@ -1,0 +1,160 @@
+// Launches: our code runs in place of the program's, with one parameter more where a tool has added one.
+#include "gpu/gpu.h"
+
+// --- from what the program asks for to what the driver is given ---
+
+static bool read_extra(void **extra, const void **buffer, size_t *size) {
+  *buffer = NULL;
+  *size = 0;
+  for (unsigned i = 0; extra && extra[i] != CU_LAUNCH_PARAM_END && i < 8; i += 2) {
+    if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) *buffer = extra[i + 1];
+    else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) *size = *(const size_t *)extra[i + 1];
+    else return false;
+  }
+  return *buffer || !*size;
+}
+
+// The program's parameters in one buffer, and the record behind them.
+static void extend_buffer(GpuLaunch *l, const InstrumentedKernel *code, const void *record) {
+  const void *buffer;
+  size_t size, all = (size_t)code->record_offset + code->record_bytes;
+  if (!read_extra(l->extra, &buffer, &size)) return;  // the driver will refuse it
+  uint8_t *copy = all <= sizeof l->room ? l->room : (l->heap = mem_alloc(all));
+  memset(copy, 0, code->record_offset);
+  memcpy(copy, buffer, MIN(size, (size_t)code->record_offset));
+  memcpy(copy + code->record_offset, record, code->record_bytes);
+  l->size = all;
+  l->list[0] = CU_LAUNCH_PARAM_BUFFER_POINTER, l->list[1] = copy;
+  l->list[2] = CU_LAUNCH_PARAM_BUFFER_SIZE, l->list[3] = &l->size;
+  l->list[4] = CU_LAUNCH_PARAM_END;
+  l->extra = l->list;
+}
+
+static void extend_list(GpuLaunch *l, const InstrumentedKernel *code, void *record) {
+  size_t n = code->user_params;
+  void **list = (n + 1) * sizeof *list <= sizeof l->room ? (void **)l->room : (l->heap = mem_alloc((n + 1) * sizeof *list));
+  if (n && !l->params) return;
+  if (n) memcpy(list, l->params, n * sizeof *list);
+  list[n] = record;
+  l->params = list;
+}
+
+// A record of zeros means: check nothing. Launches that were not selected get one, and those for which there is no session any more.
+static void add_record(GpuLaunch *l, const InstrumentedKernel *code, GpuContext *c) {
+  void *record = code->record_bytes <= sizeof l->record ? l->record : (l->record_heap = mem_alloc(code->record_bytes));
+  memset(record, 0, code->record_bytes);
+  SessionDevice *device = session_launch_selected(l->of->kernel) ? gpu_context_use(c) : NULL;
+  if (device) {
+    uint32_t number = session_launch(&l->event);
+    l->told = true;
+    SessionParams given = {l->params, NULL, 0};
+    if (!l->params) read_extra(l->extra, &given.buffer, &given.buffer_bytes);
+    if (!session_device_record(device, l->of->kernel, number, &given, record)) memset(record, 0, code->record_bytes);
+    gpu_context_used(c);
+  }
+  if (l->extra && !l->params) extend_buffer(l, code, record);
+  else extend_list(l, code, record);
+}
+
+// What the session wants to know beyond the kernel, where somebody keeps it.
+static GpuContext *look_around(GpuLaunch *l, CUcontext ctx) {
+  CUstream stream = (CUstream)(uintptr_t)l->event.stream;
+  GpuContext *c = ctx ? gpu_context_of(ctx) : gpu_context_of_stream(stream);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (c) l->event.device = c->device;
+  if (!l->event.captured && gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
+    l->event.captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  return c;
+}
+
+void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx) {
+  l->function = handle;
+  l->params = params;
+  l->extra = extra;
+  l->told = false;
+  l->heap = l->record_heap = NULL;
+  l->of = gpu_function ? gpu_function(handle) : NULL;
+  if (!l->of) return;
+  l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
+  if (!l->function) l->function = gpu_function_target(l->of);
+  l->event.kernel = l->of->kernel;
+  GpuContext *c = session_wants_launches() ? look_around(l, ctx) : NULL;
+  const InstrumentedKernel *code = l->function == handle ? NULL : l->of->code;
+  if (c) atomic_store_explicit(&c->last_kernel, l->of->kernel, memory_order_relaxed);
+  if (code && code->record_bytes) add_record(l, code, c);
+}
+
+CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
+  if (l->of && !l->told && result == CUDA_SUCCESS) session_launch(&l->event);
+  free(l->heap);
+  free(l->record_heap);
+  return gpu_checked(result);
+}
+
+// --- the program's calls ---
+
+#define PER_THREAD_STREAM(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
+#define SHAPE(gx, gy, gz, bx, by, bz, bytes, on) \
+  (SessionLaunch){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {1, 1, 1}, .shared = (bytes), .stream = (on)}
+
+#define LAUNCH_KERNEL(suffix, STREAM) \
+  CUresult gpu_cuLaunchKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+                                      unsigned shared, CUstream stream, void **params, void **extra) { \
+    GpuLaunch l; \
+    l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
+    gpu_launch_begin(&l, f, params, extra, NULL); \
+    return gpu_launch_end(&l, gpu_real.cuLaunchKernel##suffix(l.function, gx, gy, gz, bx, by, bz, shared, stream, l.params, l.extra)); \
+  } \
+  CUresult gpu_cuLaunchCooperativeKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
+                                                 unsigned bz, unsigned shared, CUstream stream, void **params) { \
+    GpuLaunch l; \
+    l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
+    l.event.cooperative = true; \
+    gpu_launch_begin(&l, f, params, NULL, NULL); \
+    return gpu_launch_end(&l, gpu_real.cuLaunchCooperativeKernel##suffix(l.function, gx, gy, gz, bx, by, bz, shared, stream, l.params)); \
+  } \
+  CUresult gpu_cuLaunchKernelEx##suffix(const CUlaunchConfig *config, CUfunction f, void **params, void **extra) { \
+    if (!config) return gpu_real.cuLaunchKernelEx##suffix(config, f, params, extra); \
+    GpuLaunch l; \
+    l.event = SHAPE(config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY, config->blockDimZ, \
+                    config->sharedMemBytes, STREAM(config->hStream)); \
+    read_attributes(&l.event, config); \
+    gpu_launch_begin(&l, f, params, extra, NULL); \
+    return gpu_launch_end(&l, gpu_real.cuLaunchKernelEx##suffix(config, l.function, l.params, l.extra)); \
+  }
+
+static void read_attributes(SessionLaunch *event, const CUlaunchConfig *config) {
+  for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+    const CUlaunchAttribute *a = &config->attrs[i];
+    if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) event->cooperative = a->value.cooperative;
+    if (a->id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
+    event->cluster[0] = a->value.clusterDim.x;
+    event->cluster[1] = a->value.clusterDim.y;
+    event->cluster[2] = a->value.clusterDim.z;
+  }
+}
+
+#define AS_IT_IS(s) (s)
+LAUNCH_KERNEL(, AS_IT_IS)
+LAUNCH_KERNEL(_ptsz, PER_THREAD_STREAM)
+
+// One kernel on several devices at once.
+CUresult gpu_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *given, unsigned n, unsigned flags) {
+  enum { MOST = 64 };
+  if (!given || !n || n > MOST) return gpu_real.cuLaunchCooperativeKernelMultiDevice(given, n, flags);
+  CUDA_LAUNCH_PARAMS list[MOST];
+  GpuLaunch *l = mem_alloc(n * sizeof *l);
+  for (unsigned i = 0; i < n; i++) {
+    const CUDA_LAUNCH_PARAMS *p = &given[i];
+    l[i].event = SHAPE(p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX, p->blockDimY, p->blockDimZ, p->sharedMemBytes, p->hStream);
+    l[i].event.cooperative = true;
+    gpu_launch_begin(&l[i], p->function, p->kernelParams, NULL, NULL);
+    list[i] = *p;
+    list[i].function = l[i].function;
+    list[i].kernelParams = l[i].params;
+  }
+  CUresult result = gpu_real.cuLaunchCooperativeKernelMultiDevice(list, n, flags);
+  for (unsigned i = 0; i < n; i++) gpu_launch_end(&l[i], result);
+  free(l);
+  return result;
+}
