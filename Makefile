@@ -141,10 +141,11 @@ $(BUILD)/lib/cpu/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/ru
 
 # The virtual device in the role of the real driver, for tests of GPU mode without a GPU.
 STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image instrument channel where session vgpu driver,$(call folder-objs,$(f)))) \
-  $(VARIANT_OBJS) $(BUILD)/obj/preload/entry.o $(BUILD)/obj/preload/table.o
+  $(VARIANT_OBJS) $(PROBE_OBJ) $(BUILD)/obj/preload/entry.o $(BUILD)/obj/preload/table.o
 $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/standin.d -shared -Wl,-soname,libcuda-standin.so -Wl,--exclude-libs,ALL \
+	  -Wl,--wrap=options_from_environment -Wl,--wrap=channel_attach \
 	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 # The manual page comes from the same option table as --help. A cross-built command cannot be run here.
