@@ -54,7 +54,10 @@ static PtxModule *parse(const PtxText *unit, Error *err) {
   return NULL;
 }
 
-static bool is_own(const Module *m, const VgpuGlobal *g) { return g->size && !(g->managed && m->shares_managed); }
+// Of the variables only those are the program's that no tool added and no other module of its library has.
+static bool is_own(const Module *m, const VgpuGlobal *g) {
+  return g->size && !(g->managed && m->shares_managed) && !(session_tools() && !strncmp(g->name, "__wg", 4));
+}
 
 static void register_globals(Module *m) {
   VgpuGlobal g;
@@ -108,12 +111,13 @@ static SessionModule *new_session_module(const CodeImage *code, const Units *uni
 }
 
 // Puts the run's tools into the program. Where they cannot be put in, it runs without, and the report says so.
-static CUresult instrument(const CodeImage *code, Units *units, SessionModule *known, SessionModule **out, Error *err) {
-  SessionModule *s = *out = known ? known : new_session_module(code, units);
+typedef struct SharedRecord { char *name; uint32_t offset; } SharedRecord;
+static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s, bool known, SharedRecord *shared, Error *err) {
   Instrumented result;
   Error why = {{0}};
   if (!session_tools()) return CUDA_SUCCESS;
   if (instrument_module(units->data, units->len, session_plan(), &result, &why)) {
+    if (result.shared_record) *shared = (SharedRecord){mem_strdup(result.shared_record), result.shared_record_offset};
     if (known) instrument_free(&result);                 // the same as the first time
     else session_module_instrumented(s, &result);
     return CUDA_SUCCESS;
@@ -128,15 +132,20 @@ static CUresult instrument(const CodeImage *code, Units *units, SessionModule *k
 
 CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out, Error *err) {
   Units units = {0};
-  SessionModule *session;
   if (!parse_all(code, &units, err)) return CUDA_ERROR_INVALID_PTX;
-  TRY(instrument(code, &units, known, &session, err));
+  SessionModule *session = known ? known : new_session_module(code, &units);
+  SharedRecord shared = {0};
+  TRY(instrument(code, &units, session, known != NULL, &shared, err));
   VgpuModule *vgpu = vgpu_module_load(units.data, units.len, err);
   vec_free(&units);
+  VgpuGlobal g;
+  unsigned char *record = vgpu && shared.name && vgpu_module_global(vgpu, shared.name, &g) ? (unsigned char *)g.address + shared.offset : NULL;
+  free(shared.name);
   if (!vgpu) return CUDA_ERROR_INVALID_PTX;
   Module *m = object_new(OBJECT_MODULE, sizeof *m);
   m->vgpu = vgpu;
   m->session = session;
+  m->shared_record = record;
   if (ctx) module_bind(m, ctx);
   *out = m;
   return CUDA_SUCCESS;

@@ -94,11 +94,14 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   k->launch = session_launch(&l);
   k->captured = captured;
   const InstrumentedKernel *code = session_kernel_code(f->session);
-  if (!code || !code->record_bytes || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
+  // A kernel that is also launched from the device has no parameter of ours; all of its module share one record.
+  unsigned char *record = !code ? NULL : code->record_bytes ? k->params + code->record_offset : f->module->shared_record;
+  if (!record || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
   Error err = {{0}};
   pthread_mutex_lock(&lock);
   SessionDevice *d = open_device(ctx, &err);
-  k->checked = d && session_device_record(d, f->session, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = code->user_param_bytes}, k->params + code->record_offset);
+  SessionParams params = {.buffer = k->params, .buffer_bytes = f->param_bytes};
+  k->checked = d && session_device_record(d, f->session, k->launch, &params, record);
   pthread_mutex_unlock(&lock);
   if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
 }

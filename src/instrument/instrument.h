@@ -50,6 +50,9 @@ typedef struct Instrumented {
   InstrumentedKernel *kernels; uint32_t nkernels;
   Site *sites; uint32_t nsites;            // numbers in the code are indices here, plus WgLaunch.site_base
   uint32_t ncounters;                      // uint64_t the module needs at WgLaunch.counters
+  // A variable of the module in which kernels without a record of their own (those that are launched from the device) find one: the
+  // host puts a WgLaunch at this offset before it launches such a kernel itself. NULL: there is none.
+  const char *shared_record; uint32_t shared_record_offset;
   void *count;                             // the count pass's own table; see count_rows
 } Instrumented;
 

@@ -86,6 +86,10 @@ static PtxVar *slot_of(Program *p, uint32_t unit) {
   items[0] = (PtxItem){.kind = ITEM_VAR, .var = v};
   m->items = items;
   m->nitems++;
+  if (p->launches_from_device) {
+    p->out->shared_record = arena_strdup(&p->out->arena, v->name);
+    p->out->shared_record_offset = LAST_ROW;
+  }
   return p->slot[unit] = v;
 }
 

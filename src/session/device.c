@@ -72,10 +72,11 @@ static uint64_t counters_of(SessionDevice *d, Piece *p) {
 
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
-  if (!code || code->record_bytes < sizeof(WgLaunch)) return false;
+  if (!code || !code->instrumented) return false;
+  uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);   // none of its own: Instrumented.shared_record
   uint64_t counters = counters_of(d, k->piece);
   if (k->piece->code.ncounters && !counters) return false;
-  memset(record, 0, code->record_bytes);
+  memset(record, 0, bytes);
   WgLaunch r = {.channel = d->channel_address, .counters = counters, .launch = launch, .site_base = k->piece->site_base};
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);

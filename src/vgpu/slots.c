@@ -49,6 +49,20 @@ static unsigned class_of(const PtxReg *r) {
 }
 static const uint32_t class_bytes[5] = {16, 2 * LANES, 4 * LANES, 8 * LANES, 16 * LANES};
 
+// Puts the registers that instrumentation added behind the others; both stay in order. *n: how many are used at all.
+static uint32_t move_probes(const PtxFunc *f, Interval *iv, uint32_t *n) {
+  uint32_t kept = 0, probes = 0;
+  while (*n < f->nregs && iv[*n].start != UINT32_MAX) ++*n;
+  Interval *aside = mem_alloc((*n + 1) * sizeof *aside);
+  for (uint32_t k = 0; k < *n; k++) {
+    if (!strncmp(f->regs[iv[k].reg]->name, "%wgp", 4)) aside[probes++] = iv[k];
+    else iv[kept++] = iv[k];
+  }
+  memcpy(iv + kept, aside, probes * sizeof *aside);
+  free(aside);
+  return kept;
+}
+
 void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
   PtxFunc *f = cfg->func;
   IrLiveness *live = ir_liveness_build(cfg);
@@ -77,9 +91,15 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
   VEC(uint32_t) free_slots[5] = {{0}};
   // Predicates are placed apart from the others, so that vector slots start on cache lines. Slot 0 is the carry flag.
   uint32_t pred_bytes = 16, bytes = 0, now32 = 0;
-  for (uint32_t k = 0; k < f->nregs && iv[k].start != UINT32_MAX; k++) {
+  // Registers of probes come last and share no slot with the program's: what the program is told it needs stays the same.
+  uint32_t n = 0, first_probe = move_probes(f, iv, &n), program32 = 0;
+  for (uint32_t k = 0; k < n; k++) {
     const PtxReg *r = f->regs[iv[k].reg];
     unsigned c = class_of(r);
+    if (k == first_probe) {
+      program32 = now32;
+      for (unsigned i = 0; i < 5; i++) active[i].len = free_slots[i].len = 0;
+    }
     // vector registers (.reg .v4) take consecutive slots and are not recycled
     if (r->vector) {
       out->slot[iv[k].reg] = bytes;
@@ -122,5 +142,5 @@ void slots_assign(const IrCfg *cfg, SlotMap *out, Arena *arena) {
   for (uint32_t i = 0; i < f->nregs; i++)
     if (out->slot[i] != UINT32_MAX && class_of(f->regs[i]) != 0) out->slot[i] += pred_bytes;
   out->bytes = pred_bytes + bytes;
-  out->nregs32 = now32;
+  out->nregs32 = first_probe < n ? program32 : now32;
 }
