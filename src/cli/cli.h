@@ -24,6 +24,10 @@ int cli_ptx(int argc, char **argv);
 int cli_image(int argc, char **argv);
 int cli_version(int argc, char **argv);
 
+// --- ptxas.c: in front of the ptxas of Triton and JAX ---
+int cli_ptxas(int argc, char **argv);      // argv[0]: what it was called as
+void cli_ptxas_environment(void);          // leads the program's frameworks to it
+
 // --- help.c ---
 void cli_print_help(FILE *f);
 void cli_print_man(FILE *f);

@@ -77,6 +77,8 @@ static int parse_options(int argc, char **argv, Options *o, int *next) {
 }
 
 int main(int argc, char **argv) {
+  const char *slash = strrchr(argv[0], '/');
+  if (strncmp(slash ? slash + 1 : argv[0], "ptxas", 5) == 0) return cli_ptxas(argc, argv);
   if (argc > 1)
     for (unsigned i = 0; i < cli_nsubcommands; i++)
       if (strcmp(argv[1], cli_subcommands[i].name) == 0) return cli_subcommands[i].run(argc - 1, argv + 1);

@@ -167,6 +167,7 @@ int cli_run(const Options *given, char **argv) {
 
   set_library(folder.data, on_gpu);
   options_to_environment(&o);
+  cli_ptxas_environment();
   catch_signals();
   Child child = {0};
   if (!start(path.data, argv, &child, &err)) return cli_fail("%s", err.text);
