@@ -50,7 +50,8 @@ EXEC_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 find-lib = $(if $(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)),$(shell $(CC) -print-file-name=lib$(1).a),-l$(1))
 THIRD_PARTY = $(call find-lib,zstd) $(call find-lib,lz4)
 LDLIBS_ALL = $(THIRD_PARTY) -lm -ldl -lrt -pthread $(LDFLAGS)
-# For the command only: elfutils, and what its archive refers to.
+# For the command only: SQLite; elfutils, and what its archive refers to.
+SQLITE_LIBS = $(call find-lib,sqlite3)
 SYMBOL_LIBS = $(if $(findstring /,$(call find-lib,dw)),$(foreach l,dw elf z lzma bz2 zstd,$(call find-lib,$(l))),-ldw -lelf)
 
 # --- sources ---
@@ -120,7 +121,7 @@ $(foreach f,$(FOLDERS),$(eval $(call archive-rule,$(f))))
 # --- products ---
 # Linked beside their place and moved into it, so that programs that are running keep what they have.
 $(BUILD)/warpgrind: $(CMD_OBJS)
-	$(call say,LINK) $(CC) $(SAN_FLAGS) -o $@.$$$$ $^ $(SYMBOL_LIBS) $(LDLIBS_ALL) && mv $@.$$$$ $@
+	$(call say,LINK) $(CC) $(SAN_FLAGS) -o $@.$$$$ $^ $(SQLITE_LIBS) $(SYMBOL_LIBS) $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 $(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)
 	@mkdir -p $(@D)

@@ -106,19 +106,29 @@ ChannelKernelCounts *channel_kernel_counts(uint32_t kernel);     // never NULL
 WgChannel *channel_device_claim(uint32_t *index, Error *err);
 void channel_device_unmap(WgChannel *c);                 // the command frees it after EVENT_DEVICE_END
 
-// --- reader.c: the command's side ---
+// --- reader.c: the command's side. A thread of its own copies what arrives, so that no writer waits for what the command does
+// with it; receive.c hands it out. A process is named by a number that counts from 1: lanes and process ids are used again. ---
 typedef struct ChannelReader ChannelReader;
 ChannelReader *channel_create(Error *err);               // also sets WARPGRIND_CHANNEL
-// What the reader finds. Called on the thread that drains.
+bool channel_start(ChannelReader *r, Error *err);        // the thread
+// The main program has ended: waits up to grace_ms for other processes of the run, reads the rest and ends the thread. What
+// such a process writes afterwards is not read; *still_running says how many there are.
+void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running);
+uint32_t channel_unrecorded(const ChannelReader *r);     // processes that found no lane
+void channel_destroy(ChannelReader *r);
+
+typedef enum { CLOSED_ENDED, CLOSED_REPLACED, CLOSED_RUNNING } ChannelClosed;   // REPLACED: the process called exec
 typedef struct ChannelSink {
-  void (*lane_opened)(void *user, uint32_t lane, int pid);
-  void (*event)(void *user, uint32_t lane, ChannelEvent type, const AnyEvent *e);
-  void (*finding)(void *user, uint32_t lane, uint32_t device, const WgFinding *f);
-  // A site's exact count so far; for every site that reported, when the device channel ends.
-  void (*site_count)(void *user, uint32_t lane, uint32_t device, uint32_t site, uint64_t count);
-  void (*device_closed)(void *user, uint32_t lane, uint32_t device, uint32_t lost);
-  void (*lane_closed)(void *user, uint32_t lane, uint64_t lost, bool damaged);
-  void (*kernel_counts)(void *user, uint32_t lane, uint32_t kernel, uint64_t launches, uint64_t checked);
+  void (*opened)(void *user, uint32_t process, int pid);
+  void (*event)(void *user, uint32_t process, ChannelEvent type, const AnyEvent *e);
+  void (*finding)(void *user, uint32_t process, uint32_t device, const WgFinding *f);
+  // For every site that reported, when its device channel ends: exactly how often.
+  void (*site_count)(void *user, uint32_t process, uint32_t device, uint32_t site, uint64_t count);
+  void (*device_closed)(void *user, uint32_t process, uint32_t device, uint32_t lost);
+  void (*kernel_counts)(void *user, uint32_t process, uint32_t kernel, uint64_t launches, uint64_t checked);   // kernel 0: others
+  void (*closed)(void *user, uint32_t process, ChannelClosed how, uint64_t lost, bool damaged);
   void *user;
 } ChannelSink;
+// Hands out everything that has arrived; waits for it up to the given time. false: the reader was stopped and this was all.
+bool channel_receive(ChannelReader *r, const ChannelSink *sink, unsigned wait_ms);
 #endif

@@ -9,4 +9,17 @@
 void channel_ring_doorbell(ChannelHeader *h);
 void channel_sleep(ChannelHeader *h, unsigned milliseconds);
 
+// --- queue.c: messages from the reading thread to the one that uses them ---
+typedef enum { MESSAGE_OPENED, MESSAGE_EVENT, MESSAGE_FINDING, MESSAGE_SITE_COUNT, MESSAGE_DEVICE_CLOSED, MESSAGE_KERNEL_COUNTS, MESSAGE_CLOSED } MessageKind;
+typedef struct Message { uint32_t kind, process, a, size; uint64_t b, c; } Message;   // size bytes follow, a multiple of 8
+typedef struct Queue Queue;
+Queue *queue_new(void);
+void queue_add(Queue *q, const Message *m, const void *bytes);   // seen by the other side after queue_publish
+void queue_publish(Queue *q);
+bool queue_is_full(Queue *q);                                    // so much is waiting that reading should pause
+void queue_end(Queue *q);
+// What was published; the caller frees it. NULL: nothing within the time; *ended: nothing will come any more.
+char *queue_take(Queue *q, unsigned wait_ms, size_t *size, bool *ended);
+void queue_free(Queue *q);
+
 #endif

@@ -23,6 +23,10 @@ int cli_run(const Options *o, char **argv);
 int cli_ptx(int argc, char **argv);
 int cli_image(int argc, char **argv);
 int cli_version(int argc, char **argv);
+int cli_report(int argc, char **argv);
+int cli_sql(int argc, char **argv);
+int cli_dump(int argc, char **argv);
+int cli_query(const char *path, const char *sql);           // prints the answer of a run file
 
 // --- ptxas.c: in front of the ptxas of Triton and JAX ---
 int cli_ptxas(int argc, char **argv);      // argv[0]: what it was called as
@@ -44,15 +48,9 @@ bool cli_choose_device(Options *o, Error *err);
 void cli_say_device(void);                                  // with -v, once the log is open: what was chosen and why
 
 // --- summary.c: what is said when the program has ended ---
-typedef struct CliOutcome {
-  const Options *options;
-  char **argv;
-  int status;                              // as waitpid gave it
-  const RunStats *stats;
-  const char *device;                      // "cpu", "gpu"
-  int exit_code;                           // what the command returns
-} CliOutcome;
-void cli_print_summary(const CliOutcome *o);
-bool cli_write_json(const CliOutcome *o, const char *path, Error *err);
+struct Run;
+void cli_print_summary(struct Run *r, bool verbose);
+bool cli_write_json(struct Run *r, const char *path, Error *err);
+void cli_print_lines(const Str *text, int pid, bool always);   // with the prefix; pid 0: the one of before; always: also with -q
 
 #endif

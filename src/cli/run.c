@@ -2,10 +2,14 @@
 #define _GNU_SOURCE
 
 #include "cli/cli.h"
+
+#include "cli/follow.h"
 #include "instrument/instrument.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <regex.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -129,8 +133,10 @@ static void note_missing_library(int status, const char *program, RunStats *stat
   stats->failed = 2;
 }
 
-static int exit_code_of(int status, const RunStats *stats) {
-  if (stats->failed) return EXIT_WARPGRIND;
+// Findings come before the program's own exit code, what we could not do before both.
+static int exit_code_of(int status, const Run *r, const Options *o) {
+  if (r->failure) return EXIT_WARPGRIND;
+  if (run_count_findings(r, SEVERITY_ERROR, NULL)) return (int)options_number(o, OPT_ERROR_EXITCODE);
   return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -145,49 +151,118 @@ static bool check_tools(const Options *o, unsigned *tools, Error *err) {
   return false;
 }
 
+static bool check_regex(const Options *o, OptionId id, Error *err) {
+  const char *text = options_text(o, id);
+  regex_t r;
+  int code = text ? regcomp(&r, text, REG_EXTENDED | REG_NOSUB) : 0;
+  if (!text) return true;
+  if (code == 0) {
+    regfree(&r);
+    return true;
+  }
+  char why[256];
+  regerror(code, &r, why, sizeof why);
+  return error_set(err, "--%s=%s is not a regular expression: %s.", options_table[id].name, text, why);
+}
+
+// A name with %p is known only when the program has been started.
+static bool open_run_file(const Options *o, int pid, Run *r, Error *err) {
+  const char *pattern = o->text[OPT_OUTPUT];
+  if (!pattern || r->file || (!pid && strstr(pattern, "%p"))) return true;
+  Str path = {0};
+  bool ok = options_expand_name(pattern, pid, &path, err) && (r->file = run_file_create(path.data, err));
+  str_free(&path);
+  return ok;
+}
+
+static const char *describe_end(Run *r, int status) {
+  if (WIFSIGNALED(status)) return arena_printf(&r->arena, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return arena_printf(&r->arena, "exit code %d", WEXITSTATUS(status));
+}
+
+// What is known of the run when the program has ended and everything was read.
+static void complete(Run *r, const Options *o, char **argv, int status, const RunStats *stats) {
+  r->program = argv[0];
+  r->device = options_text(o, OPT_DEVICE);
+  r->end = describe_end(r, status);
+  r->launches = stats->launches;
+  r->different_kernels = stats->kernels;
+  if (stats->failed == 2) r->failure = run_text(r, stats->failure);
+  uint64_t wanted = options_number(o, OPT_MIN_COVERAGE);
+  if (!r->failure && report_covered_percent(r) < (double)wanted)
+    r->failure = arena_printf(&r->arena, "%.1f%% of the launches were checked, and --min-coverage=%llu asks for more.", report_covered_percent(r), (unsigned long long)wanted);
+  r->exit_code = exit_code_of(status, r, o);
+}
+
+// Files that were asked for. Returns the exit code.
+static int write_files(Run *r, const Options *o) {
+  Error err = {0};
+  Str json = {0};
+  if (!run_file_finish(r, &err)) r->exit_code = cli_fail("%s", err.text);
+  if (o->text[OPT_JSON] && (!options_expand_name(o->text[OPT_JSON], r->main_pid, &json, &err) || !cli_write_json(r, json.data, &err)))
+    r->exit_code = cli_fail("%s", err.text);
+  str_free(&json);
+  return r->exit_code;
+}
+
+static int run_program(const Options *o, const char *path, char **argv, RunStats *stats, CliFollow *follow, Run *r) {
+  Error err = {0};
+  Child child = {0};
+  if (!start(path, argv, &child, &err)) return cli_fail("%s", err.text);
+  if (child.exec_errno) {
+    wait_for(child.pid);
+    return cli_fail("%s: cannot be executed: %s", path, strerror(child.exec_errno)), EXIT_NOT_EXECUTABLE;
+  }
+  log_set_pid(child.pid);
+  if (!options_open_log(o, child.pid, &err)) cli_fail("%s", err.text);
+  cli_say_device();
+  bool keeps_file = open_run_file(o, child.pid, r, &err);
+  if (!keeps_file) log_error("%s", err.text);
+  if (!cli_follow_start(follow, child.pid, &err)) log_error("%s: what the program reports is lost", err.text);
+
+  int status = wait_for(child.pid);
+  cli_follow_end(follow);
+  note_missing_library(status, path, stats);
+  complete(r, o, argv, status, stats);
+  if (!keeps_file && !r->failure) r->failure = run_text(r, err.text), r->exit_code = EXIT_WARPGRIND;
+  cli_print_summary(r, options_flag(o, OPT_VERBOSE));
+  return write_files(r, o);
+}
+
 int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
-  Str path = {0}, folder = {0}, json = {0};
+  Str path = {0}, folder = {0}, name = {0};
   unsigned tools;
-  if (!check_tools(&o, &tools, &err)) return cli_fail("%s", err.text);
+  if (!check_tools(&o, &tools, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err)) return cli_fail("%s", err.text);
   int code = cli_find_program(argv[0], &path, &err);
   if (!code && (!cli_choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
   bool on_gpu = options_is(&o, OPT_DEVICE, "gpu");
   if (!code) code = cli_check_program(path.data, on_gpu, &err);
   RunStats *stats = code ? NULL : runstats_create(&err);
-  if (!stats) {
+  CliFollow *follow = stats ? cli_follow_create(&o, &err) : NULL;
+  if (!follow) {
     cli_fail("%s", err.text);
     return code ? code : EXIT_WARPGRIND;
   }
-  o.text[OPT_LOG_FILE] = absolute_name(o.text[OPT_LOG_FILE]);
-  o.text[OPT_JSON] = absolute_name(o.text[OPT_JSON]);
+  static const OptionId files[] = {OPT_LOG_FILE, OPT_JSON, OPT_OUTPUT};
+  for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+    o.text[files[i]] = absolute_name(o.text[files[i]]);
+    name.len = 0;
+    if (o.text[files[i]] && !options_expand_name(o.text[files[i]], 1, &name, &err)) return cli_fail("%s", err.text);
+  }
+  Run *r = cli_follow_run(follow);
   if (o.text[OPT_LOG_FILE] && !start_log(o.text[OPT_LOG_FILE], &err)) return cli_fail("%s", err.text);
-  if (o.text[OPT_JSON] && !options_expand_name(o.text[OPT_JSON], 1, &json, &err)) return cli_fail("%s", err.text);
-
+  if (!open_run_file(&o, 0, r, &err)) return cli_fail("%s", err.text);
   set_library(folder.data, on_gpu);
   options_to_environment(&o);
   cli_ptxas_environment();
   catch_signals();
-  Child child = {0};
-  if (!start(path.data, argv, &child, &err)) return cli_fail("%s", err.text);
-  if (child.exec_errno) {
-    wait_for(child.pid);
-    return cli_fail("%s: cannot be executed: %s", path.data, strerror(child.exec_errno)), EXIT_NOT_EXECUTABLE;
-  }
-  log_set_pid(child.pid);
-  if (!options_open_log(&o, child.pid, &err)) cli_fail("%s", err.text);
-  cli_say_device();
   log_verbose("library: %s/libcuda.so.1", folder.data);
-
-  int status = wait_for(child.pid);
-  note_missing_library(status, path.data, stats);
-  CliOutcome outcome = {&o, argv, status, stats, options_text(&o, OPT_DEVICE), exit_code_of(status, stats)};
-  cli_print_summary(&outcome);
-  if (o.text[OPT_JSON]) {
-    json.len = 0;
-    if (!options_expand_name(o.text[OPT_JSON], child.pid, &json, &err) || !cli_write_json(&outcome, json.data, &err))
-      return cli_fail("%s", err.text);
-  }
-  return outcome.exit_code;
+  code = run_program(&o, path.data, argv, stats, follow, r);
+  cli_follow_free(follow);
+  str_free(&path);
+  str_free(&folder);
+  str_free(&name);
+  return code;
 }

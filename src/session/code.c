@@ -33,12 +33,17 @@ void session_announce_kernel(SessionKernel *k) {
   else if (k->reason) session_send(EVENT_UNCOVERED, &(EventUncovered){k->id, k->reason, k->cure});
 }
 
+static const char *space_name(PtxSpace s) {
+  if (s == SPACE_GENERIC) return "generic";
+  return s == SPACE_NONE ? NULL : ptx_space_name(s) + 1;
+}
+
 static void send_site(const Piece *p, uint32_t i) {
   const Site *s = &p->code.sites[i];
   uint32_t n = MIN(s->nplaces, 64u);
   uint64_t places[64 * 4];
   session_places(s->places, n, places);
-  session_send(EVENT_SITE, &(EventSite){p->site_base + i, p->module->id, session_string(s->function), s->ptx_line, s->classes, s->space,
+  session_send(EVENT_SITE, &(EventSite){p->site_base + i, p->module->id, session_string(s->function), s->ptx_line, s->classes, session_string(space_name(s->space)),
                                         s->bytes, s->text, places, n * 4});
 }
 

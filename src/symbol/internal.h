@@ -24,6 +24,5 @@ uint32_t symbol_object_lookup(SymbolTable *t, SymbolObject *o, uint64_t pc, Symb
 void symbol_object_close(SymbolObject *o);
 
 // --- name.c ---
-const char *symbol_readable_name(SymbolTable *t, const char *linkage_name);   // lives with the table
 
 #endif

@@ -11,6 +11,7 @@ typedef struct SymbolFrame { const char *function, *file, *object; uint32_t line
 SymbolTable *symbol_table_new(void);
 void symbol_table_add(SymbolTable *t, const WhereObject *o);                 // opened when first needed
 uint32_t symbol_lookup(SymbolTable *t, uint64_t return_address, SymbolFrame *out, uint32_t max);   // inlined functions first; strings live with the table
+const char *symbol_readable_name(SymbolTable *t, const char *linkage_name);   // a C++ name as people write it; lives with the table
 void symbol_table_free(SymbolTable *t);
 
 #endif

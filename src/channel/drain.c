@@ -1,0 +1,154 @@
+// Reading one ring. A program can write anything into this memory, by mistake or because its own memory is in disorder: every
+// position and size is checked against our own state before it is used.
+#define _GNU_SOURCE
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "channel/reader.h"
+
+enum { STUCK_MS = 500 };
+
+// --- events of a process ---
+
+static void damaged(LaneState *l, uint64_t head) {
+  l->damaged = true;
+  l->tail = head;
+}
+
+static bool size_is_good(const ChannelEventHead *h, uint64_t available, size_t to_end) {
+  if (h->size < sizeof *h || h->size % 8 || h->size > available || h->size > to_end) return false;
+  return h->type == EVENT_NONE ? h->size == to_end : h->size <= CHANNEL_EVENT_MAX && h->type < EVENT_COUNT;
+}
+
+static void end_device(ChannelReader *r, uint32_t lane, const void *bytes, size_t size) {
+  AnyEvent e;
+  if (!channel_decode(EVENT_DEVICE_END, bytes, size, &e)) return;
+  uint64_t d = e.DEVICE_END.channel;
+  if (d >= CHANNEL_DEVICES || atomic_load(&r->header->device_lane[d]) != lane + 1) return;
+  reader_drain_device(r, (uint32_t)d);     // it may not have been seen yet
+  if (r->devices[d].memory && r->devices[d].lane == lane) reader_close_device(r, (uint32_t)d);
+}
+
+size_t reader_drain_lane(ChannelReader *r, uint32_t i) {
+  LaneState *l = &r->lanes[i];
+  static _Thread_local uint64_t copy[CHANNEL_EVENT_MAX / 8];
+  uint64_t head = atomic_load_explicit(&l->memory->head, memory_order_acquire), start = l->tail;
+  if (head == start) return 0;
+  if (l->damaged || head % 8 || head - start > CHANNEL_RING) damaged(l, head);
+  while (l->tail != head) {
+    size_t at = l->tail % CHANNEL_RING, to_end = CHANNEL_RING - at;
+    ChannelEventHead h;
+    memcpy(&h, l->memory->ring + at, sizeof h);
+    if (!size_is_good(&h, head - l->tail, to_end)) {
+      damaged(l, head);
+      break;
+    }
+    if (h.type != EVENT_NONE) {
+      memcpy(copy, l->memory->ring + at, h.size);
+      memcpy(copy, &h, sizeof h);          // the one that was checked
+      queue_add(r->queue, &(Message){.kind = MESSAGE_EVENT, .process = l->process, .a = h.type, .size = h.size}, copy);
+      if (h.type == EVENT_DEVICE_END) end_device(r, i, copy, h.size);
+    }
+    l->tail += h.size;
+  }
+  atomic_store_explicit(&l->memory->tail, l->tail, memory_order_release);
+  return l->tail - start;
+}
+
+// --- findings of a device ---
+
+static bool claim_device(ChannelReader *r, uint32_t d) {
+  DeviceState *s = &r->devices[d];
+  uint32_t owner = atomic_load_explicit(&r->header->device_lane[d], memory_order_acquire);
+  if (owner == 0 || owner > CHANNEL_LANES || !r->lanes[owner - 1].memory) return false;
+  WgChannel *memory = reader_map(r, CHANNEL_DEVICE_OFFSET(d), CHANNEL_DEVICE_BYTES);
+  if (!memory) return false;
+  *s = (DeviceState){.memory = memory, .lane = owner - 1, .process = r->lanes[owner - 1].process};
+  return true;
+}
+
+static WgFinding *slot_of(DeviceState *s, uint32_t number) {
+  return (WgFinding *)((char *)s->memory + CHANNEL_SLOTS_AT) + number % WG_CHANNEL_SLOTS;
+}
+
+static bool take(ChannelReader *r, uint32_t d, uint32_t number) {
+  DeviceState *s = &r->devices[d];
+  WgFinding *slot = slot_of(s, number);
+  if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != number + 1) return false;
+  WgFinding f;
+  memcpy(&f, slot, sizeof f);
+  queue_add(r->queue, &(Message){.kind = MESSAGE_FINDING, .process = s->process, .a = d, .size = sizeof f}, &f);
+  return true;
+}
+
+// Slots that were passed over are finished late or never; after a whole round their place belongs to another.
+static size_t take_skipped(ChannelReader *r, uint32_t d) {
+  DeviceState *s = &r->devices[d];
+  size_t found = 0;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < s->nskipped; i++) {
+    uint32_t number = s->skipped[i];
+    if (take(r, d, number)) found++;
+    else if (s->tail - number < WG_CHANNEL_SLOTS) s->skipped[kept++] = number;
+  }
+  s->nskipped = kept;
+  return found;
+}
+
+// A thread that was stopped between taking a slot and finishing it must not hold up those behind it.
+static bool may_skip(DeviceState *s, bool last) {
+  uint32_t head = __atomic_load_n(&s->memory->head, __ATOMIC_RELAXED), waiting = head - s->tail;
+  if (waiting == 0 || waiting > (1u << 30)) return s->stuck_since = 0, false;
+  uint64_t now = reader_now_ms();
+  if (!s->stuck_since) s->stuck_since = now;
+  if (last) return true;
+  return now - s->stuck_since >= STUCK_MS && waiting > 1;
+}
+
+static size_t drain_ring(ChannelReader *r, uint32_t d, bool last) {
+  DeviceState *s = &r->devices[d];
+  size_t found = take_skipped(r, d);
+  for (uint32_t steps = 0; steps < WG_CHANNEL_SLOTS; steps++) {
+    if (take(r, d, s->tail)) {
+      found++;
+      s->stuck_since = 0;
+    } else if (may_skip(s, last)) {
+      if (s->nskipped < SKIPPED_MAX) s->skipped[s->nskipped++] = s->tail;
+    } else {
+      break;
+    }
+    s->tail++;
+  }
+  __atomic_store_n(&s->memory->tail, s->tail, __ATOMIC_RELEASE);
+  return found;
+}
+
+size_t reader_drain_device(ChannelReader *r, uint32_t d) {
+  if (!r->devices[d].memory && !claim_device(r, d)) return 0;
+  return drain_ring(r, d, false);
+}
+
+static void read_counts(ChannelReader *r, uint32_t d) {
+  enum { CHUNK = 8192 };
+  static _Thread_local uint64_t counts[CHUNK];
+  DeviceState *s = &r->devices[d];
+  for (uint32_t first = 0; first < WG_CHANNEL_SITES; first += CHUNK) {
+    uint64_t at = CHANNEL_DEVICE_OFFSET(d) + CHANNEL_COUNTS_AT + (uint64_t)first * 8;
+    // Reading through the descriptor does not allocate pages that were never written.
+    if (pread(r->fd, counts, sizeof counts, (off_t)at) != (ssize_t)sizeof counts) return;
+    for (uint32_t i = 0; i < CHUNK; i++)
+      if (counts[i]) queue_add(r->queue, &(Message){.kind = MESSAGE_SITE_COUNT, .process = s->process, .a = d, .b = first + i, .c = counts[i]}, NULL);
+  }
+}
+
+void reader_close_device(ChannelReader *r, uint32_t d) {
+  DeviceState *s = &r->devices[d];
+  drain_ring(r, d, true);
+  read_counts(r, d);
+  queue_add(r->queue, &(Message){.kind = MESSAGE_DEVICE_CLOSED, .process = s->process, .a = d, .b = s->memory->lost}, NULL);
+  munmap(s->memory, CHANNEL_DEVICE_BYTES);
+  s->memory = NULL;
+  reader_clear(r, CHANNEL_DEVICE_OFFSET(d), CHANNEL_DEVICE_BYTES);
+  atomic_store(&r->header->device_lane[d], 0);
+}

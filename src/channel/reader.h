@@ -1,0 +1,49 @@
+// What the files of the command's side share.
+#ifndef WG_CHANNEL_READER_H
+#define WG_CHANNEL_READER_H
+
+#include <pthread.h>
+
+#include "channel/internal.h"
+
+typedef struct LaneState {
+  ChannelLane *memory;                     // NULL: nobody has it
+  int pid;
+  uint32_t process;                        // our number of it
+  uint64_t tail;                           // the truth; the one in the lane is for the writer
+  bool damaged, replaced, left;
+} LaneState;
+
+enum { SKIPPED_MAX = 64 };
+typedef struct DeviceState {
+  WgChannel *memory;                       // NULL: nobody has it
+  uint32_t lane, process;
+  uint32_t tail;
+  uint64_t stuck_since;                    // when the slot at the tail was first seen unfinished; 0: it is not
+  uint32_t skipped[SKIPPED_MAX], nskipped; // slots that were passed over unfinished
+} DeviceState;
+
+struct ChannelReader {
+  int fd;
+  ChannelHeader *header;
+  Queue *queue;
+  LaneState lanes[CHANNEL_LANES];
+  DeviceState devices[CHANNEL_DEVICES];
+  uint32_t last_process, still_running;
+  pthread_t thread;
+  pthread_mutex_t lock;                    // the two below
+  bool stop;
+  uint64_t deadline;
+  bool started;
+};
+
+// --- reader.c ---
+uint64_t reader_now_ms(void);
+void *reader_map(ChannelReader *r, uint64_t offset, size_t size);
+void reader_clear(ChannelReader *r, uint64_t offset, size_t size);
+// --- drain.c: how much was found ---
+size_t reader_drain_lane(ChannelReader *r, uint32_t lane);
+size_t reader_drain_device(ChannelReader *r, uint32_t device);
+void reader_close_device(ChannelReader *r, uint32_t device);
+
+#endif

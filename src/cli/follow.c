@@ -1,0 +1,96 @@
+#include "cli/follow.h"
+
+#include "report/report.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+enum { GRACE_MS = 1000, WAIT_MS = 100 };
+
+struct CliFollow {
+  const Options *options;
+  ChannelReader *reader;
+  Run run;
+  pthread_t thread;
+  bool started;
+  uint64_t printed;
+};
+
+// --- on the thread that receives ---
+
+static void print_finding(Run *r, const RunFinding *finding, void *user) {
+  CliFollow *f = user;
+  uint64_t limit = options_number(f->options, OPT_MAX_ERRORS);
+  if (f->printed == limit) log_error("%llu findings have been printed; further ones are only counted (--max-errors)", (unsigned long long)limit);
+  if (f->printed++ >= limit) return;
+  Str text = {0};
+  report_finding(r, finding, &text);
+  cli_print_lines(&text, finding->process->pid, true);
+  log_set_pid(r->main_pid);
+  str_free(&text);
+}
+
+static void print_note(Run *r, const RunNote *n, void *user) {
+  if (n->severity == SEVERITY_ERROR) log_error("%s", n->text);
+  else if (n->severity == SEVERITY_WARNING) log_line("%s", n->text);
+  else log_verbose("%s", n->text);
+}
+
+static void *receive(void *p) {
+  CliFollow *f = p;
+  ChannelSink sink;
+  run_sink(&f->run, &sink);
+  bool said = false;
+  while (channel_receive(f->reader, &sink, WAIT_MS)) {
+    const char *why;
+    run_file_commit(&f->run, false);
+    if (f->run.file && !said && run_file_failed(f->run.file, &why)) {
+      said = true;
+      log_error("%s. The program goes on; the report does too.", why);
+    }
+  }
+  return NULL;
+}
+
+// --- on the main thread ---
+
+CliFollow *cli_follow_create(const Options *o, Error *err) {
+  CliFollow *f = mem_alloc(sizeof *f);
+  f->options = o;
+  f->reader = channel_create(err);
+  if (!f->reader) {
+    free(f);
+    return NULL;
+  }
+  f->run.on_finding = print_finding;
+  f->run.on_note = print_note;
+  f->run.user = f;
+  return f;
+}
+
+bool cli_follow_start(CliFollow *f, int main_pid, Error *err) {
+  f->run.main_pid = main_pid;
+  f->run.tools = options_text(f->options, OPT_TOOL);
+  if (!channel_start(f->reader, err)) return false;
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int failed = pthread_create(&f->thread, NULL, receive, f);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  f->started = !failed;
+  return !failed || error_set(err, "cannot start a thread: %s", strerror(failed));
+}
+
+Run *cli_follow_run(CliFollow *f) { return &f->run; }
+
+void cli_follow_end(CliFollow *f) {
+  channel_stop(f->reader, GRACE_MS, &f->run.still_running);
+  if (f->started) pthread_join(f->thread, NULL);
+  f->run.unrecorded = channel_unrecorded(f->reader);
+}
+
+void cli_follow_free(CliFollow *f) {
+  channel_destroy(f->reader);
+  run_free(&f->run);
+  free(f);
+}

@@ -1,0 +1,110 @@
+#include "report/report.h"
+
+static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
+  if (!s) return;
+  uint32_t n;
+  const RunFrame *frames = run_stack_frames(r, s, &n);
+  if (!n) return;
+  str_printf(out, "  %s\n", title);
+  for (uint32_t i = 0; i < n; i++) {
+    const RunFrame *f = &frames[i];
+    str_printf(out, "    %s %s", i ? "by" : "at", f->function ? f->function : "?");
+    if (f->file) str_printf(out, " (%s:%u)", f->file, f->line);
+    else if (f->object) str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
+    else str_printf(out, " (0x%llx)", (unsigned long long)f->address);
+    str_printf(out, "%s\n", f->inlined ? " inlined" : "");
+  }
+}
+
+static void add_places(const RunFinding *f, Str *out) {
+  const RunSite *s = f->site;
+  if (!s) return;
+  for (uint32_t i = 0; i < s->nplaces; i++) {
+    const RunPlace *p = &s->places[i];
+    str_printf(out, "  %s %s:%u", i ? "inlined at" : "at", p->file ? p->file : "?", p->line);
+    str_printf(out, "%s%s\n", p->function ? " in " : "", p->function ? p->function : "");
+  }
+  if (!s->nplaces && s->function) str_printf(out, "  at line %u of the PTX, in %s (compile with -lineinfo for source lines)\n", s->ptx_line, s->function);
+  if (!s->nplaces && s->text) str_printf(out, "  instruction: %s\n", s->text);
+}
+
+static void add_three(Str *out, const uint32_t *v) { str_printf(out, "(%u,%u,%u)", v[0], v[1], v[2]); }
+
+static void add_launch(const RunFinding *f, Str *out) {
+  if (!f->has_thread && !f->kernel && !f->launch_number) return;
+  str_add(out, "  by ");
+  if (f->has_thread) {
+    str_add(out, "thread ");
+    add_three(out, f->thread);
+    str_add(out, " of block ");
+    add_three(out, f->block);
+    if (f->lanes && (f->lanes & (f->lanes - 1))) str_printf(out, " and %d more of its warp", __builtin_popcount(f->lanes) - 1);
+    str_add(out, ", ");
+  }
+  if (f->kernel) str_printf(out, "kernel %s", f->kernel->readable);
+  else str_add(out, "a kernel");
+  if (f->launch_number) str_printf(out, ", launch %u", f->launch_number);
+  if (f->launch) {
+    str_add(out, " with grid ");
+    add_three(out, f->launch->grid);
+    str_add(out, ", blocks of ");
+    add_three(out, f->launch->block);
+    str_printf(out, ", device %d", f->launch->device);
+  }
+  str_addc(out, '\n');
+}
+
+// 4096 bytes at 0x7f0000000000 allocated by cudaMalloc, as `x[1024]` where that says more.
+static void add_allocation(const RunFinding *f, Str *out) {
+  const RunAllocation *a = f->allocation;
+  if (!f->has_address) return;
+  str_printf(out, "  address 0x%llx", (unsigned long long)f->address);
+  if (!a) {
+    str_add(out, f->site && f->site->space && strcmp(f->site->space, "global") != 0 ? "\n" : ": no allocation is near\n");
+    return;
+  }
+  uint64_t end = a->base + a->size;
+  if (f->address < a->base) str_printf(out, " is %llu bytes before", (unsigned long long)(a->base - f->address));
+  else if (f->address < end) str_printf(out, " is %lld bytes inside", (long long)f->offset);
+  else str_printf(out, " is %llu bytes after the end of", (unsigned long long)(f->address - end));
+  str_printf(out, " %s%s", a->freed ? "a freed allocation" : a->name ? "the variable " : "an allocation", a->freed || !a->name ? "" : a->name);
+  str_printf(out, " of %llu bytes at 0x%llx (%s)", (unsigned long long)a->size, (unsigned long long)a->base, run_memory_kind(a->kind));
+  if (f->size && f->offset % (int64_t)f->size == 0)
+    str_printf(out, ", %s[%lld] of %u-byte elements", a->name ? a->name : "index ", (long long)(f->offset / (int64_t)f->size), f->size);
+  str_addc(out, '\n');
+}
+
+void report_finding(Run *r, const RunFinding *f, Str *out) {
+  static const char *const words[] = {"", "Note: ", "Warning: ", "Error: "};
+  str_printf(out, " \n%s%s (%s)", words[f->kind->severity], f->text ? f->text : f->kind->text, f->kind->name);
+  if (f->size && !f->text) str_printf(out, ": %u bytes", f->size);
+  if (f->site && f->site->space && !f->text) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
+  str_addc(out, '\n');
+  add_places(f, out);
+  add_launch(f, out);
+  add_allocation(f, out);
+  if (f->allocation) {
+    add_stack(r, f->allocation->stack, "allocated", out);
+    add_stack(r, f->allocation->free_stack, "freed", out);
+  }
+  add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
+  add_stack(r, f->stack, "called", out);
+}
+
+void report_repeats(Run *r, Str *out) {
+  enum { SHOWN = 100 };
+  uint32_t shown = 0, more = 0;
+  for (uint32_t i = 0; i < r->findings.len; i++) {
+    const RunFinding *f = r->findings.data[i];
+    if (f->count < 2) continue;
+    if (shown++ >= SHOWN) {
+      more++;
+      continue;
+    }
+    str_printf(out, "%llu times: %s", (unsigned long long)f->count, f->kind->name);
+    if (f->site && f->site->nplaces) str_printf(out, " at %s:%u", f->site->places[0].file ? f->site->places[0].file : "?", f->site->places[0].line);
+    if (f->kernel) str_printf(out, " in kernel %s", f->kernel->readable);
+    str_addc(out, '\n');
+  }
+  if (more) str_printf(out, "and %u more places with repeated findings\n", more);
+}

@@ -1,0 +1,177 @@
+// Writing the run file. Rows go in as they arrive, some hundred milliseconds of them to a transaction: when the command is killed
+// the file holds everything up to the last one. When it cannot be written (disk full) the run goes on without it.
+#include <sqlite3.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/internal.h"
+
+struct RunFile {
+  sqlite3 *db;
+  sqlite3_stmt *insert[TABLE_COUNT], *clear_frames;
+  char *path;
+  bool in_transaction;
+  uint64_t rows, began_ms;
+  char failure[512];                       // "": none
+};
+
+enum { COMMIT_ROWS = 20000, COMMIT_MS = 300 };
+
+static uint64_t now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool fail(RunFile *f) {
+  if (!f->failure[0]) snprintf(f->failure, sizeof f->failure, "cannot write the run file %s: %s", f->path, sqlite3_errmsg(f->db));
+  return false;
+}
+
+static bool execute(RunFile *f, const char *sql) { return sqlite3_exec(f->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail(f); }
+
+static bool prepare(RunFile *f, const char *sql, sqlite3_stmt **out) {
+  return sqlite3_prepare_v2(f->db, sql, -1, out, NULL) == SQLITE_OK || fail(f);
+}
+
+static bool make_tables(RunFile *f) {
+  char version[64];
+  snprintf(version, sizeof version, "PRAGMA user_version=%d", RUN_SCHEMA_VERSION);
+  if (!execute(f, "PRAGMA application_id=0x57475246") || !execute(f, version)) return false;
+  for (RunTable t = 0; t < TABLE_COUNT; t++) {
+    Str create = {0}, insert = {0};
+    run_create_statement(t, &create);
+    run_insert_statement(t, &insert);
+    bool ok = execute(f, create.data) && prepare(f, insert.data, &f->insert[t]);
+    str_free(&create);
+    str_free(&insert);
+    if (!ok) return false;
+  }
+  for (unsigned i = 0; i < run_nviews; i++)
+    if (!execute(f, run_views[i])) return false;
+  return execute(f, "CREATE INDEX frame_stack ON frame(stack)") && execute(f, "CREATE INDEX place_site ON place(site)") &&
+         prepare(f, "DELETE FROM frame WHERE stack=?", &f->clear_frames);
+}
+
+static void close_file(RunFile *f) {
+  for (RunTable t = 0; t < TABLE_COUNT; t++) sqlite3_finalize(f->insert[t]);
+  sqlite3_finalize(f->clear_frames);
+  sqlite3_close(f->db);
+}
+
+static void remove_old(const char *path) {
+  static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+  for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+    Str name = {0};
+    str_printf(&name, "%s%s", path, endings[i]);
+    unlink(name.data);
+    str_free(&name);
+  }
+}
+
+RunFile *run_file_create(const char *path, Error *err) {
+  RunFile *f = mem_alloc(sizeof *f);
+  f->path = mem_strdup(path);
+  remove_old(path);
+  bool ok = sqlite3_open_v2(path, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK || fail(f);
+  // WAL: a reader can look at it during the run, and what was committed survives us. No fsync: the machine is not expected to fall.
+  ok = ok && execute(f, "PRAGMA journal_mode=WAL") && execute(f, "PRAGMA synchronous=OFF") && execute(f, "BEGIN") && make_tables(f) && execute(f, "COMMIT");
+  if (ok) return f;
+  error_set(err, "%s.", f->failure);
+  close_file(f);
+  free(f->path);
+  free(f);
+  return NULL;
+}
+
+bool run_file_close(RunFile *f, Error *err) {
+  // One file without companions, when all went well.
+  if (!f->failure[0]) execute(f, "PRAGMA journal_mode=DELETE");
+  bool ok = !f->failure[0] || error_set(err, "%s. What it holds is not complete.", f->failure);
+  close_file(f);
+  free(f->path);
+  free(f);
+  return ok;
+}
+
+bool run_file_failed(const RunFile *f, const char **why) {
+  *why = f->failure;
+  return f->failure[0] != 0;
+}
+
+static bool begin(RunFile *f) {
+  if (f->in_transaction) return true;
+  if (!execute(f, "BEGIN")) return false;
+  f->in_transaction = true;
+  f->began_ms = now_ms();
+  f->rows = 0;
+  return true;
+}
+
+bool run_file_commit(Run *r, bool force) {
+  RunFile *f = r->file;
+  if (!f || f->failure[0]) return !f;
+  if (!f->in_transaction) return true;
+  if (!force && f->rows < COMMIT_ROWS && now_ms() - f->began_ms < COMMIT_MS) return true;
+  f->in_transaction = false;
+  if (execute(f, "COMMIT")) return true;
+  sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+  return false;
+}
+
+void run_save(Run *r, RunTable table, const char *kinds, ...) {
+  RunFile *f = r->file;
+  CHECK(strlen(kinds) == run_column_count(table));
+  if (!f || f->failure[0] || !begin(f)) return;
+  sqlite3_stmt *s = f->insert[table];
+  va_list ap;
+  va_start(ap, kinds);
+  for (int i = 0; kinds[i]; i++) {
+    if (kinds[i] == 'i') {
+      sqlite3_bind_int64(s, i + 1, va_arg(ap, int64_t));
+    } else if (kinds[i] == 't') {
+      const char *text = va_arg(ap, const char *);
+      if (text) sqlite3_bind_text(s, i + 1, text, -1, SQLITE_STATIC);
+      else sqlite3_bind_null(s, i + 1);
+    } else {
+      if (kinds[i] == 'x') (void)va_arg(ap, int64_t);
+      sqlite3_bind_null(s, i + 1);
+    }
+  }
+  va_end(ap);
+  if (sqlite3_step(s) != SQLITE_DONE) fail(f);
+  sqlite3_reset(s);
+  sqlite3_clear_bindings(s);
+  f->rows++;
+}
+
+void run_save_stack(Run *r, RunStack *s) {
+  RunFile *f = r->file;
+  if (!f || f->failure[0] || !begin(f)) return;
+  if (s->resolved) {
+    sqlite3_bind_int64(f->clear_frames, 1, s->id);
+    sqlite3_step(f->clear_frames);
+    sqlite3_reset(f->clear_frames);
+    for (uint32_t i = 0; i < s->nframes; i++) {
+      const RunFrame *x = &s->frames[i];
+      run_save(r, TABLE_frame, "iiitttiii", (int64_t)s->id, (int64_t)i, (int64_t)x->address, x->object, x->function, x->file, (int64_t)x->line,
+               (int64_t)x->inlined, (int64_t)x->python);
+    }
+  } else {
+    for (uint32_t i = 0; i < s->naddresses; i++)
+      run_save(r, TABLE_frame, "iii---iii", (int64_t)s->id, (int64_t)i, (int64_t)s->addresses[i], (int64_t)0, (int64_t)0, (int64_t)0);
+  }
+}
+
+void run_save_site(Run *r, RunSite *s) {
+  if (!r->file) return;
+  run_save(r, TABLE_site, "iiiittiiti", (int64_t)s->id, (int64_t)(s->module ? s->module->process->id : 0), (int64_t)s->number, (int64_t)(s->module ? s->module->id : 0),
+           s->function, s->text, (int64_t)s->ptx_line, (int64_t)s->classes, s->space, (int64_t)s->bytes);
+  for (uint32_t i = 0; i < s->nplaces; i++)
+    run_save(r, TABLE_place, "iittii", (int64_t)s->id, (int64_t)i, s->places[i].file, s->places[i].function, (int64_t)s->places[i].line, (int64_t)s->places[i].column);
+}
+
+void run_save_allocation(Run *r, const RunAllocation *a) {
+  run_save(r, TABLE_allocation, "iiiititiii", (int64_t)a->id, (int64_t)a->process->id, (int64_t)a->base, (int64_t)a->size, run_memory_kind(a->kind), (int64_t)a->device,
+           a->name, (int64_t)(a->stack ? a->stack->id : 0), (int64_t)a->freed, (int64_t)(a->free_stack ? a->free_stack->id : 0));
+}

@@ -1,0 +1,150 @@
+// Findings: the first of each place is kept in full, later ones are counted.
+#include "run/internal.h"
+
+static const RunLaunch *launch_of(Run *r, RunProcess *p, uint32_t number) {
+  if (!number) return NULL;
+  for (uint64_t i = 0; i < MIN(p->nlaunches, (uint64_t)RUN_LAUNCHES_KEPT); i++)
+    if (p->launches[i].number == number) {
+      RunLaunch *copy = ARENA_NEW(&r->arena, RunLaunch);
+      *copy = p->launches[i];
+      return copy;
+    }
+  return NULL;
+}
+
+// How far an address is from an allocation; 0: inside.
+static uint64_t distance(const RunAllocation *a, uint64_t address) {
+  if (address < a->base) return a->base - address;
+  return address - a->base < a->size ? 0 : address - a->base - a->size + 1;
+}
+
+// Live before freed, inside before near, the younger of two freed ones.
+static bool better(const RunAllocation *a, const RunAllocation *than, uint64_t address) {
+  if (!than) return true;
+  uint64_t da = distance(a, address), db = distance(than, address);
+  if (da != db) return da < db;
+  if (a->freed != than->freed) return !a->freed;
+  return a->id > than->id;
+}
+
+enum { NEAR = 1 << 20 };                   // farther away is no help
+
+static void find_allocation(Run *r, RunProcess *p, RunFinding *f) {
+  const RunAllocation *best = NULL;
+  uint32_t it = 0;
+  uint64_t base;
+  void *a;
+  while (u64map_next(&p->live, &it, &base, &a))
+    if (better(a, best, f->address)) best = a;
+  for (uint64_t i = 0; i < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); i++)
+    if (better(p->freed[i], best, f->address)) best = p->freed[i];
+  if (!best || distance(best, f->address) > NEAR) return;
+  RunAllocation *copy = ARENA_NEW(&r->arena, RunAllocation);
+  *copy = *best;
+  f->allocation = copy;
+  f->offset = (int64_t)(f->address - best->base);
+}
+
+static void add(Run *r, RunFinding *f) {
+  f->id = ++r->last_id;
+  vec_push(&r->findings, f);
+  if (r->on_finding) r->on_finding(r, f, r->user);
+}
+
+static bool is_full(Run *r) {
+  if (r->findings.len < RUN_FINDINGS_KEPT) return false;
+  r->findings_left_out++;
+  if (!r->places_left_out++) run_add_note(r, NULL, SEVERITY_WARNING, "more than %d places with findings: the others are only counted", RUN_FINDINGS_KEPT);
+  return true;
+}
+
+void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *places, uint32_t nplaces) {
+  const ChannelKindInfo *kind = channel_kind((uint32_t)e->kind);
+  if (!kind) return;
+  RunKernel *kernel = u64map_get(&p->kernels, e->kernel);
+  RunStack *stack = u64map_get(&p->stacks, e->stack);
+  // Addresses and threads differ from one time to the next: a place is the source line, or else the sentence.
+  Str key = {0};
+  str_printf(&key, "%u %s %s", p->id, kind->name, kernel ? kernel->name : "");
+  if (nplaces) str_printf(&key, " %s:%u", places[0].file ? places[0].file : "", places[0].line);
+  else str_printf(&key, " %u %s", stack ? stack->id : 0, e->text ? e->text : "");
+  RunFinding *f = strmap_get(&r->finding_keys, key.data);
+  if (f) {
+    f->count++;
+  } else if (!is_full(r)) {
+    f = ARENA_NEW(&r->arena, RunFinding);
+    *f = (RunFinding){.process = p, .kind = kind, .text = run_text(r, e->text), .kernel = kernel, .launch = launch_of(r, p, (uint32_t)e->launch),
+                      .launch_number = (uint32_t)e->launch, .has_thread = e->flags & FINDING_HAS_THREAD, .has_address = e->flags & FINDING_HAS_ADDRESS,
+                      .block = {(uint32_t)e->block_x, (uint32_t)e->block_y, (uint32_t)e->block_z},
+                      .thread = {(uint32_t)e->thread_x, (uint32_t)e->thread_y, (uint32_t)e->thread_z},
+                      .size = (uint32_t)e->size, .address = e->address, .stack = stack, .count = 1};
+    if (nplaces) {
+      f->site = ARENA_NEW(&r->arena, RunSite);
+      *f->site = (RunSite){.id = ++r->last_id, .number = UINT64_MAX, .places = places, .nplaces = nplaces};
+      run_save_site(r, f->site);
+    }
+    if (f->has_address) find_allocation(r, p, f);
+    strmap_put(&r->finding_keys, arena_strdup(&r->arena, key.data), f);
+    add(r, f);
+  }
+  str_free(&key);
+}
+
+static bool has_memory_address(const ChannelKindInfo *kind) {
+  switch ((ChannelKind)kind->number) {
+  case KIND_OOB_READ: case KIND_OOB_WRITE: case KIND_OOB_ATOMIC: case KIND_USE_AFTER_FREE: case KIND_MISALIGNED:
+  case KIND_UNINIT_USE: case KIND_RACE_GLOBAL: case KIND_RACE_SHARED: case KIND_RACE_HOST: case KIND_BARRIER_MISUSE: return true;
+  default: return false;
+  }
+}
+
+static bool is_global(const RunSite *s) { return !s || !s->space || strcmp(s->space, "global") == 0 || strcmp(s->space, "generic") == 0; }
+
+static RunFinding *device_finding(Run *r, RunProcess *p, const ChannelKindInfo *kind, uint32_t site) {
+  RunFinding *f = ARENA_NEW(&r->arena, RunFinding);
+  *f = (RunFinding){.process = p, .kind = kind, .site = u64map_get(&p->sites, (uint64_t)site + 1)};
+  u64map_put(&p->found, (uint64_t)site + 1, f);
+  return f;
+}
+
+void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
+  const ChannelKindInfo *kind = channel_kind(d->kind);
+  if (!kind) return;
+  RunFinding *f = u64map_get(&p->found, (uint64_t)d->site + 1);
+  if (f || is_full(r)) return;             // counted by the device itself
+  f = device_finding(r, p, kind, d->site);
+  f->launch_number = d->launch;
+  f->launch = launch_of(r, p, d->launch);
+  f->kernel = f->launch ? u64map_get(&p->kernels, f->launch->kernel) : NULL;
+  f->has_thread = true;
+  memcpy(f->block, d->block, sizeof f->block);
+  memcpy(f->thread, d->thread, sizeof f->thread);
+  f->lanes = d->lanes;
+  f->size = d->size;
+  f->has_address = has_memory_address(kind);
+  f->address = d->address;
+  memcpy(f->value, d->value, sizeof f->value);
+  memcpy(f->extra, d->extra, sizeof f->extra);
+  if (f->has_address && is_global(f->site)) find_allocation(r, p, f);
+  f->count = 1;
+  add(r, f);
+}
+
+void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
+  RunFinding *f = u64map_get(&p->found, (uint64_t)site + 1);
+  if (f) {
+    // A site may report through several device channels; the first count replaces the one that stands for the record.
+    f->count = f->counted ? f->count + count : count;
+    f->counted = true;
+    return;
+  }
+  // Its first finding found no slot in time.
+  const RunSite *s = u64map_get(&p->sites, (uint64_t)site + 1);
+  r->findings_left_out += count;
+  r->places_left_out++;
+  if (s && s->nplaces)
+    run_add_note(r, p, SEVERITY_WARNING, "%llu findings at %s:%u could not be described: they came faster than they could be read", (unsigned long long)count,
+                 s->places[0].file ? s->places[0].file : "?", s->places[0].line);
+  else
+    run_add_note(r, p, SEVERITY_WARNING, "%llu findings of one instruction could not be described: they came faster than they could be read", (unsigned long long)count);
+}

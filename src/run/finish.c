@@ -1,0 +1,78 @@
+// The part of a run file that is known only at the end of the run.
+#include "run/internal.h"
+
+static void save_meta(Run *r, const char *key, const char *value) { run_save(r, TABLE_meta, "tt", key, value); }
+
+static void save_number(Run *r, const char *key, int64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%lld", (long long)value);
+  save_meta(r, key, text);
+}
+
+static void save_all_meta(Run *r) {
+  save_meta(r, "warpgrind", WARPGRIND_VERSION);
+  save_meta(r, "program", r->program);
+  save_meta(r, "device", r->device);
+  save_meta(r, "tools", r->tools);
+  save_meta(r, "end", r->end);
+  save_meta(r, "failure", r->failure);
+  save_number(r, "exit_code", r->exit_code);
+  save_number(r, "pid", r->main_pid);
+  save_number(r, "launches", (int64_t)r->launches);
+  save_number(r, "checked_launches", (int64_t)r->checked_launches);
+  save_number(r, "different_kernels", (int64_t)r->different_kernels);
+  save_number(r, "findings_left_out", (int64_t)r->findings_left_out);
+  save_number(r, "places_left_out", (int64_t)r->places_left_out);
+  save_number(r, "processes_unrecorded", r->unrecorded);
+  save_number(r, "processes_still_running", r->still_running);
+}
+
+static void save_kernel(Run *r, const RunKernel *k) {
+  run_save(r, TABLE_kernel, "iiittiiittt", (int64_t)k->id, (int64_t)k->process->id, (int64_t)(k->module ? k->module->id : 0), k->name, k->readable, (int64_t)k->launches,
+           (int64_t)k->checked, (int64_t)k->covered, k->reason, k->cure, k->note);
+}
+
+static void save_finding(Run *r, const RunFinding *f) {
+  char kinds[32];
+  snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiii", f->has_thread ? "iiiiiii" : "xxxxxxx", f->has_address ? "iiii" : "xiii");
+  run_save(r, TABLE_finding, kinds, (int64_t)f->id, (int64_t)f->process->id, f->kind->name, channel_severity_name(f->kind->severity), f->text,
+           (int64_t)(f->kernel ? f->kernel->id : 0), (int64_t)f->launch_number, (int64_t)(f->site ? f->site->id : 0),
+           (int64_t)f->block[0], (int64_t)f->block[1], (int64_t)f->block[2], (int64_t)f->thread[0], (int64_t)f->thread[1], (int64_t)f->thread[2], (int64_t)f->lanes,
+           (int64_t)f->address, (int64_t)f->size, (int64_t)(f->allocation ? f->allocation->id : 0), f->offset,
+           (int64_t)f->value[0], (int64_t)f->value[1], (int64_t)f->value[2], (int64_t)f->value[3], (int64_t)f->extra[0], (int64_t)f->extra[1], (int64_t)f->extra[2],
+           (int64_t)(f->stack ? f->stack->id : 0), (int64_t)f->count);
+}
+
+static void save_count(Run *r, const RunCount *c) {
+  int64_t id = ++r->last_id;
+  run_save(r, TABLE_count_row, "ittiiiiiiiii", id, c->kernel, c->file, (int64_t)c->line, (int64_t)c->total, (int64_t)c->warp_total, (int64_t)c->loads, (int64_t)c->stores,
+           (int64_t)c->atomics, (int64_t)c->load_bytes, (int64_t)c->store_bytes, (int64_t)c->atomic_bytes);
+  for (unsigned i = 0; i < ARRAY_LEN(c->classes); i++)
+    if (c->classes[i] && run_class_name(i)) run_save(r, TABLE_count_class, "iti", id, run_class_name(i), (int64_t)c->classes[i]);
+}
+
+static void resolve_stacks(Run *r) {
+  for (uint32_t i = 0; i < r->processes.len; i++) {
+    uint32_t it = 0, n;
+    uint64_t id;
+    void *stack;
+    while (u64map_next(&r->processes.data[i]->stacks, &it, &id, &stack)) run_stack_frames(r, stack, &n);
+  }
+}
+
+bool run_file_finish(Run *r, Error *err) {
+  if (!r->file) return true;
+  resolve_stacks(r);
+  for (uint32_t i = 0; i < r->kernels.len; i++) save_kernel(r, r->kernels.data[i]);
+  for (uint32_t i = 0; i < r->findings.len; i++) save_finding(r, r->findings.data[i]);
+  for (uint32_t i = 0; i < r->counts.len; i++) save_count(r, r->counts.data[i]);
+  for (uint32_t i = 0; i < r->notes.len; i++) {
+    const RunNote *n = &r->notes.data[i];
+    run_save(r, TABLE_note, "iitt", (int64_t)(i + 1), (int64_t)(n->process ? n->process->id : 0), channel_severity_name(n->severity), n->text);
+  }
+  save_all_meta(r);
+  run_file_commit(r, true);
+  bool ok = run_file_close(r->file, err);
+  r->file = NULL;
+  return ok;
+}

@@ -1,0 +1,35 @@
+#ifndef WG_RUN_INTERNAL_H
+#define WG_RUN_INTERNAL_H
+
+#include "run/run.h"
+
+// --- finding.c ---
+void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *places, uint32_t nplaces);
+void run_device_finding(Run *r, RunProcess *p, const WgFinding *f);
+void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
+
+// --- file.c: one row each; nothing where no file is kept ---
+typedef enum RunTable {
+#define COLUMN(name, type)
+#define TABLE(name, columns) TABLE_##name,
+#define VIEW(name, select)
+#include "run/schema.def"
+  TABLE_COUNT
+} RunTable;
+// The columns in order: i int64_t, t const char *, x int64_t that is not known (NULL), - NULL without an argument.
+void run_save(Run *r, RunTable table, const char *kinds, ...);
+void run_save_stack(Run *r, RunStack *s);                // its frames, resolved or not
+void run_save_site(Run *r, RunSite *s);
+void run_save_allocation(Run *r, const RunAllocation *a);
+
+bool run_file_close(RunFile *f, Error *err);
+
+// --- schema.c ---
+extern const char *const run_tables[TABLE_COUNT];        // names
+extern const char *const run_views[];                    // statements that make them
+extern const unsigned run_nviews;
+void run_create_statement(RunTable t, Str *out);
+void run_insert_statement(RunTable t, Str *out);
+unsigned run_column_count(RunTable t);
+
+#endif

@@ -1,0 +1,208 @@
+// Reading a run file, so that its report can be printed again. Launches and allocations are read only as far as findings need
+// them; whoever wants more asks with SQL.
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "run/internal.h"
+
+typedef struct Load {
+  Run *run;
+  sqlite3 *db;
+  Error *err;
+  U64Map processes, kernels, sites, stacks, allocations, modules;    // by id in the file
+} Load;
+
+bool run_file_check(void *sqlite, const char *path, Error *err) {
+  sqlite3 *db = sqlite;
+  int64_t application = 0, version = 0;
+  sqlite3_stmt *s;
+  if (sqlite3_prepare_v2(db, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v", -1, &s, NULL) != SQLITE_OK ||
+      sqlite3_step(s) != SQLITE_ROW) {
+    error_set(err, "%s is not a run file of Warpgrind: %s.", path, sqlite3_errmsg(db));
+    sqlite3_finalize(s);
+    return false;
+  }
+  application = sqlite3_column_int64(s, 0);
+  version = sqlite3_column_int64(s, 1);
+  sqlite3_finalize(s);
+  if (application != 0x57475246) return error_set(err, "%s is not a run file of Warpgrind.", path);
+  if (version != RUN_SCHEMA_VERSION)
+    return error_set(err, "%s was written by %s version of Warpgrind: its tables have version %lld and this Warpgrind reads version %d. "
+                     "Open it with the version that made it, or with sqlite3.", path, version > RUN_SCHEMA_VERSION ? "a newer" : "an older", (long long)version, RUN_SCHEMA_VERSION);
+  return true;
+}
+
+typedef void EachRow(Load *l, sqlite3_stmt *s);
+
+static bool each(Load *l, const char *sql, EachRow *row) {
+  sqlite3_stmt *s;
+  if (sqlite3_prepare_v2(l->db, sql, -1, &s, NULL) != SQLITE_OK) return error_set(l->err, "%s.", sqlite3_errmsg(l->db));
+  int code;
+  while ((code = sqlite3_step(s)) == SQLITE_ROW) row(l, s);
+  sqlite3_finalize(s);
+  return code == SQLITE_DONE || error_set(l->err, "%s.", sqlite3_errmsg(l->db));
+}
+
+static uint64_t number(sqlite3_stmt *s, int i) { return (uint64_t)sqlite3_column_int64(s, i); }
+static uint32_t small(sqlite3_stmt *s, int i) { return (uint32_t)sqlite3_column_int64(s, i); }
+static const char *text(Load *l, sqlite3_stmt *s, int i) { return run_text(l->run, (const char *)sqlite3_column_text(s, i)); }
+
+static void meta_row(Load *l, sqlite3_stmt *s) {
+  Run *r = l->run;
+  const char *key = text(l, s, 0), *value = text(l, s, 1);
+  const struct { const char *key; const char **to; } texts[] = {
+    {"program", &r->program}, {"device", &r->device}, {"tools", &r->tools}, {"end", &r->end}, {"failure", &r->failure}};
+  const struct { const char *key; uint64_t *to; } numbers[] = {
+    {"launches", &r->launches}, {"checked_launches", &r->checked_launches}, {"different_kernels", &r->different_kernels},
+    {"findings_left_out", &r->findings_left_out}, {"places_left_out", &r->places_left_out}};
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    if (strcmp(key, texts[i].key) == 0) *texts[i].to = value;
+  for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+    if (value && strcmp(key, numbers[i].key) == 0) *numbers[i].to = strtoull(value, NULL, 10);
+  if (value && strcmp(key, "exit_code") == 0) r->exit_code = atoi(value);
+  if (value && strcmp(key, "pid") == 0) r->main_pid = atoi(value);
+  if (value && strcmp(key, "processes_still_running") == 0) r->still_running = (uint32_t)atoi(value);
+  if (value && strcmp(key, "processes_unrecorded") == 0) r->unrecorded = (uint32_t)atoi(value);
+}
+
+static void process_row(Load *l, sqlite3_stmt *s) {
+  RunProcess *p = ARENA_NEW(&l->run->arena, RunProcess);
+  *p = (RunProcess){.id = small(s, 0), .pid = (int)small(s, 1), .parent = (int)small(s, 2), .program = text(l, s, 3), .arguments = text(l, s, 4), .device = text(l, s, 5)};
+  vec_push(&l->run->processes, p);
+  u64map_put(&l->processes, p->id, p);
+}
+
+static void module_row(Load *l, sqlite3_stmt *s) {
+  RunModule *m = ARENA_NEW(&l->run->arena, RunModule);
+  *m = (RunModule){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .name = text(l, s, 2), .what = text(l, s, 3)};
+  u64map_put(&l->modules, m->id, m);
+}
+
+static void kernel_row(Load *l, sqlite3_stmt *s) {
+  RunKernel *k = ARENA_NEW(&l->run->arena, RunKernel);
+  *k = (RunKernel){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .module = u64map_get(&l->modules, number(s, 2)), .name = text(l, s, 3),
+                   .readable = text(l, s, 4), .launches = number(s, 5), .checked = number(s, 6), .covered = small(s, 7) != 0, .reason = text(l, s, 8), .cure = text(l, s, 9), .note = text(l, s, 10)};
+  vec_push(&l->run->kernels, k);
+  u64map_put(&l->kernels, k->id, k);
+}
+
+static RunStack *stack_of(Load *l, uint64_t id) {
+  if (!id) return NULL;
+  RunStack *k = u64map_get(&l->stacks, id);
+  if (k) return k;
+  k = ARENA_NEW(&l->run->arena, RunStack);
+  k->id = (uint32_t)id;
+  k->resolved = true;
+  sqlite3_stmt *s;
+  if (sqlite3_prepare_v2(l->db, "SELECT address, object, function, file, line, inlined, python FROM frame WHERE stack=? ORDER BY depth", -1, &s, NULL) == SQLITE_OK) {
+    VEC(RunFrame) frames = {0};
+    sqlite3_bind_int64(s, 1, (int64_t)id);
+    while (sqlite3_step(s) == SQLITE_ROW)
+      vec_push(&frames, (RunFrame){.address = number(s, 0), .object = text(l, s, 1), .function = text(l, s, 2), .file = text(l, s, 3), .line = small(s, 4), .inlined = small(s, 5) != 0, .python = small(s, 6) != 0});
+    k->frames = ARENA_ARRAY(&l->run->arena, RunFrame, frames.len);
+    if (frames.len) memcpy(k->frames, frames.data, frames.len * sizeof(RunFrame));
+    k->nframes = frames.len;
+    vec_free(&frames);
+  }
+  sqlite3_finalize(s);
+  u64map_put(&l->stacks, id, k);
+  return k;
+}
+
+static void site_row(Load *l, sqlite3_stmt *s) {
+  RunSite *x = ARENA_NEW(&l->run->arena, RunSite);
+  *x = (RunSite){.id = small(s, 0), .number = number(s, 2), .module = u64map_get(&l->modules, number(s, 3)), .function = text(l, s, 4), .text = text(l, s, 5),
+                 .ptx_line = small(s, 6), .classes = small(s, 7), .space = text(l, s, 8), .bytes = small(s, 9)};
+  u64map_put(&l->sites, x->id, x);
+}
+
+static void place_row(Load *l, sqlite3_stmt *s) {
+  RunSite *x = u64map_get(&l->sites, number(s, 0));
+  if (!x) return;
+  RunPlace *more = ARENA_ARRAY(&l->run->arena, RunPlace, x->nplaces + 1);
+  if (x->nplaces) memcpy(more, x->places, x->nplaces * sizeof *more);
+  more[x->nplaces++] = (RunPlace){text(l, s, 2), text(l, s, 3), small(s, 4), small(s, 5)};
+  x->places = more;
+}
+
+static void allocation_row(Load *l, sqlite3_stmt *s) {
+  RunAllocation *a = ARENA_NEW(&l->run->arena, RunAllocation);
+  *a = (RunAllocation){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .base = number(s, 2), .size = number(s, 3), .device = (int)small(s, 5),
+                       .name = text(l, s, 6), .stack = stack_of(l, number(s, 7)), .freed = small(s, 8) != 0, .free_stack = stack_of(l, number(s, 9))};
+  const char *kind = text(l, s, 4);
+  while (kind && a->kind < 16 && strcmp(run_memory_kind(a->kind), kind) != 0) a->kind++;
+  u64map_put(&l->allocations, a->id, a);
+}
+
+static void finding_row(Load *l, sqlite3_stmt *s) {
+  RunFinding *f = ARENA_NEW(&l->run->arena, RunFinding);
+  const char *kind = text(l, s, 2);
+  *f = (RunFinding){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .kind = channel_kind_named(kind ? kind : ""), .text = text(l, s, 4),
+                    .kernel = u64map_get(&l->kernels, number(s, 5)), .launch_number = small(s, 6), .site = u64map_get(&l->sites, number(s, 7)),
+                    .has_thread = sqlite3_column_type(s, 8) != SQLITE_NULL, .has_address = sqlite3_column_type(s, 15) != SQLITE_NULL,
+                    .lanes = small(s, 14), .address = number(s, 15), .size = small(s, 16), .allocation = u64map_get(&l->allocations, number(s, 17)), .offset = (int64_t)number(s, 18),
+                    .stack = stack_of(l, number(s, 26)), .count = number(s, 27), .counted = true};
+  for (int i = 0; i < 3; i++) f->block[i] = small(s, 8 + i), f->thread[i] = small(s, 11 + i), f->extra[i] = number(s, 23 + i);
+  for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);
+  if (sqlite3_column_type(s, 28) != SQLITE_NULL) {
+    RunLaunch *launch = ARENA_NEW(&l->run->arena, RunLaunch);
+    launch->number = f->launch_number;
+    for (int i = 0; i < 3; i++) launch->grid[i] = small(s, 28 + i), launch->block[i] = small(s, 31 + i);
+    launch->device = (int)small(s, 34);
+    launch->stack = stack_of(l, number(s, 35));
+    f->launch = launch;
+  }
+  if (f->kind && f->process) vec_push(&l->run->findings, f);
+}
+
+static void count_row(Load *l, sqlite3_stmt *s) {
+  RunCount *c = run_count_row(l->run, text(l, s, 1), text(l, s, 2), small(s, 3));
+  if (!c) return;
+  c->total = number(s, 4), c->warp_total = number(s, 5), c->loads = number(s, 6), c->stores = number(s, 7), c->atomics = number(s, 8);
+  c->load_bytes = number(s, 9), c->store_bytes = number(s, 10), c->atomic_bytes = number(s, 11);
+}
+
+static void class_row(Load *l, sqlite3_stmt *s) {
+  RunCount *c = run_count_row(l->run, text(l, s, 0), text(l, s, 1), small(s, 2));
+  const char *name = text(l, s, 3);
+  for (unsigned i = 0; c && name && run_class_name(i); i++)
+    if (strcmp(run_class_name(i), name) == 0) c->classes[i] = number(s, 4);
+}
+
+static void note_row(Load *l, sqlite3_stmt *s) {
+  const char *severity = text(l, s, 2);
+  RunNote n = {u64map_get(&l->processes, number(s, 1)), SEVERITY_NOTE, text(l, s, 3)};
+  while (severity && n.severity < SEVERITY_ERROR && strcmp(channel_severity_name(n.severity), severity) != 0) n.severity++;
+  vec_push(&l->run->notes, n);
+}
+
+static bool load_all(Load *l) {
+  return each(l, "SELECT * FROM meta", meta_row) && each(l, "SELECT * FROM process ORDER BY id", process_row) && each(l, "SELECT * FROM module", module_row) &&
+         each(l, "SELECT * FROM kernel ORDER BY id", kernel_row) &&
+         each(l, "SELECT * FROM site WHERE id IN (SELECT site FROM finding)", site_row) &&
+         each(l, "SELECT * FROM place WHERE site IN (SELECT site FROM finding) ORDER BY site, depth", place_row) &&
+         each(l, "SELECT * FROM allocation WHERE id IN (SELECT allocation FROM finding)", allocation_row) &&
+         each(l, "SELECT f.*, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.device, n.stack FROM finding f "
+                 "LEFT JOIN launch n ON n.process = f.process AND n.number = f.launch AND f.launch > 0 ORDER BY f.id", finding_row) &&
+         each(l, "SELECT * FROM count_row ORDER BY id", count_row) &&
+         each(l, "SELECT r.kernel, r.file, r.line, c.class, c.executed FROM count_class c JOIN count_row r ON r.id = c.row", class_row) &&
+         each(l, "SELECT * FROM note ORDER BY id", note_row);
+}
+
+bool run_load(const char *path, Run *r, Error *err) {
+  Load l = {.run = r, .err = err};
+  if (access(path, R_OK) != 0) return error_set(err, "%s: there is no such file, or it may not be read.", path);
+  if (sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+    error_set(err, "%s: %s.", path, sqlite3_errmsg(l.db));
+    sqlite3_close(l.db);
+    return false;
+  }
+  Error why = {{0}};
+  l.err = &why;
+  bool ok = run_file_check(l.db, path, &why) && load_all(&l);
+  if (!ok) error_set(err, "%s%s%s", strncmp(why.text, path, strlen(path)) ? path : "", strncmp(why.text, path, strlen(path)) ? ": " : "", why.text);
+  U64Map *maps[] = {&l.processes, &l.kernels, &l.sites, &l.stacks, &l.allocations, &l.modules};
+  for (size_t i = 0; i < ARRAY_LEN(maps); i++) u64map_free(maps[i]);
+  sqlite3_close(l.db);
+  return ok;
+}

@@ -1,0 +1,90 @@
+#include "run/run.h"
+
+void run_free(Run *r) {
+  strmap_free(&r->texts);
+  strmap_free(&r->count_keys);
+  strmap_free(&r->finding_keys);
+  for (uint32_t i = 0; i < r->processes.len; i++) {
+    RunProcess *p = r->processes.data[i];
+    uint32_t it = 0;
+    uint64_t base;
+    void *a;
+    while (u64map_next(&p->live, &it, &base, &a)) free(a);
+    U64Map *maps[] = {&p->strings, &p->stacks, &p->modules, &p->kernels, &p->sites, &p->live, &p->found, &p->open_devices};
+    for (size_t k = 0; k < ARRAY_LEN(maps); k++) u64map_free(maps[k]);
+    vec_free(&p->objects);
+    free(p->launches);
+    for (uint64_t k = 0; k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++) free(p->freed[k]);
+    free(p->freed);
+  }
+  vec_free(&r->processes);
+  vec_free(&r->kernels);
+  vec_free(&r->findings);
+  vec_free(&r->counts);
+  vec_free(&r->notes);
+  arena_free(&r->arena);
+}
+
+const char *run_text(Run *r, const char *text) {
+  if (!text) return NULL;
+  char *known = strmap_get(&r->texts, text);
+  if (known) return known;
+  known = arena_strdup(&r->arena, text);
+  strmap_put(&r->texts, known, known);
+  return known;
+}
+
+const char *run_readable_name(Run *r, const char *name) {
+  if (!r->names) r->names = symbol_table_new();
+  return symbol_readable_name(r->names, name);
+}
+
+void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...) {
+  char text[4096];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  RunNote note = {p, severity, run_text(r, text)};
+  vec_push(&r->notes, note);
+  if (r->on_note) r->on_note(r, &note, r->user);
+}
+
+uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places) {
+  uint64_t n = 0, where = 0;
+  for (uint32_t i = 0; i < r->findings.len; i++) {
+    if (r->findings.data[i]->kind->severity < at_least) continue;
+    n += r->findings.data[i]->count;
+    where++;
+  }
+  if (at_least == SEVERITY_ERROR) n += r->findings_left_out, where += r->places_left_out;
+  if (places) *places = where;
+  return n;
+}
+
+RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t line) {
+  Str key = {0};
+  str_printf(&key, "%s\n%s\n%u", kernel, file ? file : "", line);
+  RunCount *c = strmap_get(&r->count_keys, key.data);
+  if (!c && r->counts.len < RUN_COUNTS_KEPT) {
+    c = ARENA_NEW(&r->arena, RunCount);
+    *c = (RunCount){.kernel = run_text(r, kernel), .file = run_text(r, file), .line = line};
+    strmap_put(&r->count_keys, arena_strdup(&r->arena, key.data), c);
+    vec_push(&r->counts, c);
+  }
+  str_free(&key);
+  return c;
+}
+
+const char *run_memory_kind(uint32_t kind) {
+  static const char *const names[] = {"device", "pinned", "managed", "pool", "variable", "array", "virtual"};
+  return kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+}
+
+const char *run_class_name(unsigned bit) {
+  static const char *const names[] = {
+    "load", "store", "atomic", "sync", "branch", "return", "call", "int", "float", "compare", "select", "move", "convert", "warp",
+    "tensor", "texture", "surface", "async", "memfence", "address", "hint",
+  };
+  return bit < ARRAY_LEN(names) ? names[bit] : NULL;
+}

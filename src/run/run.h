@@ -1,0 +1,161 @@
+// run: what is known of a run. receive.c builds it from what arrives through the channel; file.c keeps it in a run file (SQLite,
+// docs/run-file.md) and load.c reads it from one, so that a report can be printed at the end of the run or any time later.
+// One thread uses a Run. Memory is bounded: launches and freed allocations are remembered up to a number, findings too.
+#ifndef WG_RUN_H
+#define WG_RUN_H
+
+#include "base/base.h"
+#include "channel/channel.h"
+#include "symbol/symbol.h"
+
+typedef struct RunPlace { const char *file, *function; uint32_t line, column; } RunPlace;      // file NULL: not known
+typedef struct RunFrame { const char *function, *file, *object; uint32_t line; uint64_t address; bool inlined, python; } RunFrame;
+typedef struct RunProcess RunProcess;
+
+typedef struct RunStack {
+  uint32_t id;
+  RunProcess *process;
+  uint64_t *addresses; uint32_t naddresses;
+  const char *python;                      // lines "file:line:function"
+  SymbolTable *symbols;                    // what was loaded when it was taken
+  RunFrame *frames; uint32_t nframes;      // see run_stack_frames
+  bool resolved;
+} RunStack;
+
+typedef struct RunModule { uint32_t id; RunProcess *process; const char *name, *what; uint64_t hash; } RunModule;
+
+typedef struct RunKernel {
+  uint32_t id;
+  RunProcess *process;
+  RunModule *module;
+  const char *name, *readable;             // as linked, as written
+  bool covered;
+  const char *reason, *cure, *note;        // why it is not checked
+  uint64_t launches, checked;
+} RunKernel;
+
+typedef struct RunSite {                   // where something was found or may be; PTX alone where there are no places
+  uint32_t id;
+  uint64_t number;                         // the process's number of it; UINT64_MAX: made for a finding of the host
+  RunModule *module;
+  const char *function, *text;
+  const char *space;                       // "global"
+  uint32_t ptx_line, classes, bytes;
+  RunPlace *places; uint32_t nplaces;
+  bool saved;
+} RunSite;
+
+typedef struct RunLaunch {
+  uint32_t id, number, kernel;             // kernel: the process's number
+  uint32_t grid[3], block[3], cluster[3], shared, flags;
+  int device;
+  uint64_t stream, time_ns;
+  RunStack *stack;
+} RunLaunch;
+
+typedef struct RunAllocation {
+  uint32_t id;
+  RunProcess *process;
+  uint64_t base, size;
+  uint32_t kind;                           // SessionMemoryKind
+  int device;
+  const char *name;                        // of a variable
+  RunStack *stack, *free_stack;
+  bool freed;
+} RunAllocation;
+
+typedef struct RunFinding {
+  uint32_t id;
+  RunProcess *process;
+  const ChannelKindInfo *kind;
+  const char *text;                        // the sentence, for findings of the host; NULL otherwise
+  RunKernel *kernel;
+  const RunLaunch *launch;                 // NULL: not known any more
+  uint32_t launch_number;                  // 0: not about a launch
+  RunSite *site;
+  bool has_thread, has_address;
+  uint32_t block[3], thread[3], lanes, size;
+  uint64_t address, value[4], extra[3];
+  const RunAllocation *allocation;         // the one the address is in or near to
+  int64_t offset;                          // from its start
+  RunStack *stack;                         // of the host, where it is not about a launch
+  uint64_t count;
+  bool counted;                            // by the device, exactly
+} RunFinding;
+
+typedef struct RunCount {                  // one source line of one kernel, or all of a kernel
+  const char *kernel, *file; uint32_t line;          // file NULL: a line of PTX
+  uint64_t total, warp_total, loads, stores, atomics, load_bytes, store_bytes, atomic_bytes;
+  uint64_t classes[24];                    // by bit number of PtxClass
+} RunCount;
+
+typedef struct RunNote { RunProcess *process; Severity severity; const char *text; } RunNote;
+
+enum { RUN_LAUNCHES_KEPT = 1 << 16, RUN_FREED_KEPT = 1 << 16, RUN_FINDINGS_KEPT = 100000, RUN_COUNTS_KEPT = 1 << 20 };
+
+struct RunProcess {
+  uint32_t id;
+  int pid, parent;
+  const char *program, *arguments, *device;
+  bool ended;                              // it said so itself
+  U64Map strings, stacks, modules, kernels, sites, live, found;      // by the process's own numbers; live: by base; found: by site
+  U64Map open_devices;                     // channels whose end it has not announced
+  SymbolTable *symbols;
+  VEC(WhereObject) objects;                // in symbols
+  RunLaunch *launches; uint64_t nlaunches; // the last ones
+  RunAllocation **freed; uint64_t nfreed;  // the last ones
+};
+
+typedef struct RunFile RunFile;
+typedef struct Run {
+  Arena arena;
+  StrMap texts;                            // every string once
+  const char *program, *device, *tools;    // tools: "count", "none"
+  VEC(RunProcess *) processes;
+  VEC(RunKernel *) kernels;
+  VEC(RunFinding *) findings;
+  VEC(RunCount *) counts;
+  VEC(RunNote) notes;
+  StrMap count_keys, finding_keys;
+  uint64_t findings_left_out, places_left_out;       // beyond RUN_FINDINGS_KEPT, or without a description
+  uint64_t launches, checked_launches;     // kernel launches of all processes
+  uint64_t different_kernels;
+  uint32_t last_id;
+  uint32_t still_running, unrecorded;      // processes
+  int exit_code, main_pid;
+  const char *end;                         // "exit code 3"
+  const char *failure;                     // why Warpgrind could not do its work; NULL: it could
+  SymbolTable *names;                      // for demangling
+  RunFile *file;                           // NULL: none is kept
+  // A finding that is new; repeats are only counted. A line for the report. May be NULL.
+  void (*on_finding)(struct Run *run, const RunFinding *f, void *user);
+  void (*on_note)(struct Run *run, const RunNote *n, void *user);
+  void *user;
+} Run;
+
+// --- model.c ---
+void run_free(Run *r);
+const char *run_text(Run *r, const char *text);          // the run's own copy; NULL stays NULL
+const char *run_readable_name(Run *r, const char *name); // demangled
+void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...) PRINTF_LIKE(4, 5);
+uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places);   // repeats included
+RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t line);
+const char *run_memory_kind(uint32_t kind);              // "device"
+const char *run_class_name(unsigned bit);                // "load"; NULL: no such class
+
+// --- receive.c ---
+void run_sink(Run *r, ChannelSink *sink);                // what arrives goes into r
+
+// --- stacks.c ---
+const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);   // symbolized when first asked for
+
+// --- file.c, load.c, schema.c: the run file ---
+enum { RUN_SCHEMA_VERSION = 1 };
+RunFile *run_file_create(const char *path, Error *err);  // replaces what was there
+bool run_file_commit(Run *r, bool force);                // now and then; false: writing has failed, the run has a note about it
+bool run_file_finish(Run *r, Error *err);                // everything that is known only at the end; closes it
+bool run_file_failed(const RunFile *f, const char **why);
+bool run_load(const char *path, Run *r, Error *err);
+bool run_file_check(void *sqlite, const char *path, Error *err);      // is it a run file, of a version we know?
+
+#endif

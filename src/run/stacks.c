@@ -1,0 +1,45 @@
+// Return addresses to functions, files and lines. Python frames come first: they are what a Python programmer called.
+#include "run/internal.h"
+
+enum { INLINED_MAX = 16 };
+
+static uint32_t python_frames(Run *r, const char *text, RunFrame *out, uint32_t max) {
+  uint32_t n = 0;
+  for (const char *line = text; line && *line && n < max; n++) {
+    const char *end = strchr(line, '\n');
+    size_t length = end ? (size_t)(end - line) : strlen(line);
+    char copy[1024];
+    snprintf(copy, sizeof copy, "%.*s", (int)MIN(length, sizeof copy - 1), line);
+    char *function = strrchr(copy, ':');
+    if (function) *function++ = 0;
+    char *number = strrchr(copy, ':');
+    if (number) *number++ = 0;
+    out[n] = (RunFrame){.function = run_text(r, function), .file = run_text(r, copy), .line = number ? (uint32_t)strtoul(number, NULL, 10) : 0, .python = true};
+    line = end ? end + 1 : NULL;
+  }
+  return n;
+}
+
+const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n) {
+  if (!s->resolved) {
+    s->resolved = true;
+    VEC(RunFrame) all = {0};
+    RunFrame python[WHERE_MAX];
+    uint32_t np = python_frames(r, s->python, python, WHERE_MAX);
+    for (uint32_t i = 0; i < np; i++) vec_push(&all, python[i]);
+    for (uint32_t i = 0; i < s->naddresses; i++) {
+      SymbolFrame found[INLINED_MAX];
+      uint32_t k = s->symbols ? symbol_lookup(s->symbols, s->addresses[i], found, INLINED_MAX) : 0;
+      if (!k) vec_push(&all, (RunFrame){.address = s->addresses[i]});
+      for (uint32_t j = 0; j < k; j++)
+        vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file), run_text(r, found[j].object), found[j].line, found[j].address, found[j].inlined, false});
+    }
+    s->frames = ARENA_ARRAY(&r->arena, RunFrame, all.len);
+    if (all.len) memcpy(s->frames, all.data, all.len * sizeof(RunFrame));
+    s->nframes = all.len;
+    vec_free(&all);
+    run_save_stack(r, s);
+  }
+  *n = s->nframes;
+  return s->frames;
+}
