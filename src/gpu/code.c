@@ -72,7 +72,7 @@ void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, 
     c->reason = arena_strdup(&c->arena, err.text);
     return;
   }
-  if (image.kind == IMAGE_CUBIN && gpu_linked_code(image.data, image.size, c)) {
+  if (image.kind == IMAGE_CUBIN && (gpu_linked_code(image.data, image.size, c) || gpu_stamped_code(&image, c))) {
     describe(c, &image, path);
     image_close(&image);
     return;

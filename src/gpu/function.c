@@ -161,7 +161,7 @@ static CUfunction decide(FunctionRecord *r) {
     return r->base.handle;
   }
   if (gpu_piece_decide(m, p, r->base.name) != PIECE_OURS) {
-    session_kernel_uncovered(r->base.kernel, p->reason, p->cure);
+    if (p->reason) session_kernel_uncovered(r->base.kernel, p->reason, p->cure);
     return r->base.handle;
   }
   GpuQuiet q = gpu_quiet_begin();

@@ -54,11 +54,15 @@ typedef struct GpuCode {
   const char *note;                        // the PTX is older than the machine code …; or NULL
   const char *reason, *cure;               // why there are no units
   bool relocatable;                        // made to be linked, also if it is only one
+  bool as_is;                              // the image was compiled from PTX that we re-emitted, and no tool runs
 } GpuCode;
 // Never fails: without usable PTX, reason is set. path: of the file it came from, or NULL.
 void gpu_code_open(GpuCode *c, const void *image, size_t size, const char *path, unsigned sm);
 void gpu_code_close(GpuCode *c);
 bool gpu_code_text(const GpuCode *c, uint32_t unit, Arena *a, const char **text, size_t *len, Error *err);
+
+// --- stamp.c: machine code made by the ptxas in front of Triton's and JAX's; false: it was not ---
+bool gpu_stamped_code(const Image *image, GpuCode *c);
 
 // --- cache.c ---
 // kind: a short word that is part of the file's name. Errors are only said with -v.

