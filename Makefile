@@ -67,6 +67,9 @@ LIB_FOLDERS := base ptx ir image instrument channel where session vgpu driver ru
 CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
   $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c src/gpu/find.c))
 LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
+PROBE_OBJ := $(BUILD)/obj/probe/embedded.o
+CMD_OBJS += $(PROBE_OBJ)
+LIB_OBJS += $(PROBE_OBJ)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
@@ -107,12 +110,26 @@ $(BUILD)/obj/%.o: src/%.S $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,AS  ) $(CC) $(CFLAGS_ALL) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
+# Device code: the C files of src/probe/ as one PTX text, put into the library and the command as it is.
+PROBE_CC ?= clang
+PROBE_FLAGS := --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx70 -Xclang -fconvergent-functions \
+  -ffreestanding -O2 -fno-unroll-loops -Wall -Wextra -Isrc
+$(BUILD)/gen/probe.ptx: $(sort $(wildcard src/probe/*.[ch]))
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(patsubst src/%,%,$(filter %.c,$^)) > $(@:.ptx=.c)
+	$(call say,PTX ) $(PROBE_CC) $(PROBE_FLAGS) -S -o $@.new $(@:.ptx=.c) && mv $@.new $@
+
+$(PROBE_OBJ): $(BUILD)/gen/probe.ptx $(BUILD)/flags
+	@mkdir -p $(@D)
+	@printf '.section .rodata\n.globl instrument_probe_text\n.hidden instrument_probe_text\ninstrument_probe_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' $< > $(<:.ptx=.s)
+	$(call say,AS  ) $(CC) -c -o $@ $(<:.ptx=.s)
+
 # One folder alone: `make objs-ptx` compiles it, `make lib-ptx` also makes an archive of it for small test programs.
 print-symbol-libs: ; @echo $(SYMBOL_LIBS)
 objs-%: ; @$(if $(call folder-objs,$*),$(MAKE) --no-print-directory -k $(call folder-objs,$*),echo "src/$*: no .c files")
 lib-%:  ; @$(MAKE) --no-print-directory $(BUILD)/obj/lib$*.a
 define archive-rule
-$(BUILD)/obj/lib$(1).a: $(call folder-objs,$(1)) $(if $(filter vgpu,$(1)),$(VARIANT_OBJS))
+$(BUILD)/obj/lib$(1).a: $(call folder-objs,$(1)) $(if $(filter vgpu,$(1)),$(VARIANT_OBJS)) $(if $(filter instrument,$(1)),$(PROBE_OBJ))
 	@rm -f $$@
 	$$(call say,AR  ) $(AR) rcs $$@ $$^
 endef

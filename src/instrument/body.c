@@ -56,6 +56,16 @@ PtxLabel *body_label(Body *b) {
   return l;
 }
 
+PtxVar *body_param(Body *b, PtxType t) {
+  Arena *a = &b->func->module->arena;
+  PtxVar *v = ARENA_NEW(a, PtxVar);
+  uint32_t size = ptx_type_size(t);
+  *v = (PtxVar){.name = arena_printf(a, "%sarg%u", b->program->prefix, b->locals.len), .space = SPACE_PARAM, .type = t, .align = size, .size = size,
+                .id = b->func->nlocals + b->locals.len, .func = b->func};
+  vec_push(&b->locals, v);
+  return v;
+}
+
 static void put_code(const Body *b, const Code *c, PtxStmt **at) {
   if (!c) return;
   for (uint32_t i = c->first; i; i = b->added.data[i - 1].next) *(*at)++ = b->added.data[i - 1].stmt;
@@ -114,10 +124,12 @@ bool body_close(Body *b, Error *err) {
     install_stmts(b);
     if (b->regs.len) APPEND(a, f->regs, f->nregs, b->regs.data, b->regs.len);
     if (b->labels.len) APPEND(a, f->labels, f->nlabels, b->labels.data, b->labels.len);
+    if (b->locals.len) APPEND(a, f->locals, f->nlocals, b->locals.data, b->locals.len);
   }
   vec_free(&b->added);
   vec_free(&b->regs);
   vec_free(&b->labels);
+  vec_free(&b->locals);
   ir_cfg_free(b->cfg);
   b->cfg = NULL;
 #ifdef WARPGRIND_STRESS

@@ -100,3 +100,38 @@ PtxOperand opd_vector(Code *c, const PtxOperand *list, unsigned n) {
   memcpy(o.list, list, sizeof *list * n);
   return o;
 }
+
+static PtxOperand opd_list(Code *c, PtxVar *const *vars, unsigned n) {
+  PtxOperand o = {.kind = OPD_LIST, .nlist = (uint8_t)n};
+  o.list = ARENA_ARRAY(arena_of(c), PtxOperand, n + 1);
+  for (unsigned i = 0; i < n; i++) o.list[i] = opd_var(vars[i]);
+  return o;
+}
+
+// Lanes the guard stops go around the call: arguments are stored and the call is made by the same lanes. Never call.uni,
+// a probe runs wherever its instruction does.
+void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) {
+  PtxReg *guard = c->guard;
+  bool negated = c->guard_negated;
+  PtxLabel *over = guard ? body_label(c->body) : NULL;
+  PtxVar *vars[32];
+  CHECK(nargs == f->nparams && nargs <= ARRAY_LEN(vars) && !f->nreturns);
+  if (guard) {
+    code_guard(c, guard, !negated);
+    EMIT(c, "bra", opd_label(over));
+    code_guard(c, NULL, false);
+  }
+  add_stmt(c, (PtxStmt){.kind = STMT_SCOPE_BEGIN});
+  for (unsigned i = 0; i < nargs; i++) {
+    bool wide = f->params[i]->size == 8;
+    vars[i] = body_param(c->body, wide ? TYPE_B64 : TYPE_B32);
+    add_stmt(c, (PtxStmt){.kind = STMT_VAR, .var = vars[i]});
+    PtxOperand to = opd_at(c, opd_var(vars[i]), 0);
+    if (wide) EMIT(c, "st.param.b64", to, args[i]);
+    else EMIT(c, "st.param.b32", to, args[i]);
+  }
+  EMIT(c, "call", opd_list(c, NULL, 0), (PtxOperand){.kind = OPD_FUNC, .func = f}, opd_list(c, vars, nargs));
+  add_stmt(c, (PtxStmt){.kind = STMT_SCOPE_END});
+  if (guard) code_label(c, over);
+  code_guard(c, guard, negated);
+}

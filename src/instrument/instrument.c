@@ -21,12 +21,20 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   return body_close(&b, err);
 }
 
+// Functions that passes add to a unit (probes) come after those of the program, and are not woven themselves.
+static bool weave_unit(Program *p, uint32_t unit, Error *err) {
+  PtxModule *m = p->units[unit];
+  uint32_t n = m->nfuncs;
+  for (uint32_t i = 0; i < n; i++)
+    if (!m->funcs[i]->is_declaration && !weave_function(p, m->funcs[i], unit, err)) return false;
+  return true;
+}
+
 static bool weave_all(Program *p, Error *err) {
   for (unsigned t = 0; t < 32; t++)
     if (pass_of(p, t) && pass_of(p, t)->begin) pass_of(p, t)->begin(p);
   for (uint32_t u = 0; u < p->nunits; u++)
-    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++)
-      if (!p->units[u]->funcs[i]->is_declaration && !weave_function(p, p->units[u]->funcs[i], u, err)) return false;
+    if (!weave_unit(p, u, err)) return false;
   for (unsigned t = 0; t < 32; t++)
     if (pass_of(p, t) && pass_of(p, t)->end && !pass_of(p, t)->end(p, err)) return false;
   for (uint32_t u = 0; u < p->nunits; u++)
@@ -56,6 +64,7 @@ bool instrument_module(PtxModule **units, uint32_t nunits, const InstrumentPlan 
     if (p.sites.len) memcpy(out->sites, p.sites.data, sizeof *out->sites * p.sites.len);
   }
   drop_info(&p);
+  probes_free(&p);
   vec_free(&p.sites);
   vec_free(&p.calls);
   u64map_free(&p.mnemonics);

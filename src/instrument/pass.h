@@ -52,6 +52,7 @@ struct Program {
   bool launches_from_device;
   VEC(Site) sites;
   U64Map mnemonics;                        // code.c
+  PtxModule *probes; StrMap *probe_copies; // probes.c; copies by unit
   void *count;                             // count.c
 };
 bool program_survey(Program *p, Error *err);
@@ -84,6 +85,7 @@ struct Body {
   VEC(Added) added;
   VEC(PtxReg *) regs;
   VEC(PtxLabel *) labels;
+  VEC(PtxVar *) locals;
   PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
@@ -95,6 +97,7 @@ Code *body_instead(Body *b, uint32_t i);   // the instruction goes; what is emit
 PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the function
 PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
 PtxLabel *body_label(Body *b);
+PtxVar *body_param(Body *b, PtxType t);    // a .param variable for a call; its declaration is the caller's to emit
 
 // --- code.c: building instructions ---
 static inline PtxOperand opd_reg(PtxReg *r) { return (PtxOperand){.kind = OPD_REG, .reg = r}; }
@@ -113,6 +116,21 @@ void code_guard(Code *c, PtxReg *p, bool negated);         // NULL: none
 void code_label(Code *c, PtxLabel *l);
 PtxInstr *code_instr(Code *c, const PtxInstr *in);         // a copy of an instruction of the program; its operands are shared
 void code_stmt(Code *c, PtxStmt s);
+
+// A call of a function that returns nothing, for the lanes that pass the guard. Parameters are of 4 or 8 bytes.
+void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs);
+
+// --- copy.c ---
+// A copy of a function in module `into`, under another name. Module-level variables must not occur in it unless it stays in its
+// module; what it calls is kept.
+PtxFunc *copy_function(PtxModule *into, const PtxFunc *f, const char *name);
+
+// --- probes.c: device functions written in C (src/probe) ---
+extern const char instrument_probe_text[];
+PtxFunc *probe_function(Program *p, uint32_t unit, const char *name);      // copied into the unit when first asked for
+void probes_free(Program *p);
+// Calls wg_report: the finding `kind` at `site`. address and value: registers of 8 bytes or constants.
+void code_report(Code *c, uint32_t site, uint32_t kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra);
 
 // --- access.c ---
 uint32_t access_bytes(const PtxInstr *in);                 // of one thread; 0: not known before it runs

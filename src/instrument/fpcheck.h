@@ -1,0 +1,77 @@
+// fpcheck: what its files share. docs/fpcheck.md says what is looked for and why.
+#ifndef WG_INSTRUMENT_FPCHECK_H
+#define WG_INSTRUMENT_FPCHECK_H
+
+#include "instrument/pass.h"
+#include "probe/fp_abi.h"
+
+// A value as an instruction sees it. Packed pairs are two values of one register.
+typedef struct FpType { uint8_t format, packed; } FpType;      // format: WgFpFormat; NONE: not floating point
+
+enum { FP_OPERANDS = 3 };
+typedef struct FpOperation {
+  WgFpOp op;
+  FpType result;
+  FpType types[FP_OPERANDS]; PtxOperand *operands[FP_OPERANDS]; unsigned n;
+  unsigned kinds;                          // of WG_FP_NAN …: what can be born here
+  bool ftz;
+  bool halves_from_two;                    // cvt.f16x2.f32 d, a, b: a makes the upper half, b the lower
+} FpOperation;
+
+// --- fpcheck_ops.c: what an instruction does to floating-point values ---
+FpType fp_type(PtxType t);
+// Instructions a NaN, an infinity or a subnormal can be born in. false: not one of them.
+bool fp_operation(const PtxInstr *in, FpOperation *out);
+bool fp_is_matrix(const PtxInstr *in, FpType *result, FpType *a, FpType *b, FpType *c);    // mma and wmma on floating point
+bool fp_operand_infinite(const PtxOperand *o);                 // the constant +inf or -inf
+
+// --- fpcheck_flow.c: facts about the registers of a function ---
+typedef struct FpFlow {
+  IrDefs *defs;
+  FpType *type;                            // by register: what it holds, by dataflow; NONE: no floating point, or not known
+  uint32_t *uses, *select_uses;            // by register: how often read, how often as a value of selp
+  int *depth;                              // by instruction: nested { } around it
+} FpFlow;
+FpFlow *fp_flow_build(Body *b);
+void fp_flow_free(FpFlow *f);
+const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o);           // the only instruction that writes this register, or NULL
+bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan, isinf, isfinite: asks, does not decide
+bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x);
+
+// --- fpcheck_emit.c: tests and the slow path ---
+typedef enum { FP_ITEM_RESULT, FP_ITEM_INPUT, FP_ITEM_COMPARE, FP_ITEM_MATRIX } FpItemKind;
+enum { FP_CONDITIONS = 4 };
+typedef struct FpItem {                    // one instruction whose values are looked at in the slow path
+  FpItemKind kind;
+  uint32_t instr;
+  FpOperation operation;
+  PtxOperand result;
+  PtxOperand address; bool has_address;    // INPUT
+  struct { PtxReg *reg; bool negated; } conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
+} FpItem;
+
+typedef struct FpCheck {                   // one function
+  Body *body;
+  FpFlow *flow;
+  unsigned kinds;
+  PtxReg *fired;                           // some test of the group at hand was positive
+  bool open;                               // the group has a test already
+  VEC(FpItem) items;                       // of the group at hand
+  VEC(PtxReg *) kept;                      // registers the slow path of the group will read
+  Code *slow;                              // the end of the function
+  bool slow_begun;
+} FpCheck;
+
+// Adds a test of a value to the group: is it NaN or infinite (or subnormal)? Only if `guard`, if any, lets pass.
+void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnormal, PtxReg *guard, bool negated);
+void fp_test_above(FpCheck *k, Code *c, FpType t, PtxOperand value, WgFpFormat narrow, PtxReg *guard, bool negated);   // too large for a narrow format
+void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard, bool negated);
+void fp_add_item(FpCheck *k, FpItem item);                               // after its test
+void fp_close_group(FpCheck *k, Code *c, bool inline_slow_path);         // branch to the slow path of all items of the group
+uint32_t fp_sites(FpCheck *k, const FpItem *item);
+
+// --- fpcheck_full.c, fpcheck_fast.c ---
+void fp_weave_full(FpCheck *k);
+void fp_weave_fast(FpCheck *k);
+
+#endif

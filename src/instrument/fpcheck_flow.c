@@ -1,0 +1,143 @@
+// Facts about the registers of a function: what they hold, where they are used, and idioms of the compiler's library.
+#include "instrument/fpcheck.h"
+
+// --- what a register holds ---
+static bool set_type(FpFlow *f, const PtxOperand *o, FpType t) {
+  if (o->kind == OPD_VECTOR) {
+    bool any = false;
+    for (unsigned i = 0; i < o->nlist; i++) any |= set_type(f, &o->list[i], t);
+    return any;
+  }
+  if (o->kind != OPD_REG || o->selector != SEL_NONE || !t.format || f->type[o->reg->id].format) return false;
+  unsigned bytes = (t.format == WG_FP_F64 ? 8u : t.format == WG_FP_F32 ? 4u : 2u) << t.packed;
+  if (ptx_type_size(o->reg->type) != bytes) return false;
+  f->type[o->reg->id] = t;
+  return true;
+}
+
+static bool is_copy(const PtxInstr *in) {
+  if (in->op == OP_MOV) return in->nops == 2 && in->ops[0].kind == OPD_REG && in->ops[1].kind == OPD_REG;
+  return in->op == OP_SELP || in->op == OP_SHFL;
+}
+
+static bool copy_types(FpFlow *f, const PtxInstr *in) {
+  const PtxOperand *d = &in->ops[0];
+  if (d->kind == OPD_PAIR) d = &d->list[0];
+  if (d->kind != OPD_REG) return false;
+  bool changed = false;
+  unsigned sources = in->op == OP_SELP ? 2 : 1;
+  for (unsigned i = 1; i <= sources; i++) {
+    const PtxOperand *s = &in->ops[i];
+    if (s->kind != OPD_REG) continue;
+    changed |= set_type(f, d, f->type[s->reg->id]);
+    changed |= set_type(f, s, f->type[d->reg->id]);
+  }
+  return changed;
+}
+
+static void seed_types(FpFlow *f, const IrCfg *cfg) {
+  for (uint32_t r = 0; r < cfg->func->nregs; r++) f->type[cfg->func->regs[r]->id] = fp_type(cfg->func->regs[r]->type);
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    const PtxInstr *in = cfg->instrs[i];
+    FpOperation o;
+    FpType d, a, b, c;
+    if (fp_operation(in, &o)) {
+      if (o.op != WG_FP_SATURATE) set_type(f, &in->ops[0], o.result);
+      for (unsigned k = 0; k < o.n; k++) set_type(f, o.operands[k], o.types[k]);
+    } else if (fp_is_matrix(in, &d, &a, &b, &c)) {
+      set_type(f, &in->ops[0], d), set_type(f, &in->ops[1], a), set_type(f, &in->ops[2], b), set_type(f, &in->ops[3], c);
+    } else if (in->ntypes && fp_type(in->types[0]).format) {
+      FpType t = fp_type(in->types[0]);
+      unsigned first = in->op == OP_SETP || in->op == OP_SET || in->op == OP_TESTP ? 1 : 0;
+      if (in->op == OP_SET && in->ntypes > 1) t = fp_type(in->types[1]);
+      if (in->op == OP_CVT) set_type(f, &in->ops[0], t);
+      else
+        for (unsigned k = first; k < in->nops; k++) set_type(f, &in->ops[k], t);
+    }
+    if (in->op == OP_CVT && in->ntypes == 2 && in->nops >= 2) set_type(f, &in->ops[1], fp_type(in->types[1]));
+  }
+}
+
+static void count_use(void *ctx, PtxReg **reg, bool is_def) {
+  if (!is_def) ((uint32_t *)ctx)[(*reg)->id]++;
+}
+
+static void nest(FpFlow *f, const Body *b) {
+  int depth = 0;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < b->func->nstmts; i++) {
+    if (b->func->stmts[i].kind == STMT_SCOPE_BEGIN) depth++;
+    if (b->func->stmts[i].kind == STMT_SCOPE_END) depth--;
+    if (b->func->stmts[i].kind == STMT_INSTR) f->depth[n++] = depth;
+  }
+}
+
+FpFlow *fp_flow_build(Body *b) {
+  IrCfg *cfg = b->cfg;
+  Arena *a = &cfg->arena;
+  FpFlow *f = ARENA_NEW(a, FpFlow);
+  f->defs = ir_defs_build(cfg);
+  f->type = ARENA_ARRAY(a, FpType, b->func->nregs + 1);
+  f->uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);
+  f->select_uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);
+  f->depth = ARENA_ARRAY(a, int, cfg->ninstrs + 1);
+  nest(f, b);
+  seed_types(f, cfg);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < cfg->ninstrs; i++)
+      if (is_copy(cfg->instrs[i])) changed |= copy_types(f, cfg->instrs[i]);
+  }
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    PtxInstr *in = cfg->instrs[i];
+    ptx_visit_regs(in, count_use, f->uses);
+    for (unsigned k = 1; in->op == OP_SELP && !in->guard && k <= 2; k++)
+      if (in->ops[k].kind == OPD_REG) f->select_uses[in->ops[k].reg->id]++;
+  }
+  return f;
+}
+
+void fp_flow_free(FpFlow *f) { ir_defs_free(f->defs); }
+
+const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o) { return o->kind == OPD_REG ? ir_single_def(f->defs, o->reg) : NULL; }
+
+// --- idioms ---
+static bool is_infinity(const FpFlow *f, const PtxOperand *o) {
+  if (fp_operand_infinite(o)) return true;
+  const PtxInstr *def = fp_def(f, o);
+  return def && def->op == OP_MOV && def->nops == 2 && fp_operand_infinite(&def->ops[1]);
+}
+
+// x != x, an unordered comparison made to be asked, or a comparison with infinity.
+bool fp_is_test(const FpFlow *f, const PtxInstr *in) {
+  if (in->op == OP_TESTP || ptx_has(in, MOD_NAN) || ptx_has(in, MOD_NUM)) return true;
+  if (in->nops < 3) return false;
+  const PtxOperand *a = &in->ops[1], *b = &in->ops[2];
+  if (a->kind == OPD_REG && b->kind == OPD_REG && a->reg == b->reg) return true;
+  return is_infinity(f, a) || is_infinity(f, b);
+}
+
+static bool is_x_inf_inf(const FpFlow *f, const PtxInstr *in) {
+  return in && in->op == OP_FMA && in->nops == 4 && is_infinity(f, &in->ops[2]) && is_infinity(f, &in->ops[3]);
+}
+
+// The library's logarithms end in  x == 0 ? -inf : r,  where r is, for infinities, NaN and negative numbers, x * inf + inf. The
+// second is found nowhere else, and tells this -inf from one that the programmer wrote.
+bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x) {
+  if (in->op != OP_SELP || in->guard || in->nops != 4) return false;
+  for (unsigned k = 1; k <= 2; k++) {
+    const PtxOperand *inf = &in->ops[k], *other = &in->ops[3 - k];
+    if (!is_infinity(f, inf) || other->kind != OPD_REG) continue;
+    for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+      const PtxInstr *def = b->cfg->instrs[i];
+      if (def->nops < 2 || def->ops[0].kind != OPD_REG || def->ops[0].reg != other->reg) continue;
+      const PtxInstr *from = def->op == OP_SELP || def->op == OP_MOV ? fp_def(f, &def->ops[1]) : NULL;
+      const PtxInstr *from2 = def->op == OP_SELP ? fp_def(f, &def->ops[2]) : NULL;
+      const PtxInstr *fma = is_x_inf_inf(f, def) ? def : is_x_inf_inf(f, from) ? from : is_x_inf_inf(f, from2) ? from2 : NULL;
+      if (!fma) continue;
+      *x = &fma->ops[1];
+      return true;
+    }
+  }
+  return false;
+}

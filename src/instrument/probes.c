@@ -1,0 +1,67 @@
+// Device functions written in C. src/probe is compiled to PTX when Warpgrind is built; the functions a program's probes call are
+// copied into it, under names of their own.
+#include "instrument/pass.h"
+
+// The probes use nothing newer than what every supported module has; whoever writes a newer one learns it here.
+static void check_needs(const PtxFunc *f, const PtxModule *into) {
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (f->stmts[i].kind == STMT_INSTR) CHECK(ptx_op_sm(f->stmts[i].instr->op) <= MAX(into->sm, 30u));
+}
+
+static void add_function(PtxModule *m, PtxFunc *f) {
+  PtxFunc **funcs = ARENA_ARRAY(&m->arena, PtxFunc *, m->nfuncs + 1);
+  memcpy(funcs, m->funcs, sizeof *funcs * m->nfuncs);
+  f->id = m->nfuncs;
+  funcs[m->nfuncs++] = f;
+  m->funcs = funcs;
+  PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);      // before its callers
+  memcpy(items + 1, m->items, sizeof *items * m->nitems);
+  items[0] = (PtxItem){.kind = ITEM_FUNC, .func = f};
+  m->items = items;
+  m->nitems++;
+}
+
+PtxFunc *probe_function(Program *p, uint32_t unit, const char *name) {
+  if (!p->probe_copies) p->probe_copies = ARENA_ARRAY(&p->scratch, StrMap, p->nunits);
+  PtxFunc *known = strmap_get(&p->probe_copies[unit], name);
+  if (known) return known;
+  if (!p->probes) {
+    Error err = {""};
+    p->probes = ptx_parse(instrument_probe_text, strlen(instrument_probe_text), "probe.ptx", &err);
+    CHECK(p->probes);
+  }
+  PtxModule *m = p->units[unit];
+  const PtxFunc *probe = ptx_find_func(p->probes, name);
+  CHECK(probe && !probe->is_declaration);
+  check_needs(probe, m);
+  PtxFunc *f = copy_function(m, probe, arena_printf(&m->arena, "%s%s", p->prefix, name));
+  add_function(m, f);
+  strmap_put(&p->probe_copies[unit], name, f);
+  return f;
+}
+
+void probes_free(Program *p) {
+  for (uint32_t u = 0; p->probe_copies && u < p->nunits; u++) strmap_free(&p->probe_copies[u]);
+  ptx_free(p->probes);
+}
+
+void code_report(Code *c, uint32_t site, uint32_t kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra) {
+  Body *b = c->body;
+  PtxFunc *report = probe_function(b->program, b->unit, "wg_report");
+  PtxReg *guard = c->guard, *channel = body_temp(b, TYPE_B64, 5), *launch = body_temp(b, TYPE_B32, 7), *number = body_temp(b, TYPE_B32, 6);
+  bool negated = c->guard_negated;
+  PtxLabel *over = guard ? body_label(b) : NULL;
+  if (guard) {
+    code_guard(c, guard, !negated);
+    EMIT(c, "bra", opd_label(over));
+  }
+  code_guard(c, NULL, false);
+  record_load(c, channel, offsetof(WgLaunch, channel));
+  record_load(c, launch, offsetof(WgLaunch, launch));
+  record_load(c, number, offsetof(WgLaunch, site_base));
+  EMIT(c, "add.u32", opd_reg(number), opd_reg(number), opd_imm(site));
+  const PtxOperand args[] = {opd_reg(channel), opd_reg(launch), opd_reg(number), opd_imm(kind), opd_imm(size), address, value, extra};
+  code_call(c, report, args, ARRAY_LEN(args));
+  if (guard) code_label(c, over);
+  code_guard(c, guard, negated);
+}

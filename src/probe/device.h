@@ -1,0 +1,81 @@
+// The few things device code needs that C has no words for. Compiled by clang for nvptx64 they are PTX instructions every
+// architecture since sm_30 has; compiled natively (unit tests) a warp has one lane, and the test says which thread runs.
+#ifndef WG_PROBE_DEVICE_H
+#define WG_PROBE_DEVICE_H
+
+#include <stdint.h>
+
+#ifdef __NVPTX__
+
+#define DEVICE static inline __attribute__((always_inline))
+DEVICE uint32_t device_active_lanes(void) { uint32_t m; __asm__ volatile("activemask.b32 %0;" : "=r"(m)); return m; }
+DEVICE uint32_t device_lane(void) { uint32_t l; __asm__ volatile("mov.u32 %0, %%laneid;" : "=r"(l)); return l; }
+// The value that `lane` holds; all lanes of the mask must ask.
+DEVICE uint32_t device_read_lane(uint32_t mask, uint32_t value, uint32_t lane) {
+  uint32_t v;
+  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(v) : "r"(value), "r"(lane), "r"(mask));
+  return v;
+}
+DEVICE uint32_t device_ballot(uint32_t mask, int yes) {
+  uint32_t v;
+  __asm__ volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }" : "=r"(v) : "r"(yes), "r"(mask));
+  return v;
+}
+DEVICE void device_meet(uint32_t mask) { __asm__ volatile("bar.warp.sync %0;" ::"r"(mask) : "memory"); }
+DEVICE uint64_t device_add64(uint64_t *p, uint64_t v) {
+  uint64_t old;
+  __asm__ volatile("atom.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(v) : "memory");
+  return old;
+}
+DEVICE uint32_t device_add32(uint32_t *p, uint32_t v) {
+  uint32_t old;
+  __asm__ volatile("atom.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+  return old;
+}
+DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
+  uint32_t old;
+  __asm__ volatile("atom.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(p), "r"(was), "r"(v) : "memory");
+  return old;
+}
+DEVICE void device_fence_system(void) { __asm__ volatile("membar.sys;" ::: "memory"); }
+DEVICE uint64_t device_nanoseconds(void) { uint64_t t; __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
+#define DEVICE_SPECIAL(name, reg) \
+  DEVICE uint32_t name(void) { uint32_t v; __asm__ volatile("mov.u32 %0, %%" reg ";" : "=r"(v)); return v; }
+DEVICE_SPECIAL(device_tid_x, "tid.x")
+DEVICE_SPECIAL(device_tid_y, "tid.y")
+DEVICE_SPECIAL(device_tid_z, "tid.z")
+DEVICE_SPECIAL(device_ctaid_x, "ctaid.x")
+DEVICE_SPECIAL(device_ctaid_y, "ctaid.y")
+DEVICE_SPECIAL(device_ctaid_z, "ctaid.z")
+
+#else
+
+#include <time.h>
+#define DEVICE static inline
+extern _Thread_local uint32_t device_native_block[3], device_native_thread[3];
+DEVICE uint32_t device_active_lanes(void) { return 1; }
+DEVICE uint32_t device_lane(void) { return 0; }
+DEVICE uint32_t device_read_lane(uint32_t mask, uint32_t value, uint32_t lane) { (void)mask; (void)lane; return value; }
+DEVICE uint32_t device_ballot(uint32_t mask, int yes) { return yes ? mask : 0; }
+DEVICE void device_meet(uint32_t mask) { (void)mask; }
+DEVICE uint64_t device_add64(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+DEVICE uint32_t device_add32(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
+  __atomic_compare_exchange_n(p, &was, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return was;
+}
+DEVICE void device_fence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+DEVICE uint64_t device_nanoseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+DEVICE uint32_t device_tid_x(void) { return device_native_thread[0]; }
+DEVICE uint32_t device_tid_y(void) { return device_native_thread[1]; }
+DEVICE uint32_t device_tid_z(void) { return device_native_thread[2]; }
+DEVICE uint32_t device_ctaid_x(void) { return device_native_block[0]; }
+DEVICE uint32_t device_ctaid_y(void) { return device_native_block[1]; }
+DEVICE uint32_t device_ctaid_z(void) { return device_native_block[2]; }
+
+#endif
+#endif

@@ -1,0 +1,81 @@
+// fpcheck's slow path: a test in the kernel's code found a value that may be exceptional. Looks closely, decides whether the
+// exception was born here, and reports it. docs/fpcheck.md has the definitions.
+#include "probe/device.h"
+#include "probe/fp_abi.h"
+
+// Numbers of channel/kinds.def; report/fp.c asserts that they are the same.
+enum { FP_KIND_NAN = 17, FP_KIND_INF = 18, FP_KIND_DIV0 = 19, FP_KIND_SUBNORMAL = 20, FP_KIND_INPUT = 21, FP_KIND_COMPARE = 22 };
+
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+
+typedef enum { FP_FINITE, FP_ZERO, FP_SUBNORMAL, FP_INFINITE, FP_NOT_A_NUMBER } FpClass;
+
+DEVICE FpClass fp_class(uint64_t bits, uint32_t format) {
+  uint64_t fraction, exponent;
+  switch (format) {
+    case WG_FP_F16: fraction = 0x3ff, exponent = 0x7c00; break;
+    case WG_FP_BF16: fraction = 0x7f, exponent = 0x7f80; break;
+    case WG_FP_F32: fraction = 0x7fffff, exponent = 0x7f800000; break;
+    case WG_FP_F64: fraction = 0xfffffffffffffull, exponent = 0x7ff0000000000000ull; break;
+    default: return FP_FINITE;
+  }
+  if ((bits & exponent) == exponent) return bits & fraction ? FP_NOT_A_NUMBER : FP_INFINITE;
+  if (bits & exponent) return FP_FINITE;
+  return bits & fraction ? FP_SUBNORMAL : FP_ZERO;
+}
+
+// The site of one of the things looked for: they are numbered in the order of their bits.
+DEVICE uint32_t fp_site(uint32_t site, uint32_t what, uint32_t kind) {
+  return site + (uint32_t)__builtin_popcount(WG_FP_WHAT_KINDS(what) & (kind - 1));
+}
+
+DEVICE int fp_is_division(uint32_t op) { return op == WG_FP_DIV || op == WG_FP_RCP || op == WG_FP_RSQRT; }
+
+// What was born: one of WG_FP_NAN …, or 0.
+DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c) {
+  FpClass of_r = fp_class(r, WG_FP_WHAT_FORMAT(what)), of_a = fp_class(a, WG_FP_WHAT_OPERAND(what, 0));
+  FpClass of_b = fp_class(b, WG_FP_WHAT_OPERAND(what, 1)), of_c = fp_class(c, WG_FP_WHAT_OPERAND(what, 2));
+  int any_nan = of_a == FP_NOT_A_NUMBER || of_b == FP_NOT_A_NUMBER || of_c == FP_NOT_A_NUMBER;
+  int any_inf = of_a == FP_INFINITE || of_b == FP_INFINITE || of_c == FP_INFINITE;
+  int any_sub = of_a == FP_SUBNORMAL || of_b == FP_SUBNORMAL || of_c == FP_SUBNORMAL;
+  uint32_t op = WG_FP_WHAT_OP(what);
+  if (op == WG_FP_SATURATE) return any_nan || any_inf ? 0 : WG_FP_INF;
+  if (of_r == FP_NOT_A_NUMBER) return any_nan ? 0 : WG_FP_NAN;
+  if (of_r == FP_INFINITE) {
+    if (any_nan || any_inf) return 0;
+    FpClass divisor = op == WG_FP_DIV ? of_b : of_a;
+    int by_zero = divisor == FP_ZERO || (divisor == FP_SUBNORMAL && WG_FP_WHAT_FTZ(what));
+    return fp_is_division(op) && by_zero ? WG_FP_DIV0 : WG_FP_INF;
+  }
+  return of_r == FP_SUBNORMAL && !any_sub ? WG_FP_SUB : 0;
+}
+
+DEVICE uint32_t fp_kind(uint32_t born) {
+  return born == WG_FP_NAN ? FP_KIND_NAN : born == WG_FP_INF ? FP_KIND_INF : born == WG_FP_DIV0 ? FP_KIND_DIV0 : FP_KIND_SUBNORMAL;
+}
+
+// A result r of operands a, b, c, in formats of up to 32 bits; operands that are f64 are given as 0 and f32 bits of their class.
+void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c);
+__attribute__((noinline)) void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t born = fp_born(what, r, a, b, c) & WG_FP_WHAT_KINDS(what);
+  if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, 0, r | (uint64_t)a << 32, b | (uint64_t)c << 32);
+}
+
+void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c);
+__attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c) {
+  uint32_t born = fp_born(what, r, a, b, c) & WG_FP_WHAT_KINDS(what);
+  if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, b, r, a);
+}
+
+// A value that came in: one site.
+void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address);
+__attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address) {
+  if (fp_class(value, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE) wg_report(channel, launch, site, FP_KIND_INPUT, what, address, value, 0);
+}
+
+// A decision between a and b.
+void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b);
+__attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b) {
+  if (fp_class(a, WG_FP_WHAT_OPERAND(what, 0)) == FP_NOT_A_NUMBER || fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) == FP_NOT_A_NUMBER)
+    wg_report(channel, launch, site, FP_KIND_COMPARE, what, 0, a, b);
+}

@@ -1,0 +1,77 @@
+// wg_report: a finding goes from a lane to the command.
+//
+// Every finding is counted at its site. The first one of a site also takes a slot of the ring and writes itself there in
+// full. Where the ring is full it waits for the command to make room, a second at most: then the finding is given up
+// (WgChannel.lost) and the program goes on.
+#include "probe/device.h"
+#include "probe/probe_abi.h"
+
+enum { PATIENCE_NS = 1000000000 };
+
+// The number of a slot that is ours. -1: no room.
+DEVICE int64_t take_slot(WgChannel *ch) {
+  uint64_t start = 0;
+  for (;;) {
+    uint32_t head = *(volatile uint32_t *)&ch->head, tail = *(volatile uint32_t *)&ch->tail;
+    if (head - tail < ch->slots) {
+      if (device_swap_if32(&ch->head, head, head + 1) == head) return head;
+      continue;
+    }
+    uint64_t now = device_nanoseconds();
+    if (!start) start = now;
+    if (now - start > PATIENCE_NS) return -1;
+  }
+}
+
+// What a lane has to say; never in memory, the compiler keeps it in registers.
+typedef struct Said { uint32_t launch, site, kind, size; uint64_t address, value, extra; } Said;
+
+// Word by word, so that nothing of it is on the stack: a kernel that had none would get one.
+DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) {
+  volatile WgFinding *f = (volatile WgFinding *)((char *)ch + ch->slots_at) + slot % ch->slots;
+  f->kind = s.kind;
+  f->site = s.site;
+  f->launch = s.launch;
+  f->block[0] = device_ctaid_x(), f->block[1] = device_ctaid_y(), f->block[2] = device_ctaid_z();
+  f->thread[0] = device_tid_x(), f->thread[1] = device_tid_y(), f->thread[2] = device_tid_z();
+  f->lanes = lanes;
+  f->size = s.size;
+  f->address = s.address;
+  f->value[0] = s.value, f->value[1] = 0, f->value[2] = 0, f->value[3] = 0;
+  f->extra[0] = s.extra, f->extra[1] = 0, f->extra[2] = 0;
+  device_fence_system();
+  f->sequence = slot + 1;
+  device_fence_system();                   // the thread may trap next
+}
+
+// Once for each warp and site; `lanes` of it have the finding.
+DEVICE void report_lanes(WgChannel *ch, uint32_t lanes, Said s) {
+  uint64_t *counts = (uint64_t *)((char *)ch + ch->counts_at);
+  if (s.site < ch->sites) {
+    if (device_add64(&counts[s.site], (uint64_t)__builtin_popcount(lanes)) != 0) return;
+    int64_t slot = take_slot(ch);
+    if (slot >= 0) {
+      write_finding(ch, (uint32_t)slot, lanes, s);
+      return;
+    }
+  }
+  device_add32(&ch->lost, 1);
+}
+
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+
+__attribute__((noinline)) void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value,
+                                         uint64_t extra) {
+  if (!channel) return;
+  uint32_t rest = device_active_lanes(), lane = device_lane();
+  for (;;) {                               // lanes that came here from different sites, one site after the other
+    uint32_t leader = (uint32_t)__builtin_ctz(rest), its = device_read_lane(rest, site, leader), same = device_ballot(rest, site == its);
+    if (site != its) {
+      rest &= ~same;
+      continue;
+    }
+    if (lane == leader) report_lanes((WgChannel *)channel, same, (Said){launch, site, kind, size, address, value, extra});
+    device_meet(same);                     // nobody runs into a trap while the leader still writes
+    return;
+  }
+}
