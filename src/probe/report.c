@@ -1,8 +1,8 @@
 // wg_report: a finding goes from a lane to the command.
 //
 // Every finding is counted at its site. The first one of a site also takes a slot of the ring and writes itself there in
-// full. Where the ring is full it waits for the command to make room, a second at most: then the finding is given up
-// (WgChannel.lost) and the program goes on.
+// full. Where the ring is full it waits for the command to make room. When the command has read nothing for a second the
+// finding is given up (WgChannel.lost) and the program goes on.
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 
@@ -10,7 +10,8 @@ enum { PATIENCE_NS = 1000000000 };
 
 // The number of a slot that is ours. -1: no room.
 DEVICE int64_t take_slot(WgChannel *ch) {
-  uint64_t start = 0;
+  uint64_t since = 0;
+  uint32_t seen = 0;
   for (;;) {
     uint32_t head = *(volatile uint32_t *)&ch->head, tail = *(volatile uint32_t *)&ch->tail;
     if (head - tail < ch->slots) {
@@ -18,8 +19,8 @@ DEVICE int64_t take_slot(WgChannel *ch) {
       continue;
     }
     uint64_t now = device_nanoseconds();
-    if (!start) start = now;
-    if (now - start > PATIENCE_NS) return -1;
+    if (!since || tail != seen) since = now, seen = tail;
+    if (now - since > PATIENCE_NS) return -1;
   }
 }
 
