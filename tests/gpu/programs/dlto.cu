@@ -3,7 +3,7 @@
 // cpu: no, the program holds machine code only
 // nvcc: -rdc=true -dlto
 // lineinfo: no
-// gencode: -gencode arch=compute_90,code=lto_90
+// gencode: -arch=sm_90
 // files: parts/rdc_other.cu
 #include "gpu_test.h"
 
