@@ -254,7 +254,7 @@ static void say_goodbye(CUcontext handle) {
 
 // Afterwards: another one may get the same handle.
 static void forget(CUcontext handle, bool gone) {
-  if (gone && gpu_modules_forget_context) gpu_modules_forget_context(handle);
+  if (gone) gpu_modules_forget_context(handle);
   pthread_mutex_lock(&lock);
   u64map_remove(&contexts, (uintptr_t)handle);  // somebody may have looked at it in between
   pthread_mutex_unlock(&lock);

@@ -88,10 +88,6 @@ GpuFunction *gpu_function(CUfunction handle);                      // NULL: not 
 CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original
 GpuFunction *gpu_function_of_target(CUfunction target);            // back, for graph node queries
 void gpu_modules_forget_context(CUcontext ctx);                    // it is gone, with all modules loaded into it
-#pragma weak gpu_function
-#pragma weak gpu_function_target
-#pragma weak gpu_function_of_target
-#pragma weak gpu_modules_forget_context
 
 // --- launch.c: from what the program asks for to what the driver is given ---
 typedef struct GpuLaunch {

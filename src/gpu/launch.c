@@ -73,7 +73,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->extra = extra;
   l->told = false;
   l->heap = l->record_heap = NULL;
-  l->of = gpu_function ? gpu_function(handle) : NULL;
+  l->of = gpu_function(handle);
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   if (!l->function) l->function = gpu_function_target(l->of);

@@ -45,7 +45,7 @@ CUresult gpu_cuParamSetv(CUfunction f, int offset, void *p, unsigned bytes) {
 }
 
 static CUfunction ours_of(CUfunction f) {      // NULL: the program's own runs
-  GpuFunction *of = gpu_function ? gpu_function(f) : NULL;
+  GpuFunction *of = gpu_function(f);
   CUfunction target = of ? gpu_function_target(of) : f;
   return target == f ? NULL : target;
 }

@@ -3,10 +3,13 @@
 #include "preload/preload.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include "base/options.h"
 #include "base/runstats.h"
 #include "cuda/abi.h"
 #include "gpu/gpu.h"
+#include "session/session.h"
 
 // One for each entry of the table, PRELOAD_STUB_BYTES apart (entry.S): calls preload_bind and goes on with what it returns.
 extern const char preload_stubs[] __attribute__((visibility("hidden")));
@@ -14,16 +17,21 @@ extern const char preload_stubs[] __attribute__((visibility("hidden")));
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local bool loading;             // a constructor of the driver calls one of our functions
 static bool loaded;
+static int loaded_in;                          // the process; a forked child has nothing to end
 
 static CUresult not_there(void) { return CUDA_ERROR_NOT_SUPPORTED; }
 static CUresult no_driver(void) { return CUDA_ERROR_NO_DEVICE; }
 static CUresult too_early(void) { return CUDA_ERROR_NOT_INITIALIZED; }
 
 static void load(void) {
+  Options options = {0};
   Error err = {0};
   loading = true;
+  if (!options_from_environment(&options, &err) || !options_open_log(&options, 0, &err)) log_error("%s", err.text);
+  session_start("gpu");
   loaded = gpu_start(preload_table, &err);
   loading = false;
+  loaded_in = getpid();
   if (loaded) runstats_count_cuda_process();
   else {
     log_error("%s CUDA calls of the program will return CUDA_ERROR_NO_DEVICE.", err.text);
@@ -43,4 +51,8 @@ __attribute__((visibility("hidden"))) void *preload_bind(unsigned index) {
 
 void preload_bind_later(void) {
   for (unsigned i = 0; i < preload_count; i++) preload_table[i] = (void *)(preload_stubs + (size_t)i * PRELOAD_STUB_BYTES);
+}
+
+__attribute__((destructor)) static void end(void) {
+  if (loaded && loaded_in == getpid()) session_end();
 }

@@ -1,0 +1,178 @@
+// Kernel nodes of graphs: our code stands in them, the program sees its own handles.
+#include "gpu/gpu.h"
+
+// --- what the program gives: params is a copy, changed to what the driver gets ---
+
+static void begin_node(GpuLaunch *l, CUDA_KERNEL_NODE_PARAMS *p) {
+  l->event = (SessionLaunch){.grid = {p->gridDimX, p->gridDimY, p->gridDimZ}, .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+                             .cluster = {1, 1, 1}, .shared = p->sharedMemBytes, .captured = true};
+  gpu_launch_begin(l, p->func ? p->func : (CUfunction)p->kern, p->kernelParams, p->extra, p->ctx);
+  if (p->func) p->func = l->function;
+  else p->kern = (CUkernel)l->function;
+  p->kernelParams = l->params;
+  p->extra = l->extra;
+}
+
+static void begin_node_v1(GpuLaunch *l, CUDA_KERNEL_NODE_PARAMS_v1 *p) {
+  CUDA_KERNEL_NODE_PARAMS newer = {0};
+  memcpy(&newer, p, sizeof *p);
+  begin_node(l, &newer);
+  memcpy(p, &newer, sizeof *p);
+}
+
+CUresult gpu_cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_KERNEL_NODE_PARAMS *given) {
+  if (!given) return gpu_real.cuGraphAddKernelNode_v2(out, g, after, n, given);
+  GpuLaunch l;
+  CUDA_KERNEL_NODE_PARAMS p = *given;
+  begin_node(&l, &p);
+  return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode_v2(out, g, after, n, &p));
+}
+
+CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_KERNEL_NODE_PARAMS_v1 *given) {
+  if (!given) return gpu_real.cuGraphAddKernelNode(out, g, after, n, given);
+  GpuLaunch l;
+  CUDA_KERNEL_NODE_PARAMS_v1 p = *given;
+  begin_node_v1(&l, &p);
+  return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode(out, g, after, n, &p));
+}
+
+#define SET_PARAMS(name, Params, begin, first_types, first_args) \
+  CUresult gpu_##name(first_types, const Params *given) { \
+    if (!given) return gpu_real.name(first_args, given); \
+    GpuLaunch l; \
+    Params p = *given; \
+    begin(&l, &p); \
+    return gpu_launch_end(&l, gpu_real.name(first_args, &p)); \
+  }
+#define NODE_TYPES CUgraphNode node
+#define NODE_ARGS node
+#define EXEC_TYPES CUgraphExec exec, CUgraphNode node
+#define EXEC_ARGS exec, node
+SET_PARAMS(cuGraphKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, begin_node_v1, NODE_TYPES, NODE_ARGS)
+SET_PARAMS(cuGraphKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_node, NODE_TYPES, NODE_ARGS)
+SET_PARAMS(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, begin_node_v1, EXEC_TYPES, EXEC_ARGS)
+SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_node, EXEC_TYPES, EXEC_ARGS)
+
+// Only kernel nodes are copied: the driver writes into the parameters of some others.
+#define ANY_NODE(name, types, args_before) \
+  CUresult gpu_##name types { \
+    if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) return gpu_real.name(args_before, given); \
+    GpuLaunch l; \
+    CUgraphNodeParams p = *given; \
+    begin_node(&l, &p.kernel); \
+    return gpu_launch_end(&l, gpu_real.name(args_before, &p)); \
+  }
+#define ADD_ARGS out, g, after, n
+#define ADD_V2_ARGS out, g, after, edges, n
+ANY_NODE(cuGraphAddNode, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n, CUgraphNodeParams *given), ADD_ARGS)
+ANY_NODE(cuGraphAddNode_v2, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *given), ADD_V2_ARGS)
+ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS)
+ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given), EXEC_ARGS)
+
+// --- what the program asks for: its own handles. The added parameter is the last of the list, where nobody looks ---
+
+static CUfunction back(CUfunction f) {
+  GpuFunction *of = f ? gpu_function_of_target(f) : NULL;
+  return of ? of->handle : f;
+}
+
+CUresult gpu_cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p) {
+  GPU_TRY(gpu_real.cuGraphKernelNodeGetParams_v2(node, p));
+  p->func = back(p->func);
+  p->kern = (CUkernel)back((CUfunction)p->kern);
+  return CUDA_SUCCESS;
+}
+
+CUresult gpu_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *p) {
+  GPU_TRY(gpu_real.cuGraphKernelNodeGetParams(node, p));
+  p->func = back(p->func);
+  return CUDA_SUCCESS;
+}
+
+// --- graphs that run: a node was counted when it was made, so every run but the first counts its kernels once more ---
+
+typedef struct Exec { bool ran; VEC(SessionKernel *) kernels; VEC(bool) checked; } Exec;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static U64Map execs;                           // CUgraphExec -> Exec
+
+static void add_kernel(Exec *e, CUgraphNode node) {
+  CUDA_KERNEL_NODE_PARAMS p = {0};
+  if (!gpu_real.cuGraphKernelNodeGetParams_v2 || gpu_real.cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS) return;
+  CUfunction f = p.func ? p.func : (CUfunction)p.kern;
+  GpuFunction *of = gpu_function_of_target(f);
+  bool ours = of != NULL;
+  if (!of) of = gpu_function(f);
+  if (!of) return;
+  vec_push(&e->kernels, of->kernel);
+  vec_push(&e->checked, ours && of->code && of->code->record_bytes);
+}
+
+static void add_kernels(Exec *e, CUgraph g) {
+  size_t n = 0;
+  if (gpu_real.cuGraphGetNodes(g, NULL, &n) != CUDA_SUCCESS || !n) return;
+  CUgraphNode *nodes = mem_alloc(n * sizeof *nodes);
+  if (gpu_real.cuGraphGetNodes(g, nodes, &n) != CUDA_SUCCESS) n = 0;
+  for (size_t i = 0; i < n; i++) {
+    CUgraphNodeType type;
+    CUgraph child;
+    if (gpu_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS) continue;
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, nodes[i]);
+    else if (type == CU_GRAPH_NODE_TYPE_GRAPH && gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) add_kernels(e, child);
+  }
+  free(nodes);
+}
+
+static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g) {
+  if (result != CUDA_SUCCESS || !session_wants_launches()) return result;
+  Exec *e = mem_alloc(sizeof *e);
+  add_kernels(e, g);
+  pthread_mutex_lock(&lock);
+  u64map_put(&execs, (uintptr_t)*exec, e);
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+CUresult gpu_cuGraphInstantiate(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log, size_t size) {
+  return instantiated(gpu_real.cuGraphInstantiate(exec, g, error, log, size), exec, g);
+}
+CUresult gpu_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log, size_t size) {
+  return instantiated(gpu_real.cuGraphInstantiate_v2(exec, g, error, log, size), exec, g);
+}
+CUresult gpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph g, unsigned long long flags) {
+  return instantiated(gpu_real.cuGraphInstantiateWithFlags(exec, g, flags), exec, g);
+}
+CUresult gpu_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
+  return instantiated(gpu_real.cuGraphInstantiateWithParams(exec, g, p), exec, g);
+}
+CUresult gpu_cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
+  return instantiated(gpu_real.cuGraphInstantiateWithParams_ptsz(exec, g, p), exec, g);
+}
+
+CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
+  pthread_mutex_lock(&lock);
+  Exec *e = execs.len ? u64map_remove(&execs, (uintptr_t)exec) : NULL;
+  pthread_mutex_unlock(&lock);
+  if (e) {
+    vec_free(&e->kernels);
+    vec_free(&e->checked);
+    free(e);
+  }
+  return gpu_real.cuGraphExecDestroy(exec);
+}
+
+static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream) {
+  if (result != CUDA_SUCCESS || !session_wants_launches()) return gpu_checked(result);
+  pthread_mutex_lock(&lock);
+  Exec *e = u64map_get(&execs, (uintptr_t)exec);
+  for (uint32_t i = 0; e && e->ran && i < e->kernels.len; i++) session_launch_again(e->kernels.data[i], e->checked.data[i]);
+  if (e) e->ran = true;
+  pthread_mutex_unlock(&lock);
+  session_graph_launch(exec, stream);
+  return result;
+}
+
+CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) { return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream); }
+CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
+  return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD);
+}
