@@ -78,7 +78,13 @@ static bool take(ChannelReader *r, uint32_t d, uint32_t number) {
   if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != number + 1) return false;
   WgFinding f;
   memcpy(&f, slot, sizeof f);
-  queue_add(r->queue, &(Message){.kind = MESSAGE_FINDING, .process = s->process, .a = d, .size = sizeof f}, &f);
+  Message m = {.kind = MESSAGE_FINDING, .process = s->process, .a = d, .size = sizeof f};
+  if (r->hold) {
+    str_addn(&r->held, (const char *)&m, sizeof m);
+    str_addn(&r->held, (const char *)&f, sizeof f);
+  } else {
+    queue_add(r->queue, &m, &f);
+  }
   return true;
 }
 
@@ -144,6 +150,7 @@ static void read_counts(ChannelReader *r, uint32_t d) {
 
 void reader_close_device(ChannelReader *r, uint32_t d) {
   DeviceState *s = &r->devices[d];
+  queue_add_all(r->queue, &r->held);       // findings come before their counts
   drain_ring(r, d, true);
   read_counts(r, d);
   queue_add(r->queue, &(Message){.kind = MESSAGE_DEVICE_CLOSED, .process = s->process, .a = d, .b = s->memory->lost}, NULL);

@@ -15,6 +15,7 @@ typedef struct Message { uint32_t kind, process, a, size; uint64_t b, c; } Messa
 typedef struct Queue Queue;
 Queue *queue_new(void);
 void queue_add(Queue *q, const Message *m, const void *bytes);   // seen by the other side after queue_publish
+void queue_add_all(Queue *q, Str *messages);                      // made elsewhere; empties it
 void queue_publish(Queue *q);
 bool queue_is_full(Queue *q);                                    // so much is waiting that reading should pause
 void queue_end(Queue *q);

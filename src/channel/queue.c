@@ -29,6 +29,11 @@ void queue_add(Queue *q, const Message *m, const void *bytes) {
   if (m->size) str_addn(&q->next, bytes, m->size);
 }
 
+void queue_add_all(Queue *q, Str *messages) {
+  if (messages->len) str_addn(&q->next, messages->data, messages->len);
+  messages->len = 0;
+}
+
 void queue_publish(Queue *q) {
   if (!q->next.len) return;
   pthread_mutex_lock(&q->lock);

@@ -81,6 +81,7 @@ void channel_destroy(ChannelReader *r) {
   munmap(r->header, CHANNEL_PAGE);
   close(r->fd);
   queue_free(r->queue);
+  str_free(&r->held);
   free(r);
 }
 
@@ -135,11 +136,17 @@ static size_t round_of(ChannelReader *r) {
   for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
     uint32_t pid = atomic_load_explicit(&r->header->lane_pid[i], memory_order_acquire);
     if (pid && !r->lanes[i].memory && !r->lanes[i].left) open_lane(r, i, pid);
+  }
+  // A finding is written after the launch it belongs to: read first and handed on last, it finds its launch known.
+  r->hold = true;
+  for (uint32_t d = 0; d < CHANNEL_DEVICES; d++) found += reader_drain_device(r, d);
+  r->hold = false;
+  for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
     if (!r->lanes[i].memory) continue;
     found += reader_drain_lane(r, i);
     open++;
   }
-  for (uint32_t d = 0; d < CHANNEL_DEVICES; d++) found += reader_drain_device(r, d);
+  queue_add_all(r->queue, &r->held);
   // Lanes of programs that called exec are kept until the process ends, unless others need them.
   if (open > CHANNEL_LANES / 2)
     for (uint32_t i = 0; i < CHANNEL_LANES; i++)

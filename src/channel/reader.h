@@ -29,6 +29,7 @@ struct ChannelReader {
   Queue *queue;
   LaneState lanes[CHANNEL_LANES];
   DeviceState devices[CHANNEL_DEVICES];
+  bool hold; Str held;                     // findings that wait until the launches before them have been read
   uint32_t last_process, still_running;
   pthread_t thread;
   pthread_mutex_t lock;                    // the two below

@@ -2,9 +2,11 @@
 
 enum { KERNELS_SHOWN = 20 };
 
-double report_covered_percent(const Run *r) { return r->launches ? 100.0 * (double)r->checked_launches / (double)r->launches : 0; }
-
 static bool has_tools(const Run *r) { return r->tools && strcmp(r->tools, "none") != 0; }
+
+double report_covered_percent(const Run *r) {
+  return has_tools(r) && r->launches ? 100.0 * (double)r->checked_launches / (double)r->launches : 0;
+}
 
 // Kernels of the same name in several modules or processes are one line if the reason is the same.
 static bool said_before(const Run *r, uint32_t i) {

@@ -1,0 +1,277 @@
+// One behaviour for each name in argv[1]; channel.sh says what the report must hold.
+#define _GNU_SOURCE
+#include "fake.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "channel/channel.h"
+
+static SessionModule *module;
+static SessionKernel *kernel;
+static SessionDevice *device;
+static WgLaunch record;
+
+static void open_all(uint32_t sites) {
+  Error err;
+  module = fake_module("k", sites, 0);
+  kernel = session_kernel(module, "k");
+  device = session_device_open(&fake_ops, NULL, 0, &err);
+  if (!device) { fprintf(stderr, "no device: %s\n", err.text); exit(3); }
+}
+
+static uint32_t launch(void) {
+  uint32_t n = fake_launch(kernel);
+  if (!session_device_record(device, kernel, n, NULL, &record)) exit(4);
+  return n;
+}
+
+static void host_finding(const char *kind, const char *text) { session_finding(&(SessionFinding){.kind = kind, .text = text}); }
+
+static void launches(int n) { for (int i = 0; i < n; i++) launch(); }
+static void end(void) {
+  session_device_close(device, true);
+  session_end();
+}
+
+// --- behaviours ---
+
+static int number;
+
+static void do_launches(void) {
+  open_all(1);
+  launches(number);
+  end();
+}
+
+static void do_finding(void) {
+  open_all(3);
+  session_alloc(0x10000, 4096, SESSION_DEVICE, 0, NULL);
+  launch();
+  for (int i = 0; i < number; i++) fake_report(&record, 1, KIND_OOB_WRITE, 0x10000 + 4096 + 8, 5);
+  end();
+}
+
+// One finding of every kind, at a place of its own.
+static void do_kinds(void) {
+  open_all(40);
+  session_alloc(0x10000, 4096, SESSION_DEVICE, 0, NULL);
+  session_alloc(0x20000, 1024, SESSION_VARIABLE, 0, "table");
+  session_alloc(0x30000, 512, SESSION_DEVICE, 0, NULL);
+  session_free(0x30000);
+  launch();
+  for (uint32_t kind = 1; kind < 64; kind++) {
+    if (!channel_kind(kind)) continue;
+    uint64_t address = kind == KIND_USE_AFTER_FREE ? 0x30010 : kind == KIND_MISALIGNED ? 0x20002 : 0x10000 + 4096 + 4 * kind;
+    fake_report(&record, kind, kind, address, kind % 32);
+  }
+  host_finding("api-misuse", "cudaMemcpy: 8192 bytes to an allocation of 4096");
+  session_finding(&(SessionFinding){.kind = "launch-failure", .text = "the launch ended with CUDA_ERROR_ILLEGAL_ADDRESS", .kernel = kernel, .launch = 1,
+    .places = (SitePlace[]){{"fake.cu", "helper", 77, 1}, {"fake.cu", "outer", 78, 1}}, .nplaces = 2, .has_thread = true, .block = {3, 2, 1}, .thread = {6, 5, 4},
+    .has_address = true, .address = 0x20000 - 16, .size = 8});
+  session_kernel_uncovered(session_kernel(module, "other"), "there is no PTX for it", "nvcc -gencode arch=compute_90,code=compute_90");
+  fake_launch(session_kernel(module, "other"));
+  end();
+}
+
+static void do_kill(void) {
+  open_all(2);
+  launches(10);
+  fake_report(&record, 0, KIND_RACE_SHARED, 64, 1);
+  fake_report(&record, 0, KIND_RACE_SHARED, 64, 1);
+  host_finding("api-misuse", "before the end");
+  if (number) kill(getpid(), number);
+  _exit(7);
+}
+
+// Killed while four threads write.
+static void *write_for_ever(void *p) {
+  for (;;) launch();
+  return p;
+}
+static void do_kill_busy(void) {
+  open_all(1);
+  host_finding("api-misuse", "before the end");
+  pthread_t t;
+  for (int i = 0; i < 4; i++) pthread_create(&t, NULL, write_for_ever, NULL);
+  usleep(200000);
+  kill(getpid(), SIGKILL);
+}
+
+static void do_fork(void) {
+  open_all(1);
+  launch();
+  for (int i = 0; i < number; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      char text[64];
+      snprintf(text, sizeof text, "child %d", i);
+      fake_launch(kernel);
+      host_finding("api-misuse", text);
+      session_end();
+      _exit(0);
+    }
+    if (i % 4 == 3) waitpid(child, NULL, 0);
+  }
+  while (wait(NULL) > 0) continue;
+  end();
+}
+
+static void do_exec(void) {
+  open_all(1);
+  host_finding("api-misuse", "before exec");
+  execl("/proc/self/exe", "fake", "after_exec", "0", NULL);
+}
+static void do_after_exec(void) {
+  host_finding("api-misuse", "after exec");
+  session_end();
+}
+
+static void do_close_fds(void) {
+  for (int fd = 3; fd < 1024; fd++) close(fd);
+  open_all(1);
+  for (int fd = 0; fd < 1024; fd++) close(fd);
+  launches(3);
+  fake_report(&record, 0, KIND_OOB_READ, 4, 1);
+  host_finding("api-misuse", "without descriptors");
+  end();
+}
+
+// The slot of a thread that never finished does not hold up the others.
+static void do_hole(void) {
+  open_all(8);
+  launch();
+  fake_report(&record, 0, KIND_OOB_READ, 4, 1);
+  WgChannel *c = (WgChannel *)(uintptr_t)record.channel;
+  __atomic_fetch_add(&c->head, 1, __ATOMIC_RELAXED);
+  fake_report(&record, 1, KIND_OOB_READ, 4, 1);
+  fake_report(&record, 2, KIND_OOB_READ, 4, 1);
+  kill(getpid(), SIGKILL);
+}
+
+// More findings at different places than the ring has slots.
+static void do_many_places(void) {
+  open_all((uint32_t)number);
+  launch();
+  for (int i = 0; i < number; i++)
+    for (int k = 0; k < 3; k++) fake_report(&record, (uint32_t)i, KIND_FP_NAN, 0, 1);
+  end();
+}
+
+static void do_lost_counts(void) {
+  Error err;
+  module = fake_module("k", 1, 4);
+  kernel = session_kernel(module, "k");
+  device = session_device_open(&fake_ops, NULL, 0, &err);
+  launch();
+  fake_readable = number == 0;
+  if (number == 2) _exit(0);
+  end();
+}
+
+// A program whose own memory is in disorder: random bytes into everything it shares with the command.
+static void do_scribble(void) {
+  open_all(4);
+  launches(100);
+  fake_report(&record, 0, KIND_OOB_READ, 4, 1);
+  srand((unsigned)number);
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[512];
+  while (fgets(line, sizeof line, maps)) {
+    unsigned long start, stop;
+    if (!strstr(line, "memfd:warpgrind-channel") || sscanf(line, "%lx-%lx", &start, &stop) != 2) continue;
+    for (int i = 0; i < 20000; i++) {
+      uint64_t *at = (uint64_t *)start + (uint64_t)rand() % ((i & 1 ? 4096 : stop - start) / 8);
+      *at = i % 3 ? (uint64_t)rand() << (rand() % 48) : (uint64_t)(rand() % 256);
+    }
+  }
+  usleep(50000);
+  _exit(0);
+}
+
+// The memory cannot be made smaller.
+static void do_truncate(void) {
+  open_all(1);
+  int fd = open(getenv("WARPGRIND_CHANNEL"), O_RDWR);
+  if (fd < 0 || ftruncate(fd, 0) == 0) _exit(9);
+  host_finding("api-misuse", "still there");
+  end();
+}
+
+// Goes on, and finishes, although the command is killed.
+static void do_orphan(void) {
+  if (fork()) {
+    usleep(200000);
+    kill(getppid(), SIGKILL);
+    pause();
+  }
+  open_all(1);
+  host_finding("api-misuse", "before");
+  while (kill((pid_t)strtol(getenv("WARPGRIND_CHANNEL") + 6, NULL, 10), 0) == 0) usleep(10000);
+  for (int i = 0; i < 100000; i++) session_alloc((uint64_t)i * 64, 64, SESSION_DEVICE, 0, "x");
+  host_finding("api-misuse", "after");
+  end();
+  FILE *f = fopen("orphan.done", "w");
+  fclose(f);
+}
+
+// How long a launch takes, in nanoseconds.
+static void do_time(void) {
+  open_all(1);
+  struct timespec a, b;
+  for (int round = 0; round < 2; round++) {
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < number; i++) fake_launch(kernel);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+  }
+  printf("%.0f\n", ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / number);
+  end();
+}
+
+// Every launch knows whether it is selected.
+static void do_select(void) {
+  open_all(1);
+  SessionKernel *other = session_kernel(module, "other");
+  for (int i = 0; i < 6; i++) printf("%d%d ", session_launch_selected(kernel), session_launch_selected(other));
+  printf("\n");
+  session_end();
+}
+
+// In the child of a fork that happens while other threads write.
+static void do_fork_busy(void) {
+  open_all(1);
+  pthread_t t;
+  for (int i = 0; i < 2; i++) pthread_create(&t, NULL, write_for_ever, NULL);
+  for (int i = 0; i < 50; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      fake_launch(kernel);
+      session_end();
+      _exit(0);
+    }
+    waitpid(child, NULL, 0);
+  }
+  host_finding("api-misuse", "all children ended");
+  _exit(0);
+}
+
+int main(int argc, char **argv) {
+  static const struct { const char *name; void (*run)(void); } behaviours[] = {
+    {"launches", do_launches}, {"finding", do_finding}, {"kinds", do_kinds}, {"kill", do_kill}, {"kill_busy", do_kill_busy}, {"fork", do_fork},
+    {"exec", do_exec}, {"after_exec", do_after_exec}, {"close_fds", do_close_fds}, {"hole", do_hole}, {"many_places", do_many_places},
+    {"lost_counts", do_lost_counts}, {"scribble", do_scribble}, {"truncate", do_truncate}, {"orphan", do_orphan}, {"time", do_time}, {"select", do_select},
+    {"fork_busy", do_fork_busy},
+  };
+  if (argc < 2) return 2;
+  number = argc > 2 ? atoi(argv[2]) : 0;
+  session_start("cpu");
+  for (size_t i = 0; i < ARRAY_LEN(behaviours); i++)
+    if (strcmp(behaviours[i].name, argv[1]) == 0) {
+      behaviours[i].run();
+      return argc > 3 ? atoi(argv[3]) : 0;
+    }
+  return 2;
+}
