@@ -15,13 +15,11 @@ static bool read_extra(void **extra, const void **buffer, size_t *size) {
 }
 
 // The program's parameters in one buffer, and the record behind them.
-static void extend_buffer(GpuLaunch *l, const InstrumentedKernel *code, const void *record) {
-  const void *buffer;
-  size_t size, all = (size_t)code->record_offset + code->record_bytes;
-  if (!read_extra(l->extra, &buffer, &size)) return;  // the driver will refuse it
+static void extend_buffer(GpuLaunch *l, const InstrumentedKernel *code, const SessionParams *given, const void *record) {
+  size_t all = (size_t)code->record_offset + code->record_bytes;
   uint8_t *copy = all <= sizeof l->room ? l->room : (l->heap = mem_alloc(all));
   memset(copy, 0, code->record_offset);
-  memcpy(copy, buffer, MIN(size, (size_t)code->record_offset));
+  memcpy(copy, given->buffer, MIN(given->buffer_bytes, (size_t)code->record_offset));
   memcpy(copy + code->record_offset, record, code->record_bytes);
   l->size = all;
   l->list[0] = CU_LAUNCH_PARAM_BUFFER_POINTER, l->list[1] = copy;
@@ -33,26 +31,33 @@ static void extend_buffer(GpuLaunch *l, const InstrumentedKernel *code, const vo
 static void extend_list(GpuLaunch *l, const InstrumentedKernel *code, void *record) {
   size_t n = code->user_params;
   void **list = (n + 1) * sizeof *list <= sizeof l->room ? (void **)l->room : (l->heap = mem_alloc((n + 1) * sizeof *list));
-  if (n && !l->params) return;
   if (n) memcpy(list, l->params, n * sizeof *list);
   list[n] = record;
   l->params = list;
 }
 
+// false: parameters that the driver refuses. It gets them as they are.
+static bool read_params(const GpuLaunch *l, const InstrumentedKernel *code, SessionParams *given) {
+  *given = (SessionParams){l->params, NULL, 0};
+  if (l->params) return !l->extra;
+  if (!l->extra) return !code->user_params;
+  return read_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes >= code->user_param_bytes;
+}
+
 // A record of zeros means: check nothing. Launches that were not selected get one, and those for which there is no session any more.
 static void add_record(GpuLaunch *l, const InstrumentedKernel *code, GpuContext *c) {
+  SessionParams given;
+  if (!read_params(l, code, &given)) return;
   void *record = code->record_bytes <= sizeof l->record ? l->record : (l->record_heap = mem_alloc(code->record_bytes));
   memset(record, 0, code->record_bytes);
   SessionDevice *device = session_launch_selected(l->of->kernel) ? gpu_context_use(c) : NULL;
   if (device) {
     uint32_t number = session_launch(&l->event);
     l->told = true;
-    SessionParams given = {l->params, NULL, 0};
-    if (!l->params) read_extra(l->extra, &given.buffer, &given.buffer_bytes);
     if (!session_device_record(device, l->of->kernel, number, &given, record)) memset(record, 0, code->record_bytes);
     gpu_context_used(c);
   }
-  if (l->extra && !l->params) extend_buffer(l, code, record);
+  if (l->extra) extend_buffer(l, code, &given, record);
   else extend_list(l, code, record);
 }
 
