@@ -27,6 +27,7 @@ typedef struct Symbol {
   const char *name; uint32_t len;
   bool is_func, is_entry, is_unique, is_pointed_at;
   bool calls_pointer;                       // func: calls through a register
+  bool is_string;                           // a label in .debug_str
   uint32_t mark;
   uint32_t joined;                          // entry: union-find parent
   uint32_t piece;                           // UINT32_MAX: none
@@ -45,6 +46,7 @@ struct GpuSplit {
   Arena arena;
   uint32_t mark, npieces;
   bool whole;                               // one piece
+  bool all_strings;                         // somebody counts from a label
   uint32_t failed;                          // line
 };
 
@@ -216,15 +218,35 @@ static bool scan_var(GpuSplit *s, Scan *scan, Part *p, bool shared_or_local, Ptx
   return p->names.len > 0;
 }
 
+// The names of inlined functions, "label: .b8 …", are many: each piece takes those that it refers to.
+static void scan_strings(GpuSplit *s, Scan inside, Part *p) {
+  Part entry = {.kind = PART_KEEP, .start = p->start, .line = p->line};       // ".section .debug_str {"
+  for (Word w; (w = next_word(&inside)).len;) {
+    if (!is_name(w)) continue;
+    Scan after = inside;
+    if (*next_word(&after).at != ':') continue;
+    entry.end = w.at;
+    vec_push(&s->parts, entry);
+    entry = (Part){.kind = PART_VAR, .start = w.at, .line = inside.line};
+    declare(s, &entry, symbol_id(s, w));
+    s->symbols.data[entry.names.data[0]].is_string = true;
+  }
+  if (entry.kind != PART_VAR) return;
+  entry.end = inside.end;
+  vec_push(&s->parts, entry);
+  p->start = inside.end;                     // the '}'
+  p->line = inside.line;
+}
+
 static bool scan_section(GpuSplit *s, Scan *scan, Part *p) {
   Word name = next_word(scan), w = next_word(scan);
   if (!word_is(w, "{")) return false;        // the form of old compilers
-  const char *from = scan->at;
+  Scan inside = *scan;
   if (!skip_block(scan)) return false;
+  inside.end = scan->at - 1;
   p->end = scan->at;
-  if (word_is(name, ".debug_str")) return true;
-  Scan inside = {from, scan->at - 1, 0};
-  if (!next_word(&inside).len) p->kind = PART_DROP;
+  if (word_is(name, ".debug_str")) scan_strings(s, inside, p);
+  else if (!next_word(&inside).len) p->kind = PART_DROP;
   else s->whole = true;
   return true;
 }
@@ -338,8 +360,10 @@ static void find_refs(GpuSplit *s, Part *p) {
     starts_statement = c == ';' || c == '{' || c == '}' || c == ':';
     if (!is_word(c) || (c >= '0' && c <= '9')) continue;
     uintptr_t id = (uintptr_t)strmap_getn(&s->by_name, w.at, w.len);
-    if (id) add_ref(s, p, (uint32_t)id - 1, w.at == callee || p->kind == PART_ALIAS);
-    else if (p->kind == PART_FUNC && word_is(w, "call")) {
+    if (id) {
+      add_ref(s, p, (uint32_t)id - 1, w.at == callee || p->kind == PART_ALIAS);
+      if (s->symbols.data[id - 1].is_string && scan.at < scan.end && *scan.at == '+') s->all_strings = true;
+    } else if (p->kind == PART_FUNC && word_is(w, "call")) {
       Word target = callee_of(scan);
       uintptr_t f = target.len ? (uintptr_t)strmap_getn(&s->by_name, target.at, target.len) : 0;
       callee = f ? target.at : NULL;
@@ -475,6 +499,12 @@ bool gpu_split_next(const GpuSplit *s, uint32_t *it, const char **name, bool *is
   return false;
 }
 
+static void add_lines(Str *out, uint32_t n) {
+  char block[256];
+  memset(block, '\n', sizeof block);
+  for (; n; n -= MIN(n, sizeof block)) str_addn(out, block, MIN(n, sizeof block));
+}
+
 // Parts keep their line, so that messages and sites speak of the lines of the whole text.
 void gpu_split_text(GpuSplit *s, uint32_t piece, Str *out) {
   if (s->whole) {
@@ -488,11 +518,12 @@ void gpu_split_text(GpuSplit *s, uint32_t piece, Str *out) {
   uint32_t line = 1;
   for (uint32_t i = 0; i < s->parts.len; i++) {
     const Part *p = &s->parts.data[i];
-    bool wanted = p->kind == PART_KEEP;
+    bool wanted = p->kind == PART_KEEP || (s->all_strings && p->names.len && s->symbols.data[p->names.data[0]].is_string);
     for (uint32_t k = 0; k < p->names.len; k++) wanted |= s->symbols.data[p->names.data[k]].mark == s->mark;
     if (!wanted) continue;
     if (out->len && out->data[out->len - 1] != '\n' && line >= p->line) str_addc(out, ' ');
-    for (; line < p->line; line++) str_addc(out, '\n');
+    add_lines(out, p->line > line ? p->line - line : 0);
+    line = MAX(line, p->line);
     str_addn(out, p->start, (size_t)(p->end - p->start));
     for (const char *c = p->start; (c = memchr(c, '\n', (size_t)(p->end - c))) != NULL; c++) line++;
   }
