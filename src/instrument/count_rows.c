@@ -28,15 +28,17 @@ static void add_item(CountRow *row, const CountItem *item, uint64_t threads, uin
   row->atomic_bytes += threads * item->atomic_bytes;
 }
 
-// Rows come in the order kernel, file, line. Lines that were never executed have rows too.
-void count_rows(const Instrumented *r, const uint64_t *counters, void (*each)(void *user, const CountRow *), void *user) {
-  const CountTable *t = r->count;
-  if (!t || !t->nitems) return;
-  const CountItem **items = mem_alloc(sizeof *items * t->nitems);
-  for (uint32_t i = 0; i < t->nitems; i++) items[i] = &t->items[i];
-  qsort(items, t->nitems, sizeof *items, by_place);
+static bool ran(const CountTable *t, const uint64_t *counters, const CountItem *const *items, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (read_counter(t, counters, items[i]->warps)) return true;
+  return false;
+}
+
+// The rows of one kernel.
+static void kernel_rows(const CountTable *t, const uint64_t *counters, const CountItem *const *items, uint32_t n,
+                        void (*each)(void *user, const CountRow *), void *user) {
   CountRow row = {0};
-  for (uint32_t i = 0; i < t->nitems; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     const CountItem *item = items[i];
     if (i && by_place(&items[i - 1], &items[i])) {
       each(user, &row);
@@ -48,5 +50,18 @@ void count_rows(const Instrumented *r, const uint64_t *counters, void (*each)(vo
     add_item(&row, item, read_counter(t, counters, item->threads) - read_counter(t, counters, item->but_not), read_counter(t, counters, item->warps));
   }
   each(user, &row);
+}
+
+// Rows come in the order kernel, file, line. A kernel that ran has a row for every line, executed or not; one that did not has none.
+void count_rows(const Instrumented *r, const uint64_t *counters, void (*each)(void *user, const CountRow *), void *user) {
+  const CountTable *t = r->count;
+  if (!t || !t->nitems) return;
+  const CountItem **items = mem_alloc(sizeof *items * t->nitems);
+  for (uint32_t i = 0; i < t->nitems; i++) items[i] = &t->items[i];
+  qsort(items, t->nitems, sizeof *items, by_place);
+  for (uint32_t first = 0, end; first < t->nitems; first = end) {
+    for (end = first + 1; end < t->nitems && !compare_text(items[first]->kernel, items[end]->kernel);) end++;
+    if (ran(t, counters, items + first, end - first)) kernel_rows(t, counters, items + first, end - first, each, user);
+  }
   free(items);
 }

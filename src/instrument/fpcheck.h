@@ -35,18 +35,19 @@ typedef struct FpFlow {
 FpFlow *fp_flow_build(Body *b);
 void fp_flow_free(FpFlow *f);
 const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o);           // the only instruction that writes this register, or NULL
+bool fp_is_fixed(const FpFlow *f, const PtxOperand *o);                 // a constant, or a register written by one instruction only
+bool fp_is_input(const PtxFunc *f, const PtxInstr *in);                  // brings a value in from outside the kernel
 bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan, isinf, isfinite: asks, does not decide
 bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x);
 
 // --- fpcheck_emit.c: tests and the slow path ---
-typedef enum { FP_ITEM_RESULT, FP_ITEM_INPUT, FP_ITEM_COMPARE, FP_ITEM_MATRIX } FpItemKind;
-enum { FP_CONDITIONS = 4 };
+typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE } FpItemKind;
+enum { FP_CONDITIONS = 6 };
 typedef struct FpItem {                    // one instruction whose values are looked at in the slow path
   FpItemKind kind;
   uint32_t instr;
   FpOperation operation;
   PtxOperand result;
-  PtxOperand address; bool has_address;    // INPUT
   struct { PtxReg *reg; bool negated; } conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
 } FpItem;
 
@@ -55,20 +56,23 @@ typedef struct FpCheck {                   // one function
   FpFlow *flow;
   unsigned kinds;
   PtxReg *fired;                           // some test of the group at hand was positive
+  PtxReg *matrix_operand;
   bool open;                               // the group has a test already
-  VEC(FpItem) items;                       // of the group at hand
-  VEC(PtxReg *) kept;                      // registers the slow path of the group will read
-  Code *slow;                              // the end of the function
   bool slow_begun;
+  VEC(FpItem) items;                       // of the group at hand
+  VEC(PtxReg *) kept;                      // registers its slow path will read
+  uint32_t *input_sites;                   // by instruction that loads: its site, plus 1
 } FpCheck;
 
-// Adds a test of a value to the group: is it NaN or infinite (or subnormal)? Only if `guard`, if any, lets pass.
+// Adds a test of a value to the group: is it NaN, infinite or (if asked for) subnormal? For lanes the guard, if any, lets pass.
 void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnormal, PtxReg *guard, bool negated);
-void fp_test_above(FpCheck *k, Code *c, FpType t, PtxOperand value, WgFpFormat narrow, PtxReg *guard, bool negated);   // too large for a narrow format
 void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard, bool negated);
-void fp_add_item(FpCheck *k, FpItem item);                               // after its test
-void fp_close_group(FpCheck *k, Code *c, bool inline_slow_path);         // branch to the slow path of all items of the group
-uint32_t fp_sites(FpCheck *k, const FpItem *item);
+bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);    // of a saturating conversion; false: not known
+void fp_add_item(FpCheck *k, FpItem item);                     // whose test has just been added
+bool fp_keeps(const FpCheck *k, const PtxReg *r);
+void fp_close_group(FpCheck *k, Code *c, bool in_place);       // branch to the slow path of all items; in place: it stands here
+Code *fp_slow_path(FpCheck *k);
+void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]);   // d, a, b, c
 
 // --- fpcheck_full.c, fpcheck_fast.c ---
 void fp_weave_full(FpCheck *k);

@@ -101,6 +101,16 @@ void fp_flow_free(FpFlow *f) { ir_defs_free(f->defs); }
 
 const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o) { return o->kind == OPD_REG ? ir_single_def(f->defs, o->reg) : NULL; }
 
+bool fp_is_fixed(const FpFlow *f, const PtxOperand *o) { return o->kind != OPD_REG || fp_def(f, o); }
+
+// Parameters of a function were made by its caller.
+bool fp_is_input(const PtxFunc *f, const PtxInstr *in) {
+  if (in->op == OP_TEX || in->op == OP_SULD || in->op == OP_LDU) return true;
+  if (in->op != OP_LD) return false;
+  if (in->space == SPACE_PARAM) return ir_is_kernel_param(f, &in->ops[1].list[0]);
+  return in->space == SPACE_GLOBAL || in->space == SPACE_CONST || in->space == SPACE_GENERIC;
+}
+
 // --- idioms ---
 static bool is_infinity(const FpFlow *f, const PtxOperand *o) {
   if (fp_operand_infinite(o)) return true;

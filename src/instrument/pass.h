@@ -35,6 +35,7 @@ typedef struct FuncInfo {
   bool calls_functions;                    // of the program, directly or not: they find the launch record in the slot
   bool wanted;                             // gets probes
   PtxVar *record;                          // kernels: the added parameter, NULL if it has none
+  PtxFunc *twin; bool is_twin;             // twins.c
 } FuncInfo;
 static inline FuncInfo *func_info(const PtxFunc *f) { return f->user; }
 FuncInfo *program_callee(const PtxInstr *call);        // NULL: through a pointer, or not in the program
@@ -64,6 +65,9 @@ bool record_add_parameters(Program *p, Error *err);
 struct Code;
 void record_load(struct Code *c, PtxReg *to, unsigned offset);
 void record_fill_slot(Body *b);            // at the entry of kernels whose functions need it
+
+// --- twins.c ---
+void twins_make(Program *p);               // kernels launched from the device get a second form that keeps its signature
 
 // --- body.c: one function while passes look at it ---
 typedef struct Code {                      // instructions to add at one place

@@ -192,6 +192,7 @@ bool program_survey(Program *p, Error *err) {
   propagate_up(p);
   choose_functions(p);
   propagate_down(p);
+  twins_make(p);
   return true;
 }
 

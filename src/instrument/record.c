@@ -3,9 +3,12 @@
 // A kernel gets it as one more parameter, by value. A function cannot see its kernel's parameters, and one that is called
 // through a pointer cannot be given more of them; so every kernel that may come to a function writes its record into a
 // table of the module when it starts, in the row of its grid (%gridid), and functions read it there. All threads of a
-// grid write the same bytes, so no thread needs to wait for another. Kernels launched from the device keep their
-// signature and read the row of whichever grid started last: address of channel and counters are the same for all grids
-// of a module in a context, the number of the launch may then be another's.
+// grid write the same bytes, so no thread needs to wait for another.
+//
+// Kernels launched from the device have no such parameter (twins.c). In programs that have them every kernel the host launches
+// also leaves its record in the last row, and what is launched from the device takes it from there: channel and counters
+// are the same for all launches of a module in a context; only the number of the launch may be that of another one
+// that started in the meantime.
 #include "instrument/pass.h"
 
 enum { ROWS = 256, ROW_SHIFT = 5, LAST_ROW = ROWS << ROW_SHIFT };
@@ -60,7 +63,7 @@ bool record_add_parameters(Program *p, Error *err) {
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
       FuncInfo *info = func_info(p->units[u]->funcs[i]);
-      if (info->func->is_entry && !info->func->is_declaration && info->wanted && !info->address_taken) add_parameter(p, info);
+      if (info->func->is_entry && !info->func->is_declaration && info->wanted && !info->is_twin) add_parameter(p, info);
     }
   p->slot = ARENA_ARRAY(&p->scratch, PtxVar *, p->nunits);
   return true;
@@ -86,25 +89,22 @@ static PtxVar *slot_of(Program *p, uint32_t unit) {
   items[0] = (PtxItem){.kind = ITEM_VAR, .var = v};
   m->items = items;
   m->nitems++;
-  if (p->launches_from_device) {
-    p->out->shared_record = arena_strdup(&p->out->arena, v->name);
-    p->out->shared_record_offset = LAST_ROW;
-  }
   return p->slot[unit] = v;
 }
 
-// The address of this grid's row; of the last one written for kernels whose grid has none.
-static PtxOperand row_address(Code *c, int64_t offset) {
+// The registers that hold addresses in the table; no pass may use these two.
+static PtxReg *row_register(Body *b) { return body_temp(b, TYPE_B64, BODY_TEMPS - 1); }
+static PtxReg *table_register(Body *b) { return body_temp(b, TYPE_B64, BODY_TEMPS - 2); }
+
+// Puts the address of this grid's row into row_register, that of the table into table_register.
+static void find_row(Code *c) {
   Body *b = c->body;
-  PtxVar *slot = slot_of(b->program, b->unit);
-  PtxReg *row = body_temp(b, TYPE_B64, 7), *base = body_temp(b, TYPE_B64, 6);
-  EMIT(c, "mov.u64", opd_reg(base), opd_var(slot));
-  if (b->program->launches_from_device) return opd_at(c, opd_reg(base), LAST_ROW + offset);
+  PtxReg *row = row_register(b), *table = table_register(b);
+  EMIT(c, "mov.u64", opd_reg(table), opd_var(slot_of(b->program, b->unit)));
   EMIT(c, "mov.u64", opd_reg(row), opd_sreg(SREG_GRIDID, SEL_NONE));
   EMIT(c, "and.b64", opd_reg(row), opd_reg(row), opd_imm(ROWS - 1));
   EMIT(c, "shl.b64", opd_reg(row), opd_reg(row), opd_imm(ROW_SHIFT));
-  EMIT(c, "add.u64", opd_reg(row), opd_reg(row), opd_reg(base));
-  return opd_at(c, opd_reg(row), offset);
+  EMIT(c, "add.u64", opd_reg(row), opd_reg(row), opd_reg(table));
 }
 
 void record_load(Code *c, PtxReg *to, unsigned offset) {
@@ -114,24 +114,26 @@ void record_load(Code *c, PtxReg *to, unsigned offset) {
     PtxOperand from = opd_at(c, opd_var(record), offset);
     if (wide) EMIT(c, "ld.param.u64", opd_reg(to), from);
     else EMIT(c, "ld.param.u32", opd_reg(to), from);
-  } else {
-    PtxOperand from = row_address(c, offset);
-    if (wide) EMIT(c, "ld.volatile.global.u64", opd_reg(to), from);
-    else EMIT(c, "ld.volatile.global.u32", opd_reg(to), from);
+    return;
   }
+  find_row(c);
+  PtxOperand from = opd_at(c, opd_reg(row_register(c->body)), offset);
+  if (wide) EMIT(c, "ld.volatile.global.u64", opd_reg(to), from);
+  else EMIT(c, "ld.volatile.global.u32", opd_reg(to), from);
 }
 
 void record_fill_slot(Body *b) {
-  FuncInfo *info = b->info;
-  if (!info->func->is_entry || !(info->calls_functions || b->program->launches_from_device)) return;
-  if (!info->record && info->wanted) return;                 // a kernel launched from the device keeps what its ancestor wrote
+  const FuncInfo *info = b->info;
+  bool leaves = b->program->launches_from_device && info->record;       // for what it launches
+  if (!info->func->is_entry || !(info->calls_functions || leaves || info->is_twin)) return;
   Code *c = body_entry(b);
-  PtxOperand row = row_address(c, 0);
+  PtxReg *value = body_temp(b, TYPE_B64, 0);
+  find_row(c);
   for (unsigned at = 0; at < sizeof(WgLaunch); at += 8) {
-    PtxReg *value = body_temp(b, TYPE_B64, 0);
     if (info->record) EMIT(c, "ld.param.u64", opd_reg(value), opd_at(c, opd_var(info->record), at));
-    else EMIT(c, "mov.u64", opd_reg(value), opd_imm(0));
-    PtxOperand to = opd_at(c, row.list[0], row.imm + at);
-    EMIT(c, "st.volatile.global.u64", to, opd_reg(value));
+    else if (info->is_twin) EMIT(c, "ld.volatile.global.u64", opd_reg(value), opd_at(c, opd_reg(table_register(b)), LAST_ROW + at));
+    else EMIT(c, "mov.u64", opd_reg(value), opd_imm(0));                // a kernel without probes: none for its functions either
+    EMIT(c, "st.volatile.global.u64", opd_at(c, opd_reg(row_register(b)), at), opd_reg(value));
+    if (leaves) EMIT(c, "st.volatile.global.u64", opd_at(c, opd_reg(table_register(b)), LAST_ROW + at), opd_reg(value));
   }
 }

@@ -1,0 +1,226 @@
+// Full mode: every instruction an exception can be born in is tested.
+//
+// Compilers compute both sides of a selection and throw one away: log(0) of the library computes 0 * inf + inf and then takes
+// -inf. A result that only selections read is therefore not tested where it is made but where it is chosen.
+#include "instrument/fpcheck.h"
+
+enum { GROUP = 4 };                        // items of a group: more keep more registers alive, fewer branch more often
+
+typedef struct Full { FpCheck *k; bool *deferred; } Full;       // by instruction
+
+static PtxReg *written(const PtxInstr *in) { return in->nops && in->ops[0].kind == OPD_REG ? in->ops[0].reg : NULL; }
+
+// --- what is tested later ---
+// All who read the register are selections of this block that run after it is written.
+static bool only_selected(const FpCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  const PtxReg *r = written(in);
+  if (!r || in->guard || !k->flow->uses[r->id] || k->flow->uses[r->id] != k->flow->select_uses[r->id]) return false;
+  if (k->flow->defs->instr[r->id] != i || k->flow->depth[i]) return false;
+  for (unsigned o = 1; o < in->nops; o++)
+    if (!fp_is_fixed(k->flow, &in->ops[o])) return false;
+  const IrBlock *b = &k->body->cfg->blocks[k->body->cfg->block_of[i]];
+  uint32_t found = 0;
+  for (uint32_t j = i + 1; j < b->end; j++) {
+    const PtxInstr *s = k->body->cfg->instrs[j];
+    if (s->op != OP_SELP || s->guard || k->flow->depth[j]) continue;
+    bool fixed = s->ops[3].kind == OPD_REG && fp_is_fixed(k->flow, &s->ops[3]) && written(s) && k->flow->defs->instr[written(s)->id] == j;
+    for (unsigned o = 1; o <= 2; o++)
+      if (s->ops[o].kind == OPD_REG && s->ops[o].reg == r && fixed) found++;
+  }
+  return found == k->flow->uses[r->id];
+}
+
+// What a selection may have chosen and was not tested yet: items with the conditions under which it did.
+static bool collect(Full *f, uint32_t i, FpItem *items, unsigned *n, unsigned most, FpItem so_far) {
+  const PtxInstr *in = f->k->body->cfg->instrs[i];
+  for (unsigned o = 1; o <= 2; o++) {
+    if (in->ops[o].kind != OPD_REG || !fp_def(f->k->flow, &in->ops[o])) continue;
+    uint32_t def = f->k->flow->defs->instr[in->ops[o].reg->id];
+    if (!f->deferred[def]) continue;
+    FpItem item = so_far;
+    if (item.nconditions == FP_CONDITIONS || *n == most) return false;
+    item.conditions[item.nconditions].reg = in->ops[3].reg;
+    item.conditions[item.nconditions++].negated = (o == 2) != in->ops[3].negated;
+    if (f->k->body->cfg->instrs[def]->op == OP_SELP) {
+      if (!collect(f, def, items, n, most, item)) return false;
+      continue;
+    }
+    item.instr = def;
+    item.result = in->ops[o];
+    fp_operation(f->k->body->cfg->instrs[def], &item.operation);
+    items[(*n)++] = item;
+  }
+  return true;
+}
+
+enum { COLLECTED = 8 };
+
+static void defer(Full *f) {
+  const IrCfg *cfg = f->k->body->cfg;
+  FpOperation o;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++)
+    f->deferred[i] = fp_operation(cfg->instrs[i], &o) && o.op != WG_FP_SATURATE && only_selected(f->k, i);
+  // Selections of selections, unless that becomes too much.
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    if (cfg->instrs[i]->op != OP_SELP || cfg->instrs[i]->guard) continue;
+    FpItem items[COLLECTED];
+    unsigned n = 0;
+    bool fits = collect(f, i, items, &n, COLLECTED, (FpItem){.kind = FP_ITEM_RESULT}) && n && n < COLLECTED && items[0].nconditions < FP_CONDITIONS;
+    f->deferred[i] = fits && only_selected(f->k, i);
+  }
+}
+
+// --- one instruction ---
+// Registers that the instruction overwrites although its slow path wants to read them are copied before it.
+static PtxOperand *copy_operand(FpCheck *k, uint32_t i, const PtxOperand *o, FpType t) {
+  Code *c = body_before(k->body, i);
+  unsigned bytes = ptx_type_size(o->reg->type);
+  PtxOperand *copy = ARENA_NEW(&k->body->cfg->arena, PtxOperand);
+  *copy = opd_reg(body_reg(k->body, bytes == 8 ? TYPE_B64 : bytes == 4 ? TYPE_B32 : TYPE_B16));
+  if (bytes == 8) EMIT(c, "mov.b64", *copy, *o);
+  else if (bytes == 4) EMIT(c, "mov.b32", *copy, *o);
+  else EMIT(c, "mov.b16", *copy, *o);
+  (void)t;
+  return copy;
+}
+
+static void save_overwritten(FpCheck *k, uint32_t i, FpOperation *o) {
+  const PtxReg *d = written(k->body->cfg->instrs[i]);
+  PtxOperand *copy = NULL;
+  for (unsigned n = 0; n < o->n; n++) {
+    if (o->operands[n]->kind != OPD_REG || o->operands[n]->reg != d) continue;
+    if (!copy) copy = copy_operand(k, i, o->operands[n], o->types[n]);
+    o->operands[n] = copy;
+  }
+}
+
+static void add_guard(FpItem *item, const PtxInstr *in) {
+  if (!in->guard) return;
+  item->conditions[item->nconditions].reg = in->guard;
+  item->conditions[item->nconditions++].negated = in->guard_negated;
+}
+
+static bool usable(const PtxOperand *o) { return (o->kind == OPD_REG && o->selector == SEL_NONE) || o->kind == OPD_FLOAT || o->kind == OPD_INT; }
+
+static bool check_result(FpCheck *k, uint32_t i) {
+  PtxInstr *in = k->body->cfg->instrs[i];
+  FpItem item = {.kind = FP_ITEM_RESULT, .instr = i};
+  FpOperation *o = &item.operation;
+  if (!fp_operation(in, o) || !(o->kinds & k->kinds) || in->ops[0].kind != OPD_REG) return false;
+  for (unsigned n = 0; n < o->n; n++)
+    if (!usable(o->operands[n])) return false;
+  add_guard(&item, in);
+  save_overwritten(k, i, o);
+  Code *c = body_after(k->body, i);
+  if (o->op == WG_FP_SATURATE) {
+    if (!fp_test_overflow(k, c, in, o)) return false;
+    item.result = *o->operands[0];
+  } else {
+    item.result = in->ops[0];
+    fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUB, in->guard, in->guard_negated);
+  }
+  fp_add_item(k, item);
+  return true;
+}
+
+static bool check_selection(Full *f, uint32_t i) {
+  FpCheck *k = f->k;
+  PtxInstr *in = k->body->cfg->instrs[i];
+  if (in->op != OP_SELP || in->nops != 4 || in->ops[3].kind != OPD_REG) return false;
+  FpItem items[COLLECTED + 1];
+  unsigned n = 0;
+  PtxOperand *x;
+  if (!f->deferred[i] && !in->guard) collect(f, i, items, &n, COLLECTED, (FpItem){.kind = FP_ITEM_RESULT});
+  FpType t = k->flow->type[in->ops[0].reg->id];
+  if (t.format && !t.packed && k->kinds & WG_FP_INF && fp_is_log_of_zero(k->body, k->flow, in, &x) && usable(x) && fp_is_fixed(k->flow, x)) {
+    FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0]};
+    item.operation = (FpOperation){.op = WG_FP_LOG_ZERO, .result = t, .types = {t}, .operands = {x}, .n = 1, .kinds = WG_FP_INF};
+    unsigned inf = in->ops[1].kind == OPD_REG && !(fp_def(k->flow, &in->ops[1]) && fp_def(k->flow, &in->ops[1])->op == OP_MOV) ? 2 : 1;
+    item.conditions[0].reg = in->ops[3].reg;
+    item.conditions[0].negated = (inf == 2) != in->ops[3].negated;
+    item.nconditions = 1;
+    items[n++] = item;
+  }
+  if (!n || !t.format) return false;
+  unsigned kinds = 0;
+  for (unsigned m = 0; m < n; m++) kinds |= items[m].operation.kinds & k->kinds;
+  fp_test_value(k, body_after(k->body, i), t, in->ops[0], kinds & WG_FP_SUB, NULL, false);
+  for (unsigned m = 0; m < n; m++) fp_add_item(k, items[m]);
+  return true;
+}
+
+static bool check_comparison(FpCheck *k, uint32_t i) {
+  PtxInstr *in = k->body->cfg->instrs[i];
+  if ((in->op != OP_SETP && in->op != OP_SET) || in->nops < 3 || !(k->kinds & WG_FP_NAN) || fp_is_test(k->flow, in)) return false;
+  FpType t = fp_type(in->types[in->op == OP_SET ? in->ntypes - 1 : 0]);
+  if ((t.format != WG_FP_F32 && t.format != WG_FP_F64) || t.packed || !usable(&in->ops[1]) || !usable(&in->ops[2])) return false;
+  PtxOperand *a = &in->ops[1], *b = &in->ops[2];
+  if (a->kind != OPD_REG) b = a, a = &in->ops[2];
+  if (a->kind != OPD_REG) return false;
+  FpItem item = {.kind = FP_ITEM_COMPARE, .instr = i};
+  item.operation = (FpOperation){.op = WG_FP_COMPARE, .types = {t, t}, .operands = {a, b}, .n = 2};
+  item.result = *a;
+  save_overwritten(k, i, &item.operation);
+  add_guard(&item, in);
+  // A predicate that the comparison itself writes is no guard any more.
+  if (in->guard && in->ops[0].kind == OPD_REG && in->ops[0].reg == in->guard) return false;
+  fp_test_nan(k, body_after(k->body, i), t, *item.operation.operands[0], *item.operation.operands[1], in->guard, in->guard_negated);
+  fp_add_item(k, item);
+  return true;
+}
+
+static bool check_matrix(FpCheck *k, uint32_t i) {
+  PtxInstr *in = k->body->cfg->instrs[i];
+  FpType types[4];
+  if (in->guard || k->flow->depth[i] || !(k->kinds & (WG_FP_NAN | WG_FP_INF)) || !fp_is_matrix(in, &types[0], &types[1], &types[2], &types[3])) return false;
+  PtxOperand operands[4];
+  memcpy(operands, in->ops, sizeof operands);
+  for (unsigned o = 1; o < 4; o++) {                           // accumulators are usually updated in place
+    if (operands[o].kind != OPD_VECTOR || !types[o].format) continue;
+    operands[o] = opd_vector(body_before(k->body, i), operands[o].list, operands[o].nlist);
+    for (unsigned e = 0; e < operands[o].nlist; e++) {
+      PtxOperand *v = &operands[o].list[e];
+      for (unsigned d = 0; v->kind == OPD_REG && in->ops[0].kind == OPD_VECTOR && d < in->ops[0].nlist; d++)
+        if (in->ops[0].list[d].kind == OPD_REG && in->ops[0].list[d].reg == v->reg) {
+          *v = *copy_operand(k, i, v, types[o]);
+          break;
+        }
+    }
+  }
+  fp_check_matrix(k, i, types, operands);
+  return true;
+}
+
+// --- blocks ---
+typedef struct Overwrites { const FpCheck *k; bool yes; } Overwrites;
+static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
+  Overwrites *o = ctx;
+  if (is_def && fp_keeps(o->k, *reg)) o->yes = true;
+}
+
+static bool must_close_before(const FpCheck *k, uint32_t i) {
+  PtxInstr *in = k->body->cfg->instrs[i];
+  if (ptx_op_classes(in) & (CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_SYNC | CLASS_TENSOR | CLASS_ASYNC)) return true;
+  if (k->flow->depth[i] || k->items.len >= GROUP) return true;
+  Overwrites o = {k, false};
+  ptx_visit_regs(in, overwrites, &o);
+  return o.yes;
+}
+
+void fp_weave_full(FpCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  Full f = {k, ARENA_ARRAY(&k->body->cfg->arena, bool, cfg->ninstrs + 1)};
+  defer(&f);
+  for (uint32_t b = 0; b < cfg->nblocks; b++) {
+    if (cfg->blocks[b].rpo == IR_NONE) continue;
+    for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
+      if (k->items.len && must_close_before(k, i)) fp_close_group(k, body_before(k->body, i), false);
+      if (f.deferred[i]) continue;
+      if (check_matrix(k, i)) continue;
+      bool checked = check_result(k, i) || check_selection(&f, i) || check_comparison(k, i);
+      if (checked && k->flow->depth[i]) fp_close_group(k, body_after(k->body, i), true);
+    }
+    if (k->items.len) fp_close_group(k, body_after(k->body, cfg->blocks[b].end - 1), false);
+  }
+}
