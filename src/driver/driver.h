@@ -116,7 +116,6 @@ struct Module {
   Context *ctx;                                          // NULL: a library's, not yet bound
   VgpuModule *vgpu;
   SessionModule *session;
-  unsigned char *shared_record;                          // Instrumented.shared_record; NULL: none
   Library *library;
   bool shares_managed;                                   // its managed variables are another module's
   StrMap functions;                                      // name -> Function

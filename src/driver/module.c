@@ -111,13 +111,11 @@ static SessionModule *new_session_module(const CodeImage *code, const Units *uni
 }
 
 // Puts the run's tools into the program. Where they cannot be put in, it runs without, and the report says so.
-typedef struct SharedRecord { char *name; uint32_t offset; } SharedRecord;
-static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s, bool known, SharedRecord *shared, Error *err) {
+static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s, bool known, Error *err) {
   Instrumented result;
   Error why = {{0}};
   if (!session_tools()) return CUDA_SUCCESS;
   if (instrument_module(units->data, units->len, session_plan(), &result, &why)) {
-    if (result.shared_record) *shared = (SharedRecord){mem_strdup(result.shared_record), result.shared_record_offset};
     if (known) instrument_free(&result);                 // the same as the first time
     else session_module_instrumented(s, &result);
     return CUDA_SUCCESS;
@@ -134,18 +132,13 @@ CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, 
   Units units = {0};
   if (!parse_all(code, &units, err)) return CUDA_ERROR_INVALID_PTX;
   SessionModule *session = known ? known : new_session_module(code, &units);
-  SharedRecord shared = {0};
-  TRY(instrument(code, &units, session, known != NULL, &shared, err));
+  TRY(instrument(code, &units, session, known != NULL, err));
   VgpuModule *vgpu = vgpu_module_load(units.data, units.len, err);
   vec_free(&units);
-  VgpuGlobal g;
-  unsigned char *record = vgpu && shared.name && vgpu_module_global(vgpu, shared.name, &g) ? (unsigned char *)g.address + shared.offset : NULL;
-  free(shared.name);
   if (!vgpu) return CUDA_ERROR_INVALID_PTX;
   Module *m = object_new(OBJECT_MODULE, sizeof *m);
   m->vgpu = vgpu;
   m->session = session;
-  m->shared_record = record;
   if (ctx) module_bind(m, ctx);
   *out = m;
   return CUDA_SUCCESS;

@@ -94,8 +94,7 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   k->launch = session_launch(&l);
   k->captured = captured;
   const InstrumentedKernel *code = session_kernel_code(f->session);
-  // A kernel that is also launched from the device has no parameter of ours; all of its module share one record.
-  unsigned char *record = !code ? NULL : code->record_bytes ? k->params + code->record_offset : f->module->shared_record;
+  unsigned char *record = code && code->record_bytes ? k->params + code->record_offset : NULL;
   if (!record || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
   Error err = {{0}};
   pthread_mutex_lock(&lock);

@@ -22,7 +22,9 @@ typedef struct InstrumentPlan {
   unsigned tools;                          // TOOL_BIT()s; 0: nothing to add
   // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they are.
   bool (*wants_kernel)(const char *name, void *user); void *user;
+  unsigned fp_kinds; bool fp_full;         // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction
 } InstrumentPlan;
+bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err);       // "nan,inf,div0,sub"
 
 // Where an instruction is in the source: places[0] is the line itself, places[1] where that function was inlined, and so on.
 typedef struct SitePlace { const char *file, *function; uint32_t line, column; } SitePlace;
@@ -50,9 +52,6 @@ typedef struct Instrumented {
   InstrumentedKernel *kernels; uint32_t nkernels;
   Site *sites; uint32_t nsites;            // numbers in the code are indices here, plus WgLaunch.site_base
   uint32_t ncounters;                      // uint64_t the module needs at WgLaunch.counters
-  // A variable of the module in which kernels without a record of their own (those that are launched from the device) find one: the
-  // host puts a WgLaunch at this offset before it launches such a kernel itself. NULL: there is none.
-  const char *shared_record; uint32_t shared_record_offset;
   void *count;                             // the count pass's own table; see count_rows
 } Instrumented;
 
