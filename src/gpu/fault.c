@@ -26,7 +26,7 @@ void gpu_fault_in(GpuContext *c, CUresult result) {
   gpu_real.cuGetErrorName(result, &name);
   gpu_real.cuGetErrorString(result, &meaning);
   char text[512];
-  snprintf(text, sizeof text, "the driver reported %s (%s) for a kernel that was launched before", name, meaning);
+  snprintf(text, sizeof text, "the driver reported %s (%s) for a kernel launched before this call", name, meaning);
   session_finding(&(SessionFinding){.kind = result == CUDA_ERROR_ASSERT ? "assert" : "launch-failure", .text = text});
 }
 

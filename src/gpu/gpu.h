@@ -103,6 +103,10 @@ typedef struct GpuLaunch {
 void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx);   // ctx NULL: the stream's
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result);            // returns the result
 
+// --- graph.c ---
+extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
+CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
+
 // --- fault.c ---
 void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context
 void gpu_fault_in(GpuContext *c, CUresult result);

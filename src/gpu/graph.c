@@ -69,31 +69,72 @@ ANY_NODE(cuGraphAddNode_v2, (CUgraphNode * out, CUgraph g, const CUgraphNode *af
 ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS)
 ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given), EXEC_ARGS)
 
-// --- what the program asks for: its own handles. The added parameter is the last of the list, where nobody looks ---
+// --- what the program asks for: its own handles, and parameters without ours ---
 
-static CUfunction back(CUfunction f) {
-  GpuFunction *of = f ? gpu_function_of_target(f) : NULL;
-  return of ? of->handle : f;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+// The driver's list of a buffer and its size, with the size that the program gave. Lives as long as the node, like the driver's.
+typedef struct Shortened { void *list[5]; size_t size; } Shortened;
+static U64Map shortened;                       // CUgraphNode -> Shortened
+
+static void **shorten(CUgraphNode node, void **extra, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  Shortened *s = u64map_get(&shortened, (uintptr_t)node);
+  if (!s) u64map_put(&shortened, (uintptr_t)node, s = mem_alloc(sizeof *s));
+  pthread_mutex_unlock(&lock);
+  memcpy(s->list, extra, 4 * sizeof *extra);
+  s->size = bytes;
+  for (unsigned i = 0; i < 4; i += 2)
+    if (s->list[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) s->list[i + 1] = &s->size;
+  return s->list;
+}
+
+// In a list of pointers ours is the last, where nobody looks.
+static void back(CUgraphNode node, CUfunction *f, void ***extra) {
+  GpuFunction *of = *f ? gpu_function_of_target(*f) : NULL;
+  if (!of || of->handle == *f) return;
+  *f = of->handle;
+  const InstrumentedKernel *code = of->code;
+  if (*extra && code && code->record_bytes) *extra = shorten(node, *extra, code->user_param_bytes);
+}
+
+static void back_node(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p) {
+  if (p->func) back(node, &p->func, &p->extra);
+  if (p->kern) back(node, (CUfunction *)&p->kern, &p->extra);
 }
 
 CUresult gpu_cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p) {
   GPU_TRY(gpu_real.cuGraphKernelNodeGetParams_v2(node, p));
-  p->func = back(p->func);
-  p->kern = (CUkernel)back((CUfunction)p->kern);
+  back_node(node, p);
   return CUDA_SUCCESS;
 }
 
 CUresult gpu_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *p) {
   GPU_TRY(gpu_real.cuGraphKernelNodeGetParams(node, p));
-  p->func = back(p->func);
+  back(node, &p->func, &p->extra);
   return CUDA_SUCCESS;
+}
+
+// Not in cuda/api.def: newer drivers have it, and programs find it by cuGetProcAddress.
+CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
+
+CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p) {
+  GPU_TRY(gpu_real_cuGraphNodeGetParams(node, p));
+  if (p->type == CU_GRAPH_NODE_TYPE_KERNEL) back_node(node, &p->kernel);
+  return CUDA_SUCCESS;
+}
+
+CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
+  pthread_mutex_lock(&lock);
+  free(shortened.len ? u64map_remove(&shortened, (uintptr_t)node) : NULL);
+  pthread_mutex_unlock(&lock);
+  return gpu_real.cuGraphDestroyNode(node);
 }
 
 // --- graphs that run: a node was counted when it was made, so every run but the first counts its kernels once more ---
 
 typedef struct Exec { bool ran; VEC(SessionKernel *) kernels; VEC(bool) checked; } Exec;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map execs;                           // CUgraphExec -> Exec
 
 static void add_kernel(Exec *e, CUgraphNode node) {

@@ -69,19 +69,28 @@ void gpu_wrappers_install(void **table) {
     }
 }
 
-static void give_ours(void **out) {
-  const void *exported = *out ? slot_of(*out)->exported : NULL;
+// Functions of drivers newer than cuda/api.def that we wrap: they can only be found in this way.
+static bool give_newer(const char *symbol, void **out) {
+  if (strcmp(symbol, "cuGraphNodeGetParams") != 0) return false;
+  gpu_real_cuGraphNodeGetParams = (CUresult (*)(CUgraphNode, CUgraphNodeParams *))*out;
+  *out = (void *)gpu_cuGraphNodeGetParams;
+  return true;
+}
+
+static void give_ours(const char *symbol, void **out) {
+  if (!*out || give_newer(symbol, out)) return;
+  const void *exported = slot_of(*out)->exported;
   if (exported) *out = (void *)(uintptr_t)exported;
 }
 
 CUresult gpu_cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, CUdriverProcAddressQueryResult *status) {
   GPU_TRY(gpu_real.cuGetProcAddress_v2(symbol, out, version, flags, status));
-  give_ours(out);
+  give_ours(symbol, out);
   return CUDA_SUCCESS;
 }
 
 CUresult gpu_cuGetProcAddress(const char *symbol, void **out, int version, uint64_t flags) {
   GPU_TRY(gpu_real.cuGetProcAddress(symbol, out, version, flags));
-  give_ours(out);
+  give_ours(symbol, out);
   return CUDA_SUCCESS;
 }
