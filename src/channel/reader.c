@@ -58,7 +58,7 @@ ChannelReader *channel_create(Error *err) {
   r->fd = make_memory(CHANNEL_BYTES);
   r->header = r->fd < 0 ? NULL : reader_map(r, 0, CHANNEL_PAGE);
   if (!r->header) {
-    error_set(err, "cannot make shared memory for the report: %s", strerror(errno));
+    error_set(err, "cannot make shared memory for the report: %s%s", strerror(errno), errno == EFBIG ? " (ulimit -f limits it)" : "");
     if (r->fd >= 0) close(r->fd);
     free(r);
     return NULL;

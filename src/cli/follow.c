@@ -68,9 +68,7 @@ CliFollow *cli_follow_create(const Options *o, Error *err) {
   return f;
 }
 
-bool cli_follow_start(CliFollow *f, int main_pid, Error *err) {
-  f->run.main_pid = main_pid;
-  f->run.tools = options_text(f->options, OPT_TOOL);
+bool cli_follow_start(CliFollow *f, Error *err) {
   if (!channel_start(f->reader, err)) return false;
   sigset_t all, old;
   sigfillset(&all);

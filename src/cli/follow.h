@@ -7,7 +7,7 @@
 
 typedef struct CliFollow CliFollow;
 CliFollow *cli_follow_create(const Options *o, Error *err);              // before the program is started
-bool cli_follow_start(CliFollow *f, int main_pid, Error *err);           // after
+bool cli_follow_start(CliFollow *f, Error *err);                         // after
 Run *cli_follow_run(CliFollow *f);                                       // not while it follows
 void cli_follow_end(CliFollow *f);                                       // the program has ended: everything that arrived is in the run
 void cli_follow_free(CliFollow *f);

@@ -25,7 +25,12 @@ static void forward_signal(int sig, siginfo_t *info, void *context) {
   if (info->si_code <= 0 && info->si_pid != child_pid && child_pid > 0) kill(child_pid, sig);
 }
 
+// Writing to a full disk or a closed pipe must not end the command, nor the program with it.
+static const int ignored[] = {SIGXFSZ, SIGPIPE};
+static struct sigaction before_ignored[ARRAY_LEN(ignored)];
+
 static void catch_signals(void) {
+  for (size_t i = 0; i < ARRAY_LEN(ignored); i++) sigaction(ignored[i], &(struct sigaction){.sa_handler = SIG_IGN}, &before_ignored[i]);
   struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
   for (size_t i = 0; i < ARRAY_LEN(forwarded); i++) {
     struct sigaction old;
@@ -101,6 +106,7 @@ static bool start(const char *path, char **argv, Child *c, Error *err) {
       sigaction(forwarded[i], NULL, &old);
       if (old.sa_handler != SIG_IGN) signal(forwarded[i], SIG_DFL);
     }
+    for (size_t i = 0; i < ARRAY_LEN(ignored); i++) sigaction(ignored[i], &before_ignored[i], NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);          // if we are killed, the program does not stay behind alone
     if (getppid() != parent) _exit(EXIT_WARPGRIND);
     execvp(path, argv);
@@ -181,9 +187,7 @@ static const char *describe_end(Run *r, int status) {
 }
 
 // What is known of the run when the program has ended and everything was read.
-static void complete(Run *r, const Options *o, char **argv, int status, const RunStats *stats) {
-  r->program = argv[0];
-  r->device = options_text(o, OPT_DEVICE);
+static void complete(Run *r, const Options *o, int status, const RunStats *stats) {
   r->end = describe_end(r, status);
   r->launches = stats->launches;
   r->different_kernels = stats->kernels;
@@ -216,14 +220,19 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   log_set_pid(child.pid);
   if (!options_open_log(o, child.pid, &err)) cli_fail("%s", err.text);
   cli_say_device();
+  r->program = argv[0];
+  r->device = options_text(o, OPT_DEVICE);
+  r->tools = options_text(o, OPT_TOOL);
+  r->main_pid = child.pid;
   bool keeps_file = open_run_file(o, child.pid, r, &err);
   if (!keeps_file) log_error("%s", err.text);
-  if (!cli_follow_start(follow, child.pid, &err)) log_error("%s: what the program reports is lost", err.text);
+  run_file_begin(r);
+  if (!cli_follow_start(follow, &err)) log_error("%s: what the program reports is lost", err.text);
 
   int status = wait_for(child.pid);
   cli_follow_end(follow);
   note_missing_library(status, path, stats);
-  complete(r, o, argv, status, stats);
+  complete(r, o, status, stats);
   if (!keeps_file && !r->failure) r->failure = run_text(r, err.text), r->exit_code = EXIT_WARPGRIND;
   cli_print_summary(r, options_flag(o, OPT_VERBOSE));
   return write_files(r, o);
@@ -252,6 +261,7 @@ int cli_run(const Options *given, char **argv) {
     if (o.text[files[i]] && !options_expand_name(o.text[files[i]], 1, &name, &err)) return cli_fail("%s", err.text);
   }
   Run *r = cli_follow_run(follow);
+  catch_signals();
   if (o.text[OPT_LOG_FILE] && !start_log(o.text[OPT_LOG_FILE], &err)) return cli_fail("%s", err.text);
   if (!open_run_file(&o, 0, r, &err)) return cli_fail("%s", err.text);
   set_library(folder.data, on_gpu);

@@ -48,6 +48,7 @@ static void find_allocation(Run *r, RunProcess *p, RunFinding *f) {
 static void add(Run *r, RunFinding *f) {
   f->id = ++r->last_id;
   vec_push(&r->findings, f);
+  run_save_finding(r, f);
   if (r->on_finding) r->on_finding(r, f, r->user);
 }
 

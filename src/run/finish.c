@@ -1,4 +1,4 @@
-// The part of a run file that is known only at the end of the run.
+// What a run file holds of a whole run: some of it at once, so that a file whose run was cut short can be used, all of it at the end.
 #include "run/internal.h"
 
 static void save_meta(Run *r, const char *key, const char *value) { run_save(r, TABLE_meta, "tt", key, value); }
@@ -9,15 +9,21 @@ static void save_number(Run *r, const char *key, int64_t value) {
   save_meta(r, key, text);
 }
 
-static void save_all_meta(Run *r) {
+void run_file_begin(Run *r) {
+  if (!r->file) return;
   save_meta(r, "warpgrind", WARPGRIND_VERSION);
   save_meta(r, "program", r->program);
   save_meta(r, "device", r->device);
   save_meta(r, "tools", r->tools);
+  save_number(r, "pid", r->main_pid);
+  save_meta(r, "complete", "no");
+  run_file_commit(r, true);
+}
+
+static void save_end(Run *r) {
   save_meta(r, "end", r->end);
   save_meta(r, "failure", r->failure);
   save_number(r, "exit_code", r->exit_code);
-  save_number(r, "pid", r->main_pid);
   save_number(r, "launches", (int64_t)r->launches);
   save_number(r, "checked_launches", (int64_t)r->checked_launches);
   save_number(r, "different_kernels", (int64_t)r->different_kernels);
@@ -25,14 +31,15 @@ static void save_all_meta(Run *r) {
   save_number(r, "places_left_out", (int64_t)r->places_left_out);
   save_number(r, "processes_unrecorded", r->unrecorded);
   save_number(r, "processes_still_running", r->still_running);
+  save_meta(r, "complete", "yes");
 }
 
-static void save_kernel(Run *r, const RunKernel *k) {
+void run_save_kernel(Run *r, const RunKernel *k) {
   run_save(r, TABLE_kernel, "iiittiiittt", (int64_t)k->id, (int64_t)k->process->id, (int64_t)(k->module ? k->module->id : 0), k->name, k->readable, (int64_t)k->launches,
            (int64_t)k->checked, (int64_t)k->covered, k->reason, k->cure, k->note);
 }
 
-static void save_finding(Run *r, const RunFinding *f) {
+void run_save_finding(Run *r, const RunFinding *f) {
   char kinds[32];
   snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiii", f->has_thread ? "iiiiiii" : "xxxxxxx", f->has_address ? "iiii" : "xiii");
   run_save(r, TABLE_finding, kinds, (int64_t)f->id, (int64_t)f->process->id, f->kind->name, channel_severity_name(f->kind->severity), f->text,
@@ -63,14 +70,14 @@ static void resolve_stacks(Run *r) {
 bool run_file_finish(Run *r, Error *err) {
   if (!r->file) return true;
   resolve_stacks(r);
-  for (uint32_t i = 0; i < r->kernels.len; i++) save_kernel(r, r->kernels.data[i]);
-  for (uint32_t i = 0; i < r->findings.len; i++) save_finding(r, r->findings.data[i]);
+  for (uint32_t i = 0; i < r->kernels.len; i++) run_save_kernel(r, r->kernels.data[i]);
+  for (uint32_t i = 0; i < r->findings.len; i++) run_save_finding(r, r->findings.data[i]);
   for (uint32_t i = 0; i < r->counts.len; i++) save_count(r, r->counts.data[i]);
   for (uint32_t i = 0; i < r->notes.len; i++) {
     const RunNote *n = &r->notes.data[i];
     run_save(r, TABLE_note, "iitt", (int64_t)(i + 1), (int64_t)(n->process ? n->process->id : 0), channel_severity_name(n->severity), n->text);
   }
-  save_all_meta(r);
+  save_end(r);
   run_file_commit(r, true);
   bool ok = run_file_close(r->file, err);
   r->file = NULL;

@@ -22,6 +22,9 @@ void run_save_stack(Run *r, RunStack *s);                // its frames, resolved
 void run_save_site(Run *r, RunSite *s);
 void run_save_allocation(Run *r, const RunAllocation *a);
 
+// --- finish.c ---
+void run_save_kernel(Run *r, const RunKernel *k);
+void run_save_finding(Run *r, const RunFinding *f);
 bool run_file_close(RunFile *f, Error *err);
 
 // --- schema.c ---

@@ -9,6 +9,7 @@ typedef struct Load {
   Run *run;
   sqlite3 *db;
   Error *err;
+  bool complete;
   U64Map processes, kernels, sites, stacks, allocations, modules;    // by id in the file
 } Load;
 
@@ -60,6 +61,7 @@ static void meta_row(Load *l, sqlite3_stmt *s) {
   for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
     if (value && strcmp(key, numbers[i].key) == 0) *numbers[i].to = strtoull(value, NULL, 10);
   if (value && strcmp(key, "exit_code") == 0) r->exit_code = atoi(value);
+  if (value && strcmp(key, "complete") == 0) l->complete = strcmp(value, "yes") == 0;
   if (value && strcmp(key, "pid") == 0) r->main_pid = atoi(value);
   if (value && strcmp(key, "processes_still_running") == 0) r->still_running = (uint32_t)atoi(value);
   if (value && strcmp(key, "processes_unrecorded") == 0) r->unrecorded = (uint32_t)atoi(value);
@@ -176,6 +178,18 @@ static void note_row(Load *l, sqlite3_stmt *s) {
   vec_push(&l->run->notes, n);
 }
 
+static void launches_row(Load *l, sqlite3_stmt *s) {
+  l->run->launches = number(s, 0);
+  l->run->different_kernels = number(s, 1);
+}
+
+// The command was ended before the program was.
+static bool load_unfinished(Load *l) {
+  if (l->complete) return true;
+  run_add_note(l->run, NULL, SEVERITY_WARNING, "this run file was not finished: it holds what was known when the warpgrind command was ended");
+  return each(l, "SELECT count(*), count(DISTINCT kernel) FROM launch", launches_row);
+}
+
 static bool load_all(Load *l) {
   return each(l, "SELECT * FROM meta", meta_row) && each(l, "SELECT * FROM process ORDER BY id", process_row) && each(l, "SELECT * FROM module", module_row) &&
          each(l, "SELECT * FROM kernel ORDER BY id", kernel_row) &&
@@ -186,7 +200,7 @@ static bool load_all(Load *l) {
                  "LEFT JOIN launch n ON n.process = f.process AND n.number = f.launch AND f.launch > 0 ORDER BY f.id", finding_row) &&
          each(l, "SELECT * FROM count_row ORDER BY id", count_row) &&
          each(l, "SELECT r.kernel, r.file, r.line, c.class, c.executed FROM count_class c JOIN count_row r ON r.id = c.row", class_row) &&
-         each(l, "SELECT * FROM note ORDER BY id", note_row);
+         each(l, "SELECT * FROM note ORDER BY id", note_row) && load_unfinished(l);
 }
 
 bool run_load(const char *path, Run *r, Error *err) {

@@ -96,6 +96,7 @@ static void on_Kernel(Run *r, RunProcess *p, const EventKernel *e) {
   k->readable = run_readable_name(r, name);
   u64map_put(&p->kernels, e->id, k);
   vec_push(&r->kernels, k);
+  run_save_kernel(r, k);
 }
 
 static void on_Covered(Run *r, RunProcess *p, const EventCovered *e) {

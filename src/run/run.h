@@ -152,6 +152,7 @@ const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);   // symboli
 // --- file.c, load.c, schema.c: the run file ---
 enum { RUN_SCHEMA_VERSION = 1 };
 RunFile *run_file_create(const char *path, Error *err);  // replaces what was there
+void run_file_begin(Run *r);                              // program, tools and device are known
 bool run_file_commit(Run *r, bool force);                // now and then; false: writing has failed, the run has a note about it
 bool run_file_finish(Run *r, Error *err);                // everything that is known only at the end; closes it
 bool run_file_failed(const RunFile *f, const char **why);

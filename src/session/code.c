@@ -1,8 +1,6 @@
 // Modules and kernels. They are never freed: findings, graphs and the program's own handles may refer to them for ever.
 #include "session/internal.h"
 
-#pragma weak instrument_kernel
-
 static uint32_t last_module, last_kernel, last_site;
 static VEC(SessionModule *) modules;
 
@@ -57,7 +55,7 @@ static void uncover(SessionKernel *k, const char *reason, const char *cure) {
 
 // A kernel may be known before its piece is made, or after.
 static void find_code(SessionKernel *k) {
-  for (Piece *p = k->module->pieces; p && !k->code && instrument_kernel; p = p->next) {
+  for (Piece *p = k->module->pieces; p && !k->code; p = p->next) {
     const InstrumentedKernel *c = instrument_kernel(&p->code, k->name);
     if (!c) continue;
     if (c->instrumented) {

@@ -1,8 +1,6 @@
 // A context's channel for findings and the counters of its modules.
 #include "session/internal.h"
 
-#pragma weak count_rows
-
 struct SessionDevice {
   SessionDeviceOps ops;
   void *user;
@@ -73,7 +71,7 @@ static uint64_t counters_of(SessionDevice *d, Piece *p) {
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
-  uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);   // none of its own: Instrumented.shared_record
+  uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);   // of the record without a tool's own facts
   uint64_t counters = counters_of(d, k->piece);
   if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
@@ -109,7 +107,7 @@ static void collect_piece(SessionDevice *d, Piece *p) {
       delta[i] = now[i] - c->seen[i];
       any |= delta[i] != 0;
     }
-    if (any && count_rows) count_rows(&p->code, delta, send_row, d);
+    if (any) count_rows(&p->code, delta, send_row, d);
     memcpy(c->seen, now, (size_t)n * 8);
   } else {
     say_lost(d, "its memory cannot be read any more, which is so after a fault");

@@ -2,11 +2,6 @@
 // before the first stack that may lie in them.
 #include "session/internal.h"
 
-#pragma weak where_capture
-#pragma weak where_python
-#pragma weak where_objects
-#pragma weak where_objects_version
-
 typedef struct SentStack { uint64_t id, hash; uint32_t sent; struct SentStack *next; } SentStack;
 static U64Map stacks;                      // hash -> SentStack
 static uint64_t last_stack;
@@ -31,7 +26,7 @@ static void send_objects(void) {
 }
 
 uint64_t session_stack(void) {
-  if (!session_options()->host_stacks || !where_capture) return 0;
+  if (!session_options()->host_stacks) return 0;
   uint64_t frames[WHERE_MAX];
   uint32_t n = where_capture(frames, WHERE_MAX);
   Str python = {0};

@@ -35,7 +35,7 @@ static void read_environment(void) {
   values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT) : UINT64_MAX;
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
-  plan = (InstrumentPlan){values.tools, session_wants_kernel, NULL};
+  plan = (InstrumentPlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
 }
 
 const SessionOptions *session_options(void) {
