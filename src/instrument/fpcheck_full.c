@@ -215,7 +215,8 @@ void fp_weave_full(FpCheck *k) {
   for (uint32_t b = 0; b < cfg->nblocks; b++) {
     if (cfg->blocks[b].rpo == IR_NONE) continue;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
-      if (k->items.len && must_close_before(k, i)) fp_close_group(k, body_before(k->body, i), false);
+      // A label inside { } cannot be seen from outside.
+      if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? body_after(k->body, i - 1) : body_before(k->body, i), false);
       if (f.deferred[i]) continue;
       if (check_matrix(k, i)) continue;
       bool checked = check_result(k, i) || check_selection(&f, i) || check_comparison(k, i);

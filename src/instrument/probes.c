@@ -8,17 +8,35 @@ static void check_needs(const PtxFunc *f, const PtxModule *into) {
     if (f->stmts[i].kind == STMT_INSTR) CHECK(ptx_op_sm(f->stmts[i].instr->op) <= MAX(into->sm, 30u));
 }
 
-static void add_function(PtxModule *m, PtxFunc *f) {
+// Behind the probes that are there already, before the program's functions.
+static void add_function(const Program *p, uint32_t unit, PtxFunc *f) {
+  PtxModule *m = p->units[unit];
   PtxFunc **funcs = ARENA_ARRAY(&m->arena, PtxFunc *, m->nfuncs + 1);
   memcpy(funcs, m->funcs, sizeof *funcs * m->nfuncs);
   f->id = m->nfuncs;
   funcs[m->nfuncs++] = f;
   m->funcs = funcs;
-  PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);      // before its callers
-  memcpy(items + 1, m->items, sizeof *items * m->nitems);
-  items[0] = (PtxItem){.kind = ITEM_FUNC, .func = f};
+  uint32_t at = 0, it = 0;
+  const char *name;
+  void *probe;
+  while (strmap_next(&p->probe_copies[unit], &it, &name, &probe))
+    for (uint32_t i = at; i < m->nitems; i++)
+      if (m->items[i].kind == ITEM_FUNC && m->items[i].func == probe) at = i + 1;
+  PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);
+  memcpy(items, m->items, sizeof *items * at);
+  items[at] = (PtxItem){.kind = ITEM_FUNC, .func = f};
+  memcpy(items + at + 1, m->items + at, sizeof *items * (m->nitems - at));
   m->items = items;
   m->nitems++;
+}
+
+// Probes that this one calls come along and stand before it.
+static void add_callees(Program *p, uint32_t unit, PtxFunc *f) {
+  for (uint32_t i = 0; i < f->nstmts; i++) {
+    if (f->stmts[i].kind != STMT_INSTR || f->stmts[i].instr->op != OP_CALL) continue;
+    PtxOperand *callee = &f->stmts[i].instr->ops[1];
+    if (callee->kind == OPD_FUNC && callee->func->module == p->probes) callee->func = probe_function(p, unit, callee->func->name);
+  }
 }
 
 PtxFunc *probe_function(Program *p, uint32_t unit, const char *name) {
@@ -35,7 +53,8 @@ PtxFunc *probe_function(Program *p, uint32_t unit, const char *name) {
   CHECK(probe && !probe->is_declaration);
   check_needs(probe, m);
   PtxFunc *f = copy_function(m, probe, arena_printf(&m->arena, "%s%s", p->prefix, name));
-  add_function(m, f);
+  add_callees(p, unit, f);
+  add_function(p, unit, f);
   strmap_put(&p->probe_copies[unit], name, f);
   return f;
 }
