@@ -4,7 +4,7 @@
 // does not return, and all of these add first. The registers have 64 bits: a loop that spins for hours counts right.
 #include "instrument/count.h"
 
-enum { REGISTERS = 12 };                   // 64-bit registers for one outermost loop with everything inside it
+enum { REGISTERS = 8 };                    // 64-bit registers for one outermost loop with everything inside it
 
 typedef struct Kept { uint32_t counter; PtxReg *reg; } Kept;
 typedef struct KeptLoop { bool possible; uint32_t n; Kept kept[REGISTERS]; } KeptLoop;

@@ -153,6 +153,7 @@ static void choose_functions(Program *p) {
       FuncInfo *info = func_info(p->units[u]->funcs[i]);
       if (info->func->is_entry || info->func->is_declaration) continue;
       if (info->address_taken) info->kernel = SEVERAL, info->wanted = pointers;
+      if (p->nunits > 1 && info->func->linkage == LINK_WEAK) info->kernel = SEVERAL;     // another unit's copy may run in its place
     }
   for (bool changed = true; changed;) {
     changed = false;

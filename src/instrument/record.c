@@ -14,10 +14,14 @@
 enum { ROWS = 256, ROW_SHIFT = 5, LAST_ROW = ROWS << ROW_SHIFT };
 _Static_assert(sizeof(WgLaunch) == 1 << ROW_SHIFT, "a row holds a record");
 
-// CUDA 12.1 raised the size a kernel's parameters may have, from sm_70 on.
-static uint32_t param_limit(const PtxModule *m) {
+// PTX 8.1 raised the size a kernel's parameters may have, from sm_70 on. A module that is near the old limit becomes one of that
+// version; before 6.4 it may hold warp instructions that newer versions do not have.
+enum { OLD_LIMIT = 4096, NEW_LIMIT = 32764 };
+static uint32_t make_room(PtxModule *m, uint64_t bytes) {
   unsigned version = m->version_major * 10 + m->version_minor;
-  return m->sm >= 70 && version >= 81 ? 32764 : 4096;
+  if (m->sm < 70 || version < 64) return OLD_LIMIT;
+  if (bytes > OLD_LIMIT && bytes <= NEW_LIMIT && version < 81) m->version_major = 8, m->version_minor = 1;
+  return NEW_LIMIT;
 }
 
 static void append_param(PtxFunc *f, PtxVar *v) {
@@ -42,10 +46,11 @@ static void add_parameter(Program *p, FuncInfo *info) {
   PtxFunc *f = info->func;
   InstrumentedKernel *k = &p->out->kernels[info->kernel];
   PtxVar *v = new_param(p, f);
-  if (v->param_offset + v->size > param_limit(f->module)) {
+  uint32_t limit = make_room(f->module, v->param_offset + v->size);
+  if (v->param_offset + v->size > limit) {
     k->instrumented = info->wanted = false;
     k->reason = arena_printf(&p->out->arena, "its parameters take %u bytes: there is no room for the %zu of the launch record (the limit is %u)",
-                             f->param_bytes, sizeof(WgLaunch), param_limit(f->module));
+                             f->param_bytes, sizeof(WgLaunch), limit);
     return;
   }
   append_param(f, v);
