@@ -31,7 +31,7 @@ judge() {
 run_program() {
   local code
   touch "$TEST_DIR/log"                         # what Warpgrind says, and the PTX it keeps after a fault, go there
-  "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool="${TEST_TOOL:-none}" -q --log-file="$TEST_DIR/log" $(setting options) -- "$@" $(setting args) > "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
+  "$WARPGRIND" --device="${TEST_DEVICE:-cpu}" --tool="${TEST_TOOL:-none}" -q --log-file="$TEST_DIR/log" ${TEST_OPTIONS:-} $(setting options) -- "$@" $(setting args) > "$TEST_DIR/stdout" 2> "$TEST_DIR/stderr"
   code=$?
   judge "$TEST_DIR/stdout" $code
 }
