@@ -54,3 +54,20 @@ uint32_t access_bytes(const PtxInstr *in) {
 bool access_is_memory(const PtxInstr *in) {
   return ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC) && in->space != SPACE_PARAM;
 }
+
+// An address in shared memory may be in a register of 4 bytes.
+void access_address(Code *c, PtxReg *to, const PtxOperand *address) {
+  CHECK(address->kind == OPD_ADDR && address->nlist && ptx_type_size(to->type) == 8);
+  const PtxOperand *base = &address->list[0];
+  int64_t offset = address->imm;
+  switch (base->kind) {
+    case OPD_REG:
+      if (ptx_type_size(base->reg->type) == 4) EMIT(c, "cvt.u64.u32", opd_reg(to), *base);
+      else if (offset) EMIT(c, "add.s64", opd_reg(to), *base, opd_imm(offset)), offset = 0;
+      else EMIT(c, "mov.b64", opd_reg(to), *base);
+      break;
+    case OPD_VAR: EMIT(c, "mov.u64", opd_reg(to), opd_var(base->var)); break;
+    default: EMIT(c, "mov.u64", opd_reg(to), *base); break;
+  }
+  if (offset) EMIT(c, "add.s64", opd_reg(to), opd_reg(to), opd_imm(offset));
+}

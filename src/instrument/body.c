@@ -34,6 +34,21 @@ Code *body_before(Body *b, uint32_t i) { return code_at(b, &b->before[i], instr_
 Code *body_after(Body *b, uint32_t i) { return code_at(b, &b->after[i], instr_at(b, i)); }
 Code *body_instead(Body *b, uint32_t i) { return code_at(b, &b->instead[i], instr_at(b, i)); }
 
+void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user) {
+  const IrCfg *cfg = b->cfg;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    const PtxInstr *in = cfg->instrs[i];
+    if (in->op != OP_RET && in->op != OP_EXIT) continue;
+    Code *c = body_before(b, i);
+    code_guard(c, in->guard, in->guard_negated);
+    emit(c, user);
+  }
+  const PtxInstr *last = cfg->ninstrs ? cfg->instrs[cfg->ninstrs - 1] : NULL;
+  bool ends = last && !last->guard && (last->op == OP_RET || last->op == OP_EXIT || last->op == OP_TRAP || last->op == OP_BRA);
+  bool empty_end = cfg->blocks[cfg->nblocks - 1].first == cfg->ninstrs;      // a label after the last instruction
+  if (!ends || empty_end) emit(body_before(b, cfg->ninstrs), user);
+}
+
 PtxReg *body_reg(Body *b, PtxType t) {
   Arena *a = &b->func->module->arena;
   PtxReg *r = ARENA_NEW(a, PtxReg);

@@ -135,3 +135,16 @@ void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) {
   if (guard) code_label(c, over);
   code_guard(c, guard, negated);
 }
+
+void code_elect(Code *c, PtxReg *lanes, PtxReg *leads, PtxReg *lower) {
+  Body *b = c->body;
+  PtxReg *guard = c->guard, *below = body_temp(b, TYPE_B32, BODY_TEMPS - 3);
+  bool negated = c->guard_negated;
+  EMIT(c, "activemask.b32", opd_reg(lanes));               // under the guard: lanes it stops are not in the mask
+  code_guard(c, NULL, false);
+  if (!lower) EMIT(c, "mov.u32", opd_reg(below), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
+  EMIT(c, "and.b32", opd_reg(below), opd_reg(lanes), opd_reg(lower ? lower : below));
+  if (guard) EMIT(c, "setp.eq.and.u32", opd_reg(leads), opd_reg(below), opd_imm(0), negated ? opd_not(guard) : opd_reg(guard));
+  else EMIT(c, "setp.eq.u32", opd_reg(leads), opd_reg(below), opd_imm(0));
+  code_guard(c, guard, negated);
+}

@@ -29,15 +29,12 @@ static void prepare(Counting *w) {
 // Adds the number of lanes to counter `threads` and 1 to `warps` (if there is one); with a guard, only lanes it lets pass.
 static void add_lanes(Counting *w, uint32_t block, Code *c, uint32_t threads, uint32_t warps, PtxReg *guard, bool negated) {
   Body *b = w->body;
-  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *below = body_temp(b, TYPE_B32, 1), *leads = body_temp(b, TYPE_PRED, 0), *n = body_temp(b, TYPE_B64, 0);
+  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *leads = body_temp(b, TYPE_PRED, 0), *n = body_temp(b, TYPE_B64, 0);
   code_guard(c, guard, negated);
-  EMIT(c, "activemask.b32", opd_reg(lanes));
+  code_elect(c, lanes, leads, w->lower);
   code_guard(c, NULL, false);
-  EMIT(c, "and.b32", opd_reg(below), opd_reg(lanes), opd_reg(w->lower));
-  if (guard) EMIT(c, "setp.eq.and.u32", opd_reg(leads), opd_reg(below), opd_imm(0), negated ? opd_not(guard) : opd_reg(guard));
-  else EMIT(c, "setp.eq.u32", opd_reg(leads), opd_reg(below), opd_imm(0));
-  EMIT(c, "popc.b32", opd_reg(below), opd_reg(lanes));
-  EMIT(c, "cvt.u64.u32", opd_reg(n), opd_reg(below));
+  EMIT(c, "popc.b32", opd_reg(lanes), opd_reg(lanes));
+  EMIT(c, "cvt.u64.u32", opd_reg(n), opd_reg(lanes));
   code_guard(c, leads, false);
   const struct { uint32_t counter; PtxOperand by; } adds[] = {{threads, opd_reg(n)}, {warps, opd_imm(1)}};
   for (size_t i = 0; i < ARRAY_LEN(adds); i++) {

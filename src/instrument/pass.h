@@ -98,6 +98,8 @@ Code *body_entry(Body *b);                 // once for each call of the function
 Code *body_before(Body *b, uint32_t i);    // all lanes that come to the instruction, whatever its guard
 Code *body_after(Body *b, uint32_t i);     // lanes that go on to the next instruction
 Code *body_instead(Body *b, uint32_t i);   // the instruction goes; what is emitted takes its place
+// Before everything that ends the function for a thread: ret, exit, and the end of the body. Guards are those of the instruction.
+void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user);
 PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the function
 PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
 PtxLabel *body_label(Body *b);
@@ -121,6 +123,9 @@ void code_label(Code *c, PtxLabel *l);
 PtxInstr *code_instr(Code *c, const PtxInstr *in);         // a copy of an instruction of the program; its operands are shared
 void code_stmt(Code *c, PtxStmt s);
 
+// lanes: those of the warp that are here, with a guard those it lets pass. leads: true in the lowest of them, false in all
+// others. lower: a register that holds %lanemask_lt, NULL: read it here. Lanes need not stay together afterwards.
+void code_elect(Code *c, PtxReg *lanes, PtxReg *leads, PtxReg *lower);
 // A call of a function that returns nothing, for the lanes that pass the guard. Parameters are of 4 or 8 bytes.
 void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs);
 
@@ -138,6 +143,7 @@ void code_report(Code *c, uint32_t site, uint32_t kind, uint32_t size, PtxOperan
 
 // --- access.c ---
 uint32_t access_bytes(const PtxInstr *in);                 // of one thread; 0: not known before it runs
+void access_address(Code *c, PtxReg *to, const PtxOperand *address);       // [base + offset] into a register of 8 bytes
 bool access_is_memory(const PtxInstr *in);                 // a load, store or atomic, kernel and call parameters excepted
 
 #endif

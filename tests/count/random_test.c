@@ -3,14 +3,19 @@
 // instructions, early exits, calls, calls through pointers, recursion. For every line both must agree to the last thread.
 #include "host.h"
 
+// A test of the pass interface on the way: threads that leave a kernel are those that entered it.
 // --- the simple pass ---
 static struct { const char *kernel; uint32_t line; } simple_lines[65536];
 static uint32_t nsimple;
+
+enum { LEFT = 65535 };                     // the counter of threads that leave the kernel
+static void count_leaving(Code *c, void *base) { EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(base), LEFT * 8ll), opd_imm(1)); }
 
 static void simple_weave(Body *b) {
   Code *c = body_entry(b);
   PtxReg *base = body_reg(b, TYPE_B64);
   record_load(c, base, offsetof(WgLaunch, counters));
+  if (b->func->is_entry) body_at_exits(b, count_leaving, base);
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
     PtxInstr *in = b->cfg->instrs[i];
     c = body_before(b, i);
@@ -21,7 +26,7 @@ static void simple_weave(Body *b) {
   }
 }
 static bool simple_end(Program *p, Error *err) {
-  p->out->ncounters = nsimple;
+  p->out->ncounters = LEFT + 1;
   return true;
 }
 const Pass pass_test = {.weave = simple_weave, .end = simple_end};
@@ -117,7 +122,8 @@ static char *generate(uint64_t seed) {
                  "mov.u32 %%r9, %%ctaid.x;\nmad.lo.u32 %%r1, %%r9, 69069, %%r1;\nmov.u32 %%r6, 0;\nmov.u32 %%r2, %u;\n",
              rnd(2) ? 1103515245 : 0, 4 + rnd(40));
   gen_blocks(&s, false);
-  str_add(&s, rnd(2) ? "ret;\n}\n" : "exit;\n}\n");
+  static const char *const ends[] = {"ret;\n}\n", "exit;\n}\n", "}\n", "add.u32 %r4, %r4, 1;\n}\n"};
+  str_add(&s, ends[rnd(ARRAY_LEN(ends))]);
   return s.data;
 }
 
@@ -144,6 +150,7 @@ int main(int argc, char **argv) {
     launch_counted(&count, "k", grid, block, &params, 12);
     memset(by_line, 0, sizeof by_line);
     count_rows(&count.code, count.counters, add_row, NULL);
+    if (!strstr(text, ".func")) EXPECT("threads that left", simple.counters[LEFT], (uint64_t)grid * block);
     for (uint32_t i = 0; i < nsimple; i++) total += simple.counters[i], by_line[simple_lines[i].line] -= simple.counters[i];
     for (uint32_t i = 0; i < ARRAY_LEN(by_line); i++)
       if (by_line[i]) {

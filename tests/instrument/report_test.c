@@ -11,7 +11,7 @@ static void report_stores(Body *b) {
     if (in->op != OP_ST || in->space != SPACE_GLOBAL) continue;
     Code *c = body_before(b, i);
     PtxReg *at = body_temp(b, TYPE_B64, 0);
-    EMIT(c, "add.u64", opd_reg(at), in->ops[0].list[0], opd_imm(in->ops[0].imm));
+    access_address(c, at, &in->ops[0]);
     code_guard(c, in->guard, in->guard_negated);
     uint32_t site = program_site(b->program, b, in);
     code_report(c, site, 1 + site % 7, access_bytes(in), opd_reg(at), opd_imm(site * 3), opd_imm(5));
