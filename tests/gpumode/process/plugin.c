@@ -1,0 +1,3 @@
+#include "cuda/abi.h"
+
+__attribute__((constructor)) static void start(void) { cuInit(0); }
