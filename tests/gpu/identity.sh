@@ -44,7 +44,7 @@ build() { # file, executable
   if [ -z "$gencode" ] && [ -n "$(of "$f" arch)" ]; then gencode="-gencode arch=$(of "$f" arch),code=$(of "$f" arch)"; fi
   if [ -z "$gencode" ]; then
     gencode="-gencode arch=compute_90,code=compute_90"
-    [ -n "$device" ] && [ -z "$fake" ] && gencode="-gencode arch=compute_90,code=[compute_90,sm_90]"
+    [ -n "$device" ] && [ -z "$fake" ] && gencode="-gencode arch=compute_90,code=compute_90 -gencode arch=compute_90,code=sm_90"
   fi
   for x in $(of "$f" files); do more+=" $(dirname "$f")/$x"; done
   case $f in
