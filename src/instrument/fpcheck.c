@@ -10,9 +10,9 @@ static void weave(Body *b) {
   k.flow = fp_flow_build(b);
   k.fired = body_reg(b, TYPE_PRED);
   k.matrix_operand = body_reg(b, TYPE_B32);
-  k.input_sites = ARENA_ARRAY(&b->cfg->arena, uint32_t, b->cfg->ninstrs + 1);
   fp_weave_full(&k);
   fp_flow_free(k.flow);
+  strmap_free(&k.sites);
   vec_free(&k.items);
   vec_free(&k.kept);
 }
@@ -20,7 +20,7 @@ static void weave(Body *b) {
 const Pass pass_fpcheck = {.weave = weave};
 
 bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err) {
-  static const struct { const char *name; unsigned bit; } names[] = {{"nan", WG_FP_NAN}, {"inf", WG_FP_INF}, {"div0", WG_FP_DIV0}, {"sub", WG_FP_SUB}};
+  static const struct { const char *name; unsigned bit; } names[] = {{"nan", WG_FP_NAN}, {"inf", WG_FP_INF}, {"div0", WG_FP_DIV0}, {"sub", WG_FP_SUBNORMAL}};
   *kinds = 0;
   for (const char *p = list;; p++) {
     size_t n = strcspn(p, ","), i = 0;

@@ -61,7 +61,7 @@ typedef struct FpCheck {                   // one function
   bool slow_begun;
   VEC(FpItem) items;                       // of the group at hand
   VEC(PtxReg *) kept;                      // registers its slow path will read
-  uint32_t *input_sites;                   // by instruction that loads: its site, plus 1
+  StrMap sites;                            // the instructions of a source line share sites
 } FpCheck;
 
 // Adds a test of a value to the group: is it NaN, infinite or (if asked for) subnormal? For lanes the guard, if any, lets pass.

@@ -168,10 +168,23 @@ bool fp_keeps(const FpCheck *k, const PtxReg *r) {
 }
 
 // --- the slow path ---
-static uint32_t new_sites(FpCheck *k, uint32_t instr, unsigned kinds) {
-  uint32_t first = k->body->program->sites.len;
-  for (unsigned rest = kinds; rest; rest &= rest - 1) program_site(k->body->program, k->body, k->body->cfg->instrs[instr]);
-  return first;
+// One site for each kind. Instructions of one source line share them, if they work on the same format: a line is what a
+// programmer sees.
+static uint32_t sites_of(FpCheck *k, uint32_t instr, unsigned format, char use, unsigned kinds) {
+  Body *b = k->body;
+  const PtxInstr *in = b->cfg->instrs[instr];
+  Str key = {0};
+  for (const PtxLoc *l = in->loc; l && l->file; l = l->inlined_at) str_printf(&key, "%u:%u ", l->file, l->line);
+  if (!key.len) str_printf(&key, "instruction %u ", instr);
+  str_printf(&key, "%u%c", format, use);
+  uint32_t known = (uint32_t)(uintptr_t)strmap_get(&k->sites, key.data);
+  if (!known) {
+    known = b->program->sites.len + 1;
+    strmap_put(&k->sites, arena_strdup(&b->cfg->arena, key.data), (void *)(uintptr_t)known);
+    for (unsigned rest = kinds; rest; rest &= rest - 1) program_site(b->program, b, in);
+  }
+  str_free(&key);
+  return known - 1;
 }
 
 static uint64_t constant_bits(const PtxOperand *o, FpType t) {
@@ -227,7 +240,7 @@ static Head head_of(FpCheck *k, Code *c, uint32_t site) {
 static PtxFunc *probe(const FpCheck *k, const char *name) { return probe_function(k->body->program, k->body->unit, name); }
 
 // One result with its operands; of a packed pair, one half of all.
-static void call_result(FpCheck *k, Code *c, const FpItem *item, uint32_t site, unsigned kinds, unsigned half) {
+static void call_result(FpCheck *k, Code *c, const FpItem *item, uint32_t site, unsigned half) {
   const FpOperation *o = &item->operation;
   const PtxOperand *in[FP_OPERANDS];
   FpType types[FP_OPERANDS] = {{0, 0}};
@@ -236,7 +249,7 @@ static void call_result(FpCheck *k, Code *c, const FpItem *item, uint32_t site, 
   if (o->halves_from_two) in[0] = o->operands[half ? 0 : 1], types[1].format = 0, n = 1;
   bool wide = o->result.format == WG_FP_F64;
   for (unsigned i = 0; i < n; i++) wide |= types[i].format == WG_FP_F64;
-  uint32_t what = WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op, kinds, o->ftz);
+  uint32_t what = WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op, k->kinds, o->ftz);
   PtxOperand args[8];
   args[4] = bits_of(k, c, &item->result, o->result, half, wide, 0);
   for (unsigned i = 0; i < FP_OPERANDS; i++) args[5 + i] = i < n && types[i].format ? bits_of(k, c, in[i], types[i], half, wide, i + 1) : opd_imm(0);
@@ -249,9 +262,7 @@ static void call_result(FpCheck *k, Code *c, const FpItem *item, uint32_t site, 
 static void call_input(FpCheck *k, Code *c, const PtxOperand *o, FpType t) {
   const PtxInstr *def = fp_def(k->flow, o);
   if (!def || !t.format || !fp_is_input(k->body->func, def)) return;
-  uint32_t at = k->flow->defs->instr[o->reg->id];
-  uint32_t *site = &k->input_sites[at];
-  if (!*site) *site = new_sites(k, at, 1) + 1;
+  uint32_t site = sites_of(k, k->flow->defs->instr[o->reg->id], t.format, 'i', 1);
   PtxOperand address = opd_imm(0);
   const PtxOperand *m = &def->ops[1];
   if (def->op != OP_TEX && def->op != OP_SULD && m->kind == OPD_ADDR && m->nlist == 1 && m->list[0].kind == OPD_REG && def->space != SPACE_PARAM &&
@@ -265,7 +276,7 @@ static void call_input(FpCheck *k, Code *c, const PtxOperand *o, FpType t) {
   }
   for (unsigned half = 0; half <= t.packed; half++) {
     PtxOperand value = bits_of(k, c, o, t, half, true, 0);
-    Head h = head_of(k, c, *site - 1);
+    Head h = head_of(k, c, site);
     uint32_t what = WG_FP_WHAT(t.format, 0, 0, 0, WG_FP_LOAD, 0, 0);
     const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), value, address};
     code_call(c, probe(k, "wg_fp_input"), args, ARRAY_LEN(args));
@@ -303,7 +314,6 @@ static void call_saturated(FpCheck *k, Code *c, const FpItem *item, uint32_t sit
 
 static void look_closely(FpCheck *k, Code *c, const FpItem *item) {
   const FpOperation *o = &item->operation;
-  unsigned kinds = o->kinds & k->kinds;
   PtxLabel *over = item->nconditions ? body_label(k->body) : NULL;
   c->near = k->body->cfg->instrs[item->instr];
   for (unsigned i = 0; i < item->nconditions; i++) {
@@ -311,11 +321,11 @@ static void look_closely(FpCheck *k, Code *c, const FpItem *item) {
     EMIT(c, "bra", opd_label(over));
     code_guard(c, NULL, false);
   }
-  if (item->kind == FP_ITEM_COMPARE) call_compare(k, c, item, new_sites(k, item->instr, 1));
-  else if (o->op == WG_FP_SATURATE) call_saturated(k, c, item, new_sites(k, item->instr, WG_FP_INF));
+  if (item->kind == FP_ITEM_COMPARE) call_compare(k, c, item, sites_of(k, item->instr, o->types[0].format, 'c', 1));
+  else if (o->op == WG_FP_SATURATE) call_saturated(k, c, item, sites_of(k, item->instr, WG_FP_NONE, 's', 1));
   else {
-    uint32_t site = new_sites(k, item->instr, kinds);
-    for (unsigned half = 0; half <= o->result.packed; half++) call_result(k, c, item, site, kinds, half);
+    uint32_t site = sites_of(k, item->instr, o->result.format, 'r', k->kinds);
+    for (unsigned half = 0; half <= o->result.packed; half++) call_result(k, c, item, site, half);
   }
   for (unsigned i = 0; i < o->n; i++) call_input(k, c, o->operands[i], o->types[i]);
   if (over) code_label(c, over);
@@ -377,12 +387,11 @@ void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand o
   } else EMIT(slow, "mov.u32", operand, opd_imm(0));
   k->open = false;
   const PtxOperand *d = &operands[0];
-  unsigned kinds = k->kinds & (WG_FP_NAN | WG_FP_INF);
-  uint32_t site = new_sites(k, i, kinds);
+  uint32_t site = sites_of(k, i, types[0].format, 'r', k->kinds);
   for (unsigned e = 0; e < d->nlist; e++)
     for (unsigned half = 0; half <= types[0].packed; half++) {
       bool wide = types[0].format == WG_FP_F64;
-      uint32_t what = WG_FP_WHAT(types[0].format, wide ? 0 : WG_FP_F32, 0, 0, WG_FP_MATRIX, kinds, 0);
+      uint32_t what = WG_FP_WHAT(types[0].format, wide ? 0 : WG_FP_F32, 0, 0, WG_FP_MATRIX, k->kinds, 0);
       PtxOperand bits = bits_of(k, slow, &d->list[e], types[0], half, wide, 0);
       Head h = head_of(k, slow, site);
       const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), bits, wide ? opd_imm(0) : operand, opd_imm(0), opd_imm(0)};

@@ -118,7 +118,7 @@ static bool check_result(FpCheck *k, uint32_t i) {
     item.result = *o->operands[0];
   } else {
     item.result = in->ops[0];
-    fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUB, in->guard, in->guard_negated);
+    fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUBNORMAL, in->guard, in->guard_negated);
   }
   fp_add_item(k, item);
   return true;
@@ -145,7 +145,7 @@ static bool check_selection(Full *f, uint32_t i) {
   if (!n || !t.format) return false;
   unsigned kinds = 0;
   for (unsigned m = 0; m < n; m++) kinds |= items[m].operation.kinds & k->kinds;
-  fp_test_value(k, body_after(k->body, i), t, in->ops[0], kinds & WG_FP_SUB, NULL, false);
+  fp_test_value(k, body_after(k->body, i), t, in->ops[0], kinds & WG_FP_SUBNORMAL, NULL, false);
   for (unsigned m = 0; m < n; m++) fp_add_item(k, items[m]);
   return true;
 }

@@ -16,20 +16,20 @@ FpType fp_type(PtxType t) {
 
 typedef struct FpOpRow { PtxOp op; WgFpOp what; uint8_t operands, kinds; } FpOpRow;
 static const FpOpRow rows[] = {
-  {OP_ADD,   WG_FP_ARITH,    2, WG_FP_NAN | WG_FP_INF | WG_FP_SUB},
-  {OP_SUB,   WG_FP_ARITH,    2, WG_FP_NAN | WG_FP_INF | WG_FP_SUB},
-  {OP_MUL,   WG_FP_ARITH,    2, WG_FP_NAN | WG_FP_INF | WG_FP_SUB},
-  {OP_FMA,   WG_FP_ARITH,    3, WG_FP_NAN | WG_FP_INF | WG_FP_SUB},
-  {OP_MAD,   WG_FP_ARITH,    3, WG_FP_NAN | WG_FP_INF | WG_FP_SUB},
+  {OP_ADD,   WG_FP_ADD, 2, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
+  {OP_SUB,   WG_FP_SUB, 2, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
+  {OP_MUL,   WG_FP_MUL, 2, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
+  {OP_FMA,   WG_FP_FMA, 3, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
+  {OP_MAD,   WG_FP_FMA, 3, WG_FP_NAN | WG_FP_INF | WG_FP_SUBNORMAL},
   {OP_DIV,   WG_FP_DIV,      2, WG_FP_ALL},
-  {OP_RCP,   WG_FP_RCP,      1, WG_FP_INF | WG_FP_DIV0 | WG_FP_SUB},
-  {OP_SQRT,  WG_FP_FUNCTION, 1, WG_FP_NAN},
+  {OP_RCP,   WG_FP_RCP,      1, WG_FP_INF | WG_FP_DIV0 | WG_FP_SUBNORMAL},
+  {OP_SQRT,  WG_FP_SQRT, 1, WG_FP_NAN},
   {OP_RSQRT, WG_FP_RSQRT,    1, WG_FP_NAN | WG_FP_INF | WG_FP_DIV0},
-  {OP_SIN,   WG_FP_FUNCTION, 1, WG_FP_NAN | WG_FP_SUB},
-  {OP_COS,   WG_FP_FUNCTION, 1, WG_FP_NAN | WG_FP_SUB},
-  {OP_LG2,   WG_FP_FUNCTION, 1, WG_FP_NAN | WG_FP_INF},
-  {OP_EX2,   WG_FP_FUNCTION, 1, WG_FP_INF | WG_FP_SUB},
-  {OP_TANH,  WG_FP_FUNCTION, 1, WG_FP_SUB},
+  {OP_SIN,   WG_FP_SIN, 1, WG_FP_NAN | WG_FP_SUBNORMAL},
+  {OP_COS,   WG_FP_COS, 1, WG_FP_NAN | WG_FP_SUBNORMAL},
+  {OP_LG2,   WG_FP_LG2, 1, WG_FP_NAN | WG_FP_INF},
+  {OP_EX2,   WG_FP_EX2, 1, WG_FP_INF | WG_FP_SUBNORMAL},
+  {OP_TANH,  WG_FP_TANH, 1, WG_FP_SUBNORMAL},
 };
 
 static bool narrows(PtxType to, PtxType from) {
@@ -54,7 +54,7 @@ static bool conversion(const PtxInstr *in, FpOperation *out) {
   out->halves_from_two = out->n == 2;
   if (out->n >= in->nops) return false;
   for (unsigned i = 0; i < out->n; i++) out->types[i] = source;
-  out->kinds = saturates ? WG_FP_INF : source.format ? WG_FP_INF | WG_FP_SUB : WG_FP_INF;
+  out->kinds = saturates ? WG_FP_INF : source.format ? WG_FP_INF | WG_FP_SUBNORMAL : WG_FP_INF;
   if (saturates) out->result = source;                        // what is tested is the value before
   return true;
 }
@@ -78,7 +78,7 @@ bool fp_operation(const PtxInstr *in, FpOperation *out) {
     for (unsigned i = 0; i < out->n; i++) out->types[i] = in->ntypes > 1 && i + 1 < out->n ? fp_type(in->types[1]) : out->result;
     out->kinds = row->kinds;
   }
-  if (out->ftz && out->result.format == WG_FP_F32) out->kinds &= ~(unsigned)WG_FP_SUB;
+  if (out->ftz && out->result.format == WG_FP_F32) out->kinds &= ~(unsigned)WG_FP_SUBNORMAL;
   return true;
 }
 

@@ -47,7 +47,7 @@ DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint6
     int by_zero = divisor == FP_ZERO || (divisor == FP_SUBNORMAL && WG_FP_WHAT_FTZ(what));
     return fp_is_division(op) && by_zero ? WG_FP_DIV0 : WG_FP_INF;
   }
-  return of_r == FP_SUBNORMAL && !any_sub ? WG_FP_SUB : 0;
+  return of_r == FP_SUBNORMAL && !any_sub ? WG_FP_SUBNORMAL : 0;
 }
 
 DEVICE uint32_t fp_kind(uint32_t born) {

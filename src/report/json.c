@@ -1,12 +1,23 @@
 // One JSON object. Keys that do not apply are absent; the order of keys is fixed, so that reports can be compared.
 #include "report/report.h"
 
+// Bytes of the UTF-8 character that starts here; 0: it is none. File names and symbols can be any bytes.
+static unsigned utf8_length(const unsigned char *p) {
+  unsigned n = *p < 0x80 ? 1 : (*p & 0xe0) == 0xc0 && *p >= 0xc2 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : (*p & 0xf8) == 0xf0 && *p <= 0xf4 ? 4 : 0;
+  for (unsigned i = 1; i < n; i++)
+    if ((p[i] & 0xc0) != 0x80) return 0;
+  return n;
+}
+
 static void add_string(Str *s, const char *text) {
   str_addc(s, '"');
-  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+  for (const unsigned char *p = (const unsigned char *)text; *p;) {
+    unsigned n = utf8_length(p);
     if (*p == '"' || *p == '\\') str_printf(s, "\\%c", *p);
     else if (*p < 0x20 || *p == 0x7f) str_printf(s, "\\u%04x", *p);
-    else str_addc(s, (char)*p);
+    else if (n) str_addn(s, (const char *)p, n);
+    else str_add(s, "\\ufffd");
+    p += n ? n : 1;
   }
   str_addc(s, '"');
 }
@@ -116,6 +127,7 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   if (f->size) number(s, "size", f->size);
   if (f->site) text(s, "space", f->site->space);
   allocation(r, s, f);
+  report_fp_json(f, s);
   number(s, "count", f->count);
   stack(r, s, "stack", f->launch && f->launch->stack ? f->launch->stack : f->stack);
   str_addc(s, '}');

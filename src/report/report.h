@@ -17,6 +17,10 @@ double report_covered_percent(const Run *r);             // of the launches
 // --- count.c ---
 void report_counts(Run *r, bool all, Str *out);          // what --tool=count found; nothing if it did not run
 
+// --- fp.c: findings of fpcheck ---
+bool report_fp_finding(const RunFinding *f, Str *out);   // "1 / 0 = inf (f32)"; false: it is none
+bool report_fp_json(const RunFinding *f, Str *out);      // ,"format":…,"value":…,"operands":[…]
+
 // --- json.c ---
 void report_json(Run *r, Str *out);
 

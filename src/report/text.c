@@ -77,8 +77,9 @@ static void add_allocation(const RunFinding *f, Str *out) {
 void report_finding(Run *r, const RunFinding *f, Str *out) {
   static const char *const words[] = {"", "Note: ", "Warning: ", "Error: "};
   str_printf(out, " \n%s%s (%s)", words[f->kind->severity], f->text ? f->text : f->kind->text, f->kind->name);
-  if (f->size && !f->text) str_printf(out, ": %u bytes", f->size);
-  if (f->site && f->site->space && !f->text) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
+  bool fp = report_fp_finding(f, out);
+  if (f->size && !f->text && !fp) str_printf(out, ": %u bytes", f->size);
+  if (f->site && f->site->space && !f->text && !fp) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
   str_addc(out, '\n');
   add_places(f, out);
   add_launch(f, out);

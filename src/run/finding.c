@@ -1,4 +1,5 @@
 // Findings: the first of each place is kept in full, later ones are counted.
+#include "probe/fp_abi.h"
 #include "run/internal.h"
 
 static const RunLaunch *launch_of(Run *r, RunProcess *p, uint32_t number) {
@@ -126,6 +127,10 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   f->address = d->address;
   memcpy(f->value, d->value, sizeof f->value);
   memcpy(f->extra, d->extra, sizeof f->extra);
+  if (kind->number >= KIND_FP_NAN && kind->number <= KIND_FP_COMPARE) {      // probe/fp_abi.h: the word, and then the bytes of a value
+    f->extra[2] = d->size, f->size = wg_fp_bytes(d->size);
+    f->has_address = kind->number == KIND_FP_INPUT && d->address;
+  }
   if (f->has_address && is_global(f->site)) find_allocation(r, p, f);
   f->count = 1;
   add(r, f);
