@@ -69,7 +69,7 @@ void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, 
   Image image;
   if (!image_open(data, size, &image, &err)) {
     c->name = arena_strdup(&c->arena, c->name);
-    c->reason = arena_strdup(&c->arena, err.text);
+    if (!gpu_linked_code(data, size, c)) c->reason = arena_strdup(&c->arena, err.text);
     return;
   }
   if (image.kind == IMAGE_CUBIN && (gpu_linked_code(image.data, image.size, c) || gpu_stamped_code(&image, c))) {

@@ -10,7 +10,8 @@ typedef struct Link {
   GpuJit jit;
 } Link;
 
-typedef struct Result { GpuHash cubin; size_t size; Arena arena; ImageEntry *units; uint32_t nunits; uint64_t bytes; } Result;
+enum { HEAD = 64 };
+typedef struct Result { GpuHash cubin; size_t size; char head[HEAD]; Arena arena; ImageEntry *units; uint32_t nunits; uint64_t bytes; } Result;
 
 enum { MOST_BYTES = 256 << 20 };           // of PTX remembered; the oldest results go first
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,6 +69,7 @@ static void complete(CUlinkState state, const void *cubin, size_t size) {
     Result *r = mem_alloc(sizeof *r);
     r->cubin = gpu_hash(cubin, size, (GpuHash){0, 0});
     r->size = size;
+    memcpy(r->head, cubin, MIN(size, (size_t)HEAD));
     r->units = ARENA_ARRAY(&r->arena, ImageEntry, l->units.len);
     for (; r->nunits < l->units.len; r->nunits++) {
       ImageEntry e = l->units.data[r->nunits];
@@ -102,7 +104,7 @@ bool gpu_linked_code(const void *cubin, size_t size, GpuCode *out) {
   size_t hashed = 0;
   for (uint32_t i = results.len; i-- > 0 && !found;) {
     const Result *r = results.data[i];
-    if (r->size > size) continue;
+    if ((size && r->size > size) || r->size < HEAD || memcmp(r->head, cubin, HEAD)) continue;
     if (hashed != r->size) hash = gpu_hash(cubin, r->size, (GpuHash){0, 0}), hashed = r->size;
     if (hash.low != r->cubin.low || hash.high != r->cubin.high) continue;
     found = true;

@@ -25,7 +25,7 @@ GpuSplit *gpu_split(const char *text, size_t len);          // the text must out
 void gpu_split_free(GpuSplit *s);
 uint32_t gpu_split_failed(const GpuSplit *s);               // the line that is not understood: it has no pieces; 0: none
 uint32_t gpu_split_count(const GpuSplit *s);
-// All kernels, and the variables of which there must be one; *it starts at 0.
+// All kernels, and the variables of which there must be one (piece UINT32_MAX: no kernel of this text uses it); *it starts at 0.
 bool gpu_split_next(const GpuSplit *s, uint32_t *it, const char **name, bool *is_kernel, uint32_t *piece);
 void gpu_split_text(GpuSplit *s, uint32_t piece, Str *out); // not for two threads at a time
 
@@ -147,6 +147,6 @@ GpuPushed gpu_push_context(CUcontext ctx); // nothing where it is current alread
 void gpu_pop_context(GpuPushed p);
 
 // --- link.c ---
-// The PTX a program gave cuLink* and got this machine code for; false: not ours to know.
+// The PTX a program gave cuLink* and got this machine code for; false: not ours to know. size 0: not known.
 bool gpu_linked_code(const void *cubin, size_t size, GpuCode *out);
 #endif

@@ -1,6 +1,8 @@
 // Decides for each piece of a module, once: our code or the original. A decision is final, since variables must exist once.
 #include "gpu/modules.h"
 
+#include <time.h>
+
 // --- devices ---
 
 static unsigned sm_of_device(CUdevice d) {
@@ -141,7 +143,9 @@ static void write_index(const GpuModule *m, const GpuSplit *s) {
   const char *name;
   bool is_kernel;
   str_addn(&file, (char *)head, sizeof head);
-  for (; gpu_split_next(s, &it, &name, &is_kernel, &piece); head[1]++) {
+  while (gpu_split_next(s, &it, &name, &is_kernel, &piece)) {
+    if (piece == UINT32_MAX) continue;
+    head[1]++;
     str_addn(&file, (char *)&piece, 4);
     str_addc(&file, is_kernel);
     str_addn(&file, name, strlen(name) + 1);
@@ -156,7 +160,7 @@ static void add_split_names(GpuModule *m, const GpuSplit *s, bool one_piece) {
   const char *name;
   bool is_kernel;
   while (gpu_split_next(s, &it, &name, &is_kernel, &piece))
-    if (!strmap_get(&m->piece_of, name)) add_name(m, name, is_kernel, one_piece ? 0 : piece);
+    if ((one_piece || piece != UINT32_MAX) && !strmap_get(&m->piece_of, name)) add_name(m, name, is_kernel, one_piece ? 0 : piece);
 }
 
 static void index_linked(GpuModule *m, Error *err) {
@@ -376,6 +380,12 @@ static void describe_identity(const GpuPiece *p, Instrumented *out) {
     out->kernels[i] = (InstrumentedKernel){.name = arena_strdup(&out->arena, p->kernels[i]), .instrumented = true};
 }
 
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
 static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   Instrumented result;
   if (m->code.as_is) {                       // no reason: it counts as covered
@@ -383,7 +393,9 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
     session_module_instrumented(m->session, &result);
     return false;
   }
+  double start = now_ms();
   if (load_from_cache(m, p, name)) {
+    log_verbose("kernel %s: from the cache, loaded in %.1f ms", name, now_ms() - start);
     describe_identity(p, &result);
     session_module_instrumented(m->session, &result);
     return true;
@@ -397,7 +409,9 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   PtxModule **units = ARENA_ARRAY(&a, PtxModule *, n);
   bool ok = piece_texts(m, p, &a, texts, lens, &own, err) && gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, units, &result, err);
   if (ok) {
+    double emitted = now_ms();
     ok = compile(m, p, units, n, name, err);
+    log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, emitted - start, now_ms() - emitted);
     for (uint32_t i = 0; i < n; i++) ptx_free(units[i]);
     if (!session_tools()) describe_identity(p, &result);
     if (ok) session_module_instrumented(m->session, &result);

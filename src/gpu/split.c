@@ -490,7 +490,7 @@ uint32_t gpu_split_count(const GpuSplit *s) { return s->npieces; }
 bool gpu_split_next(const GpuSplit *s, uint32_t *it, const char **name, bool *is_kernel, uint32_t *piece) {
   while (*it < s->symbols.len) {
     const Symbol *symbol = &s->symbols.data[(*it)++];
-    if (symbol->piece == UINT32_MAX) continue;
+    if (symbol->piece == UINT32_MAX && (symbol->is_func || !symbol->is_unique)) continue;
     *name = symbol->name;
     *is_kernel = symbol->is_entry;
     *piece = symbol->piece;
