@@ -114,8 +114,10 @@ static void open_lane(ChannelReader *r, uint32_t i, uint32_t pid) {
 static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
   LaneState *l = &r->lanes[i];
   reader_drain_lane(r, i);
-  for (uint32_t d = 0; d < CHANNEL_DEVICES; d++)
+  for (uint32_t d = 0; d < CHANNEL_DEVICES; d++) {
+    reader_drain_device(r, d);             // it may not have been seen yet
     if (r->devices[d].memory && r->devices[d].lane == i) reader_close_device(r, d);
+  }
   for (uint32_t k = 0; k < CHANNEL_KERNELS; k++) {
     uint64_t launches = atomic_load(&l->memory->kernels[k].launches), checked = atomic_load(&l->memory->kernels[k].checked);
     if (launches | checked) queue_add(r->queue, &(Message){.kind = MESSAGE_KERNEL_COUNTS, .process = l->process, .a = k, .b = launches, .c = checked}, NULL);
@@ -192,7 +194,7 @@ static void *drain(void *p) {
       looked = now;
     }
     queue_publish(r->queue);
-    if (stop && (alive == 0 || now >= deadline)) break;
+    if (stop && ((alive == 0 && !found) || now >= deadline)) break;
     sleep = found ? SLEEP_MIN_MS : MIN(sleep * 2, (unsigned)SLEEP_MAX_MS);
     channel_sleep(r->header, stop ? SLEEP_MIN_MS : sleep);
   }

@@ -1,3 +1,6 @@
 #include "session/internal.h"
 
-void session_end(void) { session_send(EVENT_END, &(EventEnd){session_now_ns()}); }
+// A process that never had anything to say does not begin now.
+void session_end(void) {
+  if (session_is_open()) session_send(EVENT_END, &(EventEnd){session_now_ns()});
+}

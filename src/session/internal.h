@@ -51,6 +51,7 @@ const char *session_device_name(void);
 bool session_wants_kernel(const char *name, void *user);
 // --- send.c: everything that goes to the command. Claims the lane at the first event. ---
 uint32_t session_generation(void);
+bool session_is_open(void);                                      // something was sent already
 bool session_send(ChannelEvent type, const void *event);         // false: there is no command, or the event was lost
 void session_note(Severity severity, const char *fmt, ...) PRINTF_LIKE(2, 3);   // a line in the report; without a command a line of our own
 uint64_t session_string(const char *s);                          // its id, sent when new; 0: NULL. With the lock held

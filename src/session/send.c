@@ -83,6 +83,8 @@ static bool open_lane(void) {
   return lane_state == OPEN;
 }
 
+bool session_is_open(void) { return atomic_load(&lane_state) == OPEN; }
+
 bool session_send(ChannelEvent type, const void *event) {
   int state = atomic_load_explicit(&lane_state, memory_order_acquire);
   if (state == NONE || (state == NOT_TRIED && !open_lane())) return false;

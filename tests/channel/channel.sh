@@ -48,6 +48,15 @@ check killed_busy_many   [ "$(sql 'select count(*) > 1000 from launch')" = 1 ]
 check hole               [ "$(code $count ./fake hole)" = 99 ]
 check hole_passed_over   errors 3 3
 
+# a program that hangs: its findings are there before it ends, and the summary when it is interrupted
+$count ./fake hang > out 2> err &
+pid=$!
+for _ in $(seq 100); do grep -q barrier-divergence err && break; sleep 0.05; done
+check hang_shows_finding has err 'barrier-divergence'
+kill -TERM $pid; wait $pid
+check hang_exit_code     [ $? = 99 ]
+check hang_summary       errors 1 1
+
 # several processes
 check forks              [ "$(code $count -o run.wg ./fake fork 100)" = 99 ]
 check forks_all_there    errors 100 100

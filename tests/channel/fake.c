@@ -192,6 +192,14 @@ static void do_scribble(void) {
   _exit(0);
 }
 
+// Waits for ever with something found.
+static void do_hang(void) {
+  open_all(1);
+  launch();
+  fake_report(&record, 0, KIND_BARRIER_DIVERGENCE, 0, 1);
+  pause();
+}
+
 // The memory cannot be made smaller.
 static void do_truncate(void) {
   open_all(1);
@@ -262,7 +270,7 @@ int main(int argc, char **argv) {
   static const struct { const char *name; void (*run)(void); } behaviours[] = {
     {"launches", do_launches}, {"finding", do_finding}, {"kinds", do_kinds}, {"kill", do_kill}, {"kill_busy", do_kill_busy}, {"fork", do_fork},
     {"exec", do_exec}, {"after_exec", do_after_exec}, {"close_fds", do_close_fds}, {"hole", do_hole}, {"many_places", do_many_places},
-    {"lost_counts", do_lost_counts}, {"scribble", do_scribble}, {"truncate", do_truncate}, {"orphan", do_orphan}, {"time", do_time}, {"select", do_select},
+    {"lost_counts", do_lost_counts}, {"scribble", do_scribble}, {"truncate", do_truncate}, {"hang", do_hang}, {"orphan", do_orphan}, {"time", do_time}, {"select", do_select},
     {"fork_busy", do_fork_busy},
   };
   if (argc < 2) return 2;
