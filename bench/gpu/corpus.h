@@ -17,7 +17,12 @@ static cudaError_t corpus_memcpy(void *to, const void *from, size_t n, cudaMemcp
     }
   return e;
 }
-// Some programs read what they never wrote.
+// Some programs read what they never wrote, on the host and on the device.
+static int corpus_memalign(void **p, size_t alignment, size_t n) {
+  int e = posix_memalign(p, alignment, n);
+  if (!e) memset(*p, 0, n);
+  return e;
+}
 static cudaError_t corpus_malloc(void **p, size_t n) {
   cudaError_t e = cudaMalloc(p, n);
   return e == cudaSuccess ? cudaMemset(*p, 0, n) : e;
@@ -31,6 +36,7 @@ int main(int argc, char **argv) {
 }
 #define cudaMemcpy corpus_memcpy
 #define cudaMalloc(p, n) corpus_malloc((void **)(p), n)
+#define posix_memalign corpus_memalign
 #define main corpus_main
 #define fprintf(...) ((void)0)
 #define cudaThreadSynchronize cudaDeviceSynchronize
