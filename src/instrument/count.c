@@ -45,24 +45,45 @@ static void add_lanes(Counting *w, uint32_t block, Code *c, uint32_t threads, ui
 }
 
 // --- the table ---
-static const char *file_of(Count *t, const Body *b, uint32_t index) {
-  const PtxModule *m = b->func->module;
-  if (t->unit != b->unit || !t->files) {
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < m->nfiles; i++) most = MAX(most, m->files[i]->index);
-    if (most > 1 << 20) return ptx_file_path(m, index);
-    t->nfiles = most + 1;
-    t->files = ARENA_ARRAY(&b->program->scratch, const char *, t->nfiles);
-    for (uint32_t i = 0; i < m->nfiles; i++) t->files[m->files[i]->index] = arena_strdup(&b->program->out->arena, m->files[i]->path);
-    t->unit = b->unit;
+// The CUDA toolkit's own headers: an atomicAdd counts for the line that calls it, not for one of theirs.
+static bool is_toolkit_header(const char *path) {
+  const char *at = strstr(path, "/targets/");
+  if (at && strstr(at, "-linux/include/")) return true;
+  if (strstr(path, "/cuda_runtime/include/")) return true;
+  for (at = path; (at = strstr(at, "/cuda")); at++) {
+    size_t n = 5 + strspn(at + 5, "-.0123456789");
+    if (!strncmp(at + n, "/include/", 9)) return true;
   }
-  return index < t->nfiles ? t->files[index] : NULL;
+  return false;
+}
+
+static void list_files(Count *t, const Body *b) {
+  const PtxModule *m = b->func->module;
+  if (t->files && t->unit == b->unit) return;
+  t->nfiles = 0;
+  for (uint32_t i = 0; i < m->nfiles; i++) t->nfiles = MAX(t->nfiles, MIN(m->files[i]->index, 1u << 20) + 1);
+  t->files = ARENA_ARRAY(&b->program->scratch, struct CountFile, t->nfiles + 1);
+  for (uint32_t i = 0; i < m->nfiles; i++)
+    if (m->files[i]->index < t->nfiles)
+      t->files[m->files[i]->index] = (struct CountFile){arena_strdup(&b->program->out->arena, m->files[i]->path), is_toolkit_header(m->files[i]->path)};
+  t->unit = b->unit;
+}
+
+// Where an instruction counts: its own line, or where that was inlined if it is the toolkit's. NULL: not known.
+static const PtxLoc *counted_at(const Count *t, const PtxLoc *loc) {
+  const PtxLoc *best = NULL;
+  for (const PtxLoc *l = loc; l && l->file && l->file < t->nfiles && t->files[l->file].path; l = l->inlined_at) {
+    if (!best) best = l;
+    if (!t->files[l->file].is_toolkit) return l;
+  }
+  return best;
 }
 
 static void list_instruction(Counting *w, const PtxInstr *in, uint32_t threads, uint32_t but_not, uint32_t warps) {
   Count *t = w->count;
-  const char *file = in->loc && in->loc->file ? file_of(t, w->body, in->loc->file) : NULL;
-  uint32_t line = file ? in->loc->line : in->ptx_line;
+  const PtxLoc *loc = counted_at(t, in->loc);
+  const char *file = loc ? t->files[loc->file].path : NULL;
+  uint32_t line = loc ? loc->line : in->ptx_line;
   CountItem *item = t->items.len ? &t->items.data[t->items.len - 1] : NULL;
   if (!item || item->kernel != w->kernel || item->file != file || item->line != line || item->threads != threads || item->but_not != but_not) {
     vec_push(&t->items, (CountItem){.kernel = w->kernel, .file = file, .line = line, .threads = threads, .but_not = but_not, .warps = warps});
@@ -174,6 +195,7 @@ static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
   const char *kernel = b->info->kernel < b->program->out->nkernels ? b->program->out->kernels[b->info->kernel].name : NULL;
   w.kernel = kernel ? kernel : arena_strdup(&b->program->out->arena, b->func->name);
+  list_files(t, b);
   prepare(&w);
   number_blocks(&w);
   count_loops_choose(&w);

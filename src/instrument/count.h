@@ -24,7 +24,7 @@ typedef struct Count {                     // one program
   uint32_t ncounters;
   VEC(PtxOperand *) strides;               // operands to be filled with the size of one replica …
   VEC(PtxOperand *) masks;                 // … and with the number of replicas less 1
-  const char **files; uint32_t nfiles;     // of the unit at hand, by .file index
+  struct CountFile { const char *path; bool is_toolkit; } *files; uint32_t nfiles;   // of the unit at hand, by .file index
   uint32_t unit;
 } Count;
 
