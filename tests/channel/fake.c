@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "channel/channel.h"
+#include "probe/fp_abi.h"
 
 static SessionModule *module;
 static SessionKernel *kernel;
@@ -55,6 +56,20 @@ static void do_finding(void) {
   end();
 }
 
+// Floating point: what was computed, as src/probe packs it.
+static void set_numbers(uint32_t kind) {
+  static const struct { uint32_t kind, op, r, a, b; } rows[] = {
+    {KIND_FP_NAN, WG_FP_DIV, 0x7fc00000, 0, 0}, {KIND_FP_INF, WG_FP_MUL, 0x7f800000, 0x7f000000, 0x41200000}, {KIND_FP_DIV0, WG_FP_DIV, 0x7f800000, 0x3f800000, 0},
+    {KIND_FP_SUBNORMAL, WG_FP_MUL, 0x00000010, 0x00800000, 0x38000000}, {KIND_FP_INPUT, WG_FP_LOAD, 0x7fc00000, 0, 0}, {KIND_FP_COMPARE, WG_FP_COMPARE, 0x7fc00000, 0, 0x3f800000}};
+  fake_size = 4, fake_value = fake_extra = 0;
+  for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    if (rows[i].kind != kind) continue;
+    fake_size = WG_FP_WHAT(WG_FP_F32, WG_FP_F32, WG_FP_F32, WG_FP_NONE, rows[i].op, WG_FP_ALL, 0);
+    fake_value = rows[i].r | (uint64_t)rows[i].a << 32;
+    fake_extra = rows[i].b;
+  }
+}
+
 // One finding of every kind, at a place of its own.
 static void do_kinds(void) {
   open_all(40);
@@ -66,6 +81,7 @@ static void do_kinds(void) {
   for (uint32_t kind = 1; kind < 64; kind++) {
     if (!channel_kind(kind)) continue;
     uint64_t address = kind == KIND_USE_AFTER_FREE ? 0x30010 : kind == KIND_MISALIGNED ? 0x20002 : 0x10000 + 4096 + 4 * kind;
+    set_numbers(kind);
     fake_report(&record, kind, kind, address, kind % 32);
   }
   host_finding("api-misuse", "cudaMemcpy: 8192 bytes to an allocation of 4096");

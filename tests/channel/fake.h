@@ -43,6 +43,9 @@ static uint32_t fake_launch(SessionKernel *k) {
   return session_launch(&(SessionLaunch){.kernel = k, .grid = {2, 1, 1}, .block = {32, 1, 1}});
 }
 
+static uint32_t fake_size = 4;
+static uint64_t fake_value, fake_extra;
+
 // What src/probe does on a device: the first finding of a site goes through the ring, every one counts. false: no slot.
 static bool fake_report(const WgLaunch *l, uint32_t site, uint32_t kind, uint64_t address, uint32_t thread) {
   WgChannel *c = (WgChannel *)(uintptr_t)l->channel;
@@ -59,7 +62,7 @@ static bool fake_report(const WgLaunch *l, uint32_t site, uint32_t kind, uint64_
   }
   WgFinding *f = (WgFinding *)((char *)c + c->slots_at) + number % c->slots;
   uint32_t sequence = f->sequence;
-  *f = (WgFinding){.sequence = sequence, .kind = kind, .site = site, .launch = l->launch, .block = {1, 0, 0}, .thread = {thread, 0, 0}, .lanes = 1u << thread % 32, .size = 4, .address = address};
+  *f = (WgFinding){.sequence = sequence, .kind = kind, .site = site, .launch = l->launch, .block = {1, 0, 0}, .thread = {thread, 0, 0}, .lanes = 1u << thread % 32, .size = fake_size, .address = address, .value = {fake_value}, .extra = {fake_extra}};
   __atomic_store_n(&f->sequence, number + 1, __ATOMIC_RELEASE);
   return true;
 }
