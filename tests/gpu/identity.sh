@@ -100,7 +100,8 @@ one() { # a file: builds it, runs it in every way, prints one result line
        command=("$exe") ;;
   esac
   command+=($(of "$f" args))
-  # Caches of frameworks: plain runs have their own here, so that nothing of the user's is used or changed.
+  # Caches of frameworks: every plain run has its own here, so that nothing of the user's is used or changed, and so that what a
+  # framework chooses by timing counts as a difference between plain runs.
   local caches="TRITON_CACHE_DIR=$d/triton TORCHINDUCTOR_CACHE_DIR=$d/inductor CUPY_CACHE_DIR=$d/cupy XLA_PYTHON_CLIENT_PREALLOCATE=false"
 
   if [ -z "$device" ]; then                            # make check: the virtual device alone
@@ -122,7 +123,7 @@ one() { # a file: builds it, runs it in every way, prints one result line
   if [ "$(cat "$d/plain.code")" != "${expected:-0}" ]; then
     echo "FAIL $name: plain: exit code $(cat "$d/plain.code"), expected ${expected:-0}: $(tail -n 1 "$d/plain.out") $(tail -n 1 "$d/plain.err")"; return
   fi
-  run "$d" again $limit env $vars $caches "${plain[@]}" "${command[@]}"
+  run "$d" again $limit env $vars ${caches//"$d/"/"$d/again-"} "${plain[@]}" "${command[@]}"
   same "$d" plain again || { echo "skip $name: two plain runs differ"; return; }
   local v why
   for v in $variants; do
