@@ -55,9 +55,16 @@ static void ask_device(void *driver, Answer *a) {
   }
 }
 
+// As the program's processes open it. DEEPBIND: this command may itself run under another Warpgrind.
+#ifdef WARPGRIND_SANITIZER_RUNTIME
+enum { HOW = RTLD_NOW | RTLD_LOCAL };
+#else
+enum { HOW = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
+#endif
+
 static void ask(const char *path, Answer *a) {
   double start = now_ms();
-  void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *driver = dlopen(path, HOW);
   a->load_ms = now_ms() - start;
   if (!driver) {
     snprintf(a->problem, sizeof a->problem, "it could not be loaded: %s", dlerror());

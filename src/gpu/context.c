@@ -309,6 +309,18 @@ static CUresult destroy(CUcontext ctx, CUresult (*real)(CUcontext)) {
 CUresult gpu_cuCtxDestroy_v2(CUcontext ctx) { return destroy(ctx, gpu_real.cuCtxDestroy_v2); }
 CUresult gpu_cuCtxDestroy(CUcontext ctx) { return destroy(ctx, gpu_real.cuCtxDestroy); }
 
+// Green contexts: not described in cuda/api.def.
+CUresult gpu_cuGreenCtxDestroy(CUgreenCtx green) {
+  CUresult (*context_of)(CUcontext *, CUgreenCtx) = (CUresult (*)(CUcontext *, CUgreenCtx))gpu_real.cuCtxFromGreenCtx;
+  CUresult (*real)(CUgreenCtx) = (CUresult (*)(CUgreenCtx))gpu_real.cuGreenCtxDestroy;
+  CUcontext ctx = NULL;
+  if (context_of) context_of(&ctx, green);
+  if (ctx) say_goodbye(ctx);
+  CUresult result = real(green);
+  if (ctx) forget(ctx, !refused(result));
+  return result;
+}
+
 static CUresult reset(CUdevice device, CUresult (*real)(CUdevice)) {
   CUcontext ctx = primary_of(device);
   if (ctx) say_goodbye(ctx);

@@ -33,6 +33,7 @@ extern GpuReal gpu_real;
 
 // --- wrappers.def: our functions in front of the real ones ---
 #define WRAP(name) __typeof__(*((GpuReal *)0)->name) gpu_##name;
+#define WRAP_NONE(name, types) CUresult gpu_##name types;
 #include "gpu/wrappers.def"
 
 // --- start.c ---
