@@ -6,6 +6,7 @@
 //   cache.c     files that save work in the next run
 //   compile.c   parse, contract, instrument, print; the driver compiles and loads it
 //   piece.c     decides for a piece, once: our code or the original
+//   fit.c       whether a kernel with checks in it can still do what the original could
 //   function.c  handles of kernels, and what runs in their place
 //   module.c library.c attributes.c occupancy.c link.c   the wrappers
 #ifndef WG_GPU_MODULES_H
@@ -95,6 +96,7 @@ typedef struct GpuPiece {
   const char *reason, *cure;               // PIECE_ORIGINAL
   uint32_t index;
   const char **kernels; uint32_t nkernels;
+  const char **vars; uint32_t nvars;
 } GpuPiece;
 enum { PIECE_UNDECIDED, PIECE_ORIGINAL, PIECE_OURS };
 
@@ -113,6 +115,7 @@ struct GpuModule {
   Arena text_arena; GpuSplit *split;       // made when first needed
   VEC(struct FunctionRecord *) functions;
   VEC(CUmodule) context_modules;           // of a library: handles from cuLibraryGetModule
+  VEC(uint64_t) variables;                 // told to the session
 };
 GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const char *path, unsigned n, const CUjit_option *options,
                           void *const *values);
@@ -120,6 +123,14 @@ void gpu_module_delete(GpuModule *m);      // the program unloads it: our code g
 GpuPiece *gpu_piece_of(GpuModule *m, const char *name);     // kernel or variable; NULL: not in our PTX
 int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name);
 unsigned gpu_device_sm(void);              // of the current context, else of the first device
+
+// --- fit.c ---
+// true: all kernels of the piece fit. Else err says why not, and *try_again whether registers were limited in the units.
+bool gpu_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, bool *try_again, Error *err);
+
+// --- variables.c: the session hears of variables as of other memory ---
+void gpu_variables_tell(GpuModule *m, const GpuPiece *p);   // its code is loaded; the context is current
+void gpu_variables_gone(GpuModule *m);
 
 // --- module.c ---
 GpuModule *gpu_module_find(CUmodule handle);                // also a library's module in some context

@@ -184,13 +184,14 @@ static void foreign(void) {
   str_free(&fatbin);
 }
 
+static const char caller[] = ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func (.param .b32 r) triple(.param .b32 x);\n"
+  ".extern .global .align 4 .u32 base;\n.visible .entry use_triple(.param .u64 p) {\n  .reg .b32 %r<4>; .reg .b64 %a;\n"
+  "  ld.param.u64 %a, [p];\n  { .param .b32 x; .param .b32 y; st.param.b32 [x], 4; call.uni (y), triple, (x); ld.param.b32 %r2, [y]; }\n"
+  "  ld.global.u32 %r3, [base]; add.u32 %r2, %r2, %r3; st.global.u32 [%a], %r2; ret;\n}\n";
+static const char callee[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 base = 100;\n"
+  ".visible .func (.param .b32 r) triple(.param .b32 x) {\n  .reg .b32 %r<3>;\n  ld.param.b32 %r1, [x]; mul.lo.u32 %r2, %r1, 3; st.param.b32 [r], %r2; ret;\n}\n";
+
 static void linked(void) {
-  static const char caller[] = ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func (.param .b32 r) triple(.param .b32 x);\n"
-    ".extern .global .align 4 .u32 base;\n.visible .entry use_triple(.param .u64 p) {\n  .reg .b32 %r<4>; .reg .b64 %a;\n"
-    "  ld.param.u64 %a, [p];\n  { .param .b32 x; .param .b32 y; st.param.b32 [x], 4; call.uni (y), triple, (x); ld.param.b32 %r2, [y]; }\n"
-    "  ld.global.u32 %r3, [base]; add.u32 %r2, %r2, %r3; st.global.u32 [%a], %r2; ret;\n}\n";
-  static const char callee[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 base = 100;\n"
-    ".visible .func (.param .b32 r) triple(.param .b32 x) {\n  .reg .b32 %r<3>;\n  ld.param.b32 %r1, [x]; mul.lo.u32 %r2, %r1, 3; st.param.b32 [r], %r2; ret;\n}\n";
   CUlinkState link;
   void *cubin, *copy;
   size_t size;
@@ -207,6 +208,24 @@ static void linked(void) {
   OK(cuModuleGetGlobal_v2(&base, NULL, m, "base"));
   OK(cuMemsetD32_v2(base, 200, 1));
   EXPECT(result(get(m, "use_triple"), 0) == 212);
+}
+
+// What cudart passes for a program built with -rdc=true: the linked machine code, and the PTX of each object.
+static void relocatable(void) {
+  Str cubin = build_cubin(90, NULL);
+  Str whole = build_fatbin(&(TestEntry){TEST_ELF, 90, 0, IMAGE_RAW, cubin.data, cubin.len, NULL, NULL, 0}, 1);
+  Str first = build_fatbin(&(TestEntry){TEST_PTX, 80, 0, IMAGE_ZSTD, caller, 0, "--compile-only  ", "caller.cu", 0}, 1);
+  Str second = build_fatbin(&(TestEntry){TEST_PTX, 80, 0, IMAGE_ZSTD, callee, 0, "--compile-only  ", "callee.cu", 0}, 1);
+  const void *objects[] = {first.data, second.data, NULL};
+  struct { uint32_t magic, version; const void *data, *extra; } wrapper = {0x466243B1, 2, whole.data, objects};
+  CUlibrary lib;
+  CUdeviceptr base;
+  OK(cuLibraryLoadData(&lib, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
+  EXPECT(result(kernel_of(lib, "use_triple"), 0) == 112);
+  OK(cuLibraryGetGlobal(&base, NULL, lib, "base"));
+  OK(cuMemsetD32_v2(base, 300, 1));
+  EXPECT(result(kernel_of(lib, "use_triple"), 0) == 312);
+  OK(cuLibraryUnload(lib));
 }
 
 // --- many at a time, again and again ---
@@ -276,7 +295,7 @@ static void contexts(void) {
 int main(int argc, char **argv) {
   static const struct { const char *name; void (*run)(void); } programs[] = {
     {"variables", variables}, {"libraries", libraries}, {"managed", managed}, {"attributes", attributes}, {"images", images},
-    {"foreign", foreign}, {"linked", linked}, {"threads", threads}, {"again", again}, {"contexts", contexts},
+    {"foreign", foreign}, {"linked", linked}, {"relocatable", relocatable}, {"threads", threads}, {"again", again}, {"contexts", contexts},
   };
   OK(cuInit(0));
   OK(cuCtxCreate_v2(&context, 0, 0));

@@ -26,13 +26,14 @@ covered() {
 
 for tool in none count; do
   rm -rf "$WARPGRIND_CACHE_DIR"
-  for program in variables libraries managed attributes images linked threads again contexts; do
+  for program in variables libraries managed attributes images linked relocatable threads again contexts; do
     check "$tool-$program" passes $tool $program
     case $program in
       variables) check "$tool-$program-covered" covered alone read text write ;;
       libraries) check "$tool-$program-covered" covered alone read write ;;
-      linked) check "$tool-$program-covered" covered use_triple ;;
+      linked | relocatable) check "$tool-$program-covered" covered use_triple ;;
       images) check "$tool-$program-covered" covered read ;;
+      managed) check "$tool-$program-memory" test "$(sql "select count(*) from allocation where name = 'total' and size = 4")" = 1 ;;
       attributes) check "$tool-$program-covered" covered wide ;;
     esac
   done

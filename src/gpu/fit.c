@@ -1,0 +1,82 @@
+// A kernel with checks in it must admit the threads and the shared memory of the original and, where blocks may wait for each
+// other, as many blocks at a time. Registers decide that: where the checks need too many, the compiler is given a limit.
+#include "gpu/modules.h"
+
+typedef struct Needs { int threads, shared, regs; } Needs;
+
+static bool kernel_needs(CUmodule module, CUlibrary library, const char *name, Needs *out) {
+  static const CUfunction_attribute wanted[] = {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_NUM_REGS};
+  int *values[] = {&out->threads, &out->shared, &out->regs};
+  GpuContext *c = gpu_context_current();
+  CUfunction f;
+  CUkernel k;
+  if (library && (!c || gpu_real.cuLibraryGetKernel(&k, library, name) != CUDA_SUCCESS)) return false;
+  if (module && gpu_real.cuModuleGetFunction(&f, module, name) != CUDA_SUCCESS) return false;
+  for (unsigned i = 0; i < ARRAY_LEN(wanted); i++)
+    if ((library ? gpu_real.cuKernelGetAttribute(values[i], wanted[i], k, c->device) : gpu_real.cuFuncGetAttribute(values[i], wanted[i], f)) != CUDA_SUCCESS)
+      return false;
+  return true;
+}
+
+// Does this code wait for other blocks? Then all blocks that ran at a time must still run at a time.
+static bool may_wait(PtxModule *const *units, uint32_t n) {
+  for (uint32_t u = 0; u < n; u++)
+    for (uint32_t i = 0; i < units[u]->nfuncs; i++)
+      for (uint32_t k = 0; k < units[u]->funcs[i]->nstmts; k++) {
+        const PtxStmt *s = &units[u]->funcs[i]->stmts[k];
+        if (s->kind != STMT_INSTR) continue;
+        const PtxInstr *in = s->instr;
+        if (in->op == OP_LD && (ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_ACQUIRE)) && in->space != SPACE_SHARED) return true;
+        if (in->op == OP_ATOM && ptx_has(in, MOD_CAS) && in->space != SPACE_SHARED) return true;
+      }
+  return false;
+}
+
+static unsigned round_up(unsigned n, unsigned to) { return (n + to - 1) / to * to; }
+
+// The registers a thread may use so that the kernel can do what the original could; 0: it can already.
+enum { REGISTER_FILE = 65536, REGISTER_STEP = 8, REGISTERS_NOBODY_MISSES = 32 };
+static unsigned register_limit(const Needs *original, const Needs *ours, bool keep_occupancy) {
+  unsigned limit = 0;
+  if (ours->threads < original->threads && original->threads > 0)
+    limit = MIN(255u, REGISTER_FILE / round_up((unsigned)original->threads, 128) / REGISTER_STEP * REGISTER_STEP);
+  unsigned step = MAX(round_up((unsigned)MAX(original->regs, 1), REGISTER_STEP), (unsigned)REGISTERS_NOBODY_MISSES);
+  if (keep_occupancy && (unsigned)ours->regs > step) limit = limit ? MIN(limit, step) : step;
+  return limit;
+}
+
+static void limit_registers(PtxModule *m, PtxFunc *f, unsigned limit) {
+  const char **list = ARENA_ARRAY(&m->arena, const char *, f->ndirectives + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->ndirectives; i++)
+    if (strncmp(f->directives[i], ".maxnreg", 8)) list[n++] = f->directives[i];
+  if (f->maxnreg) limit = MIN(limit, f->maxnreg);
+  list[n++] = arena_printf(&m->arena, ".maxnreg %u", limit);
+  f->directives = list;
+  f->ndirectives = n;
+  f->maxnreg = limit;
+}
+
+bool gpu_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, bool *try_again, Error *err) {
+  const GpuLoaded *l = &p->loaded;
+  bool keep_occupancy = may_wait(units, n), fit = true;
+  *try_again = false;
+  for (uint32_t i = 0; i < p->nkernels; i++) {
+    Needs original, ours;
+    if (!kernel_needs(m->module, m->library, p->kernels[i], &original)) continue;      // never launched then
+    if (!kernel_needs(l->module, l->library, p->kernels[i], &ours)) return error_set(err, "the driver does not find %s in the code with checks", p->kernels[i]);
+    if (ours.shared > original.shared) return error_set(err, "with checks it needs %d bytes of shared memory instead of %d", ours.shared, original.shared);
+    unsigned limit = register_limit(&original, &ours, keep_occupancy);
+    if (!limit) continue;
+    fit = false;
+    error_set(err, "with checks it needs %d registers instead of %d: %s", ours.regs, original.regs,
+              ours.threads < original.threads ? "a block could not have as many threads" : "fewer blocks could run at a time, and it seems to wait for other blocks");
+    for (uint32_t u = 0; u < n; u++) {
+      PtxFunc *f = ptx_find_func(units[u], p->kernels[i]);
+      if (!f || f->is_declaration || (f->maxnreg && f->maxnreg <= limit)) continue;
+      limit_registers(units[u], f, limit);
+      *try_again = true;
+    }
+  }
+  return fit;
+}
