@@ -85,7 +85,6 @@ struct Body {
   IrCfg *cfg;
   uint32_t unit;
   Code *entry, **before, **after, **instead;   // by instruction; before[ninstrs]: the end of the body
-  bool *removed;
   VEC(Added) added;
   VEC(PtxReg *) regs;
   VEC(PtxLabel *) labels;
