@@ -1,5 +1,5 @@
 // Code linked by the program itself: two PTX texts become one cubin, with options and a log.
-// coverage: uncovered
+// coverage: all
 #include <cuda.h>
 #include "gpu_test.h"
 

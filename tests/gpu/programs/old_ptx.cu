@@ -3,5 +3,5 @@
 // gencode: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90
 // coverage: all
 // cpu: approximate functions
-// note: older
+// note: its PTX is for compute_75
 #include "parts/few_kernels.h"

@@ -4,8 +4,13 @@
 # seconds: 150
 import hashlib
 import torch
+import torch._inductor.config
 
-torch._inductor.config.compile_threads = 1
+config = torch._inductor.config
+config.compile_threads = 1
+config.triton.autotune_pointwise = False             # what is chosen by timing may add in another order
+if hasattr(config, "deterministic"):
+    config.deterministic = True
 
 
 def show(name, t):
