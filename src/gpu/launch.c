@@ -36,18 +36,21 @@ static void extend_list(GpuLaunch *l, const InstrumentedKernel *code, void *reco
   l->params = list;
 }
 
-// false: parameters that the driver refuses. It gets them as they are.
+// false: parameters that the driver refuses, a buffer that is too long among them (a short one it takes: the rest is undefined).
 static bool read_params(const GpuLaunch *l, const InstrumentedKernel *code, SessionParams *given) {
   *given = (SessionParams){l->params, NULL, 0};
   if (l->params) return !l->extra;
   if (!l->extra) return !code->user_params;
-  return read_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes >= code->user_param_bytes;
+  return read_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes <= code->user_param_bytes;
 }
 
 // A record of zeros means: check nothing. Launches that were not selected get one, and those for which there is no session any more.
 static void add_record(GpuLaunch *l, const InstrumentedKernel *code, GpuContext *c) {
   SessionParams given;
-  if (!read_params(l, code, &given)) return;
+  if (!read_params(l, code, &given)) {
+    l->function = l->of->handle;             // the driver says the same as without us
+    return;
+  }
   void *record = code->record_bytes <= sizeof l->record ? l->record : (l->record_heap = mem_alloc(code->record_bytes));
   memset(record, 0, code->record_bytes);
   SessionDevice *device = session_launch_selected(l->of->kernel) ? gpu_context_use(c) : NULL;
