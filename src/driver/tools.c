@@ -130,7 +130,8 @@ void tools_fault(const KernelWork *k, const VgpuFault *fault) {
   Arena arena = {0};
   const SitePlace *places = NULL;
   uint32_t nplaces = fault->module && fault->loc ? instrument_places(&arena, fault->module, fault->loc, &places) : 0;
-  const char *text = fault->what_bytes && nplaces ? arena_strndup(&arena, fault->text, fault->what_bytes) : fault->text;
+  const char *text = fault->text;
+  if (fault->what_bytes) text = arena_printf(&arena, "%.*s%s%s", (int)fault->what_bytes, fault->text, nplaces ? "" : "; at ", nplaces ? "" : fault->place);
   SessionFinding f = {.kind = kind_of(fault->status), .text = text, .kernel = k->function->session, .launch = k->launch, .places = places,
                       .nplaces = nplaces, .has_thread = fault->what_bytes != 0};
   memcpy(f.block, fault->block, sizeof f.block);

@@ -78,7 +78,7 @@ static const char *where(const PtxInstr *in, const Warp *w, char *buf, size_t n)
 
 const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uint64_t address, const char *fmt, ...) {
   Launch *l = w->launch;
-  char what[700], at[256];
+  char what[700];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(what, sizeof what, fmt, ap);
@@ -98,7 +98,7 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
     }
     for (int i = 0; i < 3; i++) l->fault.block[i] = w->block->ctaid[i], l->fault.thread[i] = w->tid[i][lane];
     snprintf(l->fault.text, sizeof l->fault.text, "%s; kernel %s at %s, block (%u,%u,%u), thread (%u,%u,%u)", what,
-             l->kernel->info.name, where(in ? in->src : NULL, w, at, sizeof at), w->block->ctaid[0], w->block->ctaid[1],
+             l->kernel->info.name, where(in ? in->src : NULL, w, l->fault.place, sizeof l->fault.place), w->block->ctaid[0], w->block->ctaid[1],
              w->block->ctaid[2], w->tid[0][lane], w->tid[1][lane], w->tid[2][lane]);
     l->stop = (int)s;
   }

@@ -59,6 +59,7 @@ typedef struct VgpuFault {                 // what ended a launch
   VgpuStatus status;
   char text[1024];                         // a sentence: what happened, instruction, kernel, file and line
   uint32_t what_bytes;                     // of text: what happened, without the place; 0: it has no place
+  char place[256];                         // "a.cu:12", or the function and line of PTX
   uint32_t block[3], thread[3];
   uint64_t address;
   const PtxModule *module; const PtxLoc *loc;   // the place, where the code has a line table; live with the module
