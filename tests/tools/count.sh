@@ -34,4 +34,20 @@ for name in contexts modules calls params graphs special; do
   check "$name-none" cmp "$d/$name.out" "$d/$name.with"
   check "$name-none-counts-nothing" eval '! grep -q "\"counts\"" "$d/none.json"'
 done
+
+# What can be asked is the same with and without.
+compile attributes || echo "FAIL attributes: does not compile"
+for tool in none count; do "$WARPGRIND" --device=cpu --tool=$tool -q -- "$d/attributes" > "$d/attributes.$tool" 2> "$d/attributes.err" || echo "FAIL attributes-$tool"; done
+check attributes diff "$d/attributes.none" "$d/attributes.count"
+
+# Kernels launched by kernels, one of them from the host too; a device that is reset by the runtime.
+if command -v nvcc > "$d/log" 2>&1; then
+  nvcc -arch=compute_90 -rdc=true -o "$d/runtime" tests/tools/runtime_programs.cc -x cu -lcudadevrt 2> "$d/log" || { cat "$d/log"; echo "FAIL runtime: does not compile"; }
+  counts_of_runtime() {
+    "$WARPGRIND" --device=cpu --tool=count -q --log-file="$d/runtime.log" --json="$d/runtime.json" "$@" -- "$d/runtime" > "$d/runtime.out" 2> "$d/runtime.err" || { cat "$d"/runtime.{out,err,log}; return 1; }
+    python3 tests/tools/expected_counts.py "$d/runtime.out" "$d/runtime.json"
+  }
+  check runtime counts_of_runtime
+  check runtime-seed counts_of_runtime --workers=4 --seed=3
+else echo "skip runtime: no nvcc"; fi
 exit 0
