@@ -16,7 +16,8 @@ typedef struct PtxJob {
 } PtxJob;
 
 static bool instrument(PtxModule *m, unsigned tools, Error *err) {
-  InstrumentPlan plan = {.tools = tools};
+  const char *mode = getenv("WARPGRIND_FP_MODE");
+  InstrumentPlan plan = {.tools = tools, .fp_full = mode && !strcmp(mode, "full")};
   Instrumented result;
   if (!instrument_module(&m, 1, &plan, &result, err)) return false;
   for (uint32_t i = 0; i < result.nkernels; i++)

@@ -157,6 +157,11 @@ static bool check_tools(const Options *o, unsigned *tools, Error *err) {
   return false;
 }
 
+static bool check_fp(const Options *o, Error *err) {
+  unsigned kinds;
+  return instrument_fp_parse(options_text(o, OPT_FP), &kinds, err);
+}
+
 static bool check_regex(const Options *o, OptionId id, Error *err) {
   const char *text = options_text(o, id);
   regex_t r;
@@ -243,7 +248,7 @@ int cli_run(const Options *given, char **argv) {
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
   unsigned tools;
-  if (!check_tools(&o, &tools, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err)) return cli_fail("%s", err.text);
+  if (!check_tools(&o, &tools, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err)) return cli_fail("%s", err.text);
   int code = cli_find_program(argv[0], &path, &err);
   if (!code && (!cli_choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
   bool on_gpu = options_is(&o, OPT_DEVICE, "gpu");

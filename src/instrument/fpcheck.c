@@ -4,20 +4,80 @@
 // keeps: every result. docs/fpcheck.md is the page about it.
 #include "instrument/fpcheck.h"
 
+// At the start of a kernel with two bodies: the second if the launch says so or a value was seen at a sink before. The lanes of
+// a warp decide together.
+static void choose_body(FpCheck *k, PtxLabel *full) {
+  Body *b = k->body;
+  Code *c = body_entry(b);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *lanes = body_temp(b, TYPE_B32, 1), *hot = body_temp(b, TYPE_B32, 2);
+  PtxReg *counters = body_temp(b, TYPE_B64, 0), *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
+  record_load(c, flags, offsetof(WgLaunch, flags));
+  EMIT(c, "and.b32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
+  if (k->hot >= 0) {
+    record_load(c, counters, offsetof(WgLaunch, counters));
+    EMIT(c, "setp.ne.u64", opd_reg(has), opd_reg(counters), opd_imm(0));
+    EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
+    code_guard(c, has, false);
+    EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+    code_guard(c, NULL, false);
+    EMIT(c, "or.b32", opd_reg(flags), opd_reg(flags), opd_reg(hot));
+  }
+  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(flags), opd_imm(0));
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  EMIT(c, "vote.sync.any.pred", opd_reg(yes), opd_reg(yes), opd_reg(lanes));
+  code_guard(c, yes, false);
+  EMIT(c, "bra.uni", opd_label(full));
+  code_guard(c, NULL, false);
+}
+
+// Warps of these kernels work together in ways that need all of them in the same body: only the launch may choose it.
+static bool warps_are_bound(const Body *b) {
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
+    switch (b->cfg->instrs[i]->op) {
+      case OP_WGMMA_MMA_ASYNC: case OP_WGMMA_FENCE: case OP_SETMAXNREG: case OP_BARRIER_CLUSTER: return true;
+      default: break;
+    }
+  return false;
+}
+
+// Two bodies, unless another tool works on the first or it cannot be copied; functions and such kernels are tested everywhere.
+static void weave_as_planned(FpCheck *k) {
+  Body *b = k->body;
+  const InstrumentPlan *plan = b->program->plan;
+  bool alone = plan->tools == TOOL_BIT(FPCHECK);
+  k->hot = -1;
+  if (plan->fp_full || !alone || !b->func->is_entry || !b->info->record || !fp_can_clone(k)) {
+    fp_weave_full(k);
+    return;
+  }
+  if (!warps_are_bound(b)) k->hot = b->info->kernel;
+  fp_weave_fast(k);
+  fp_clone_begin(k);
+  PtxLabel *full = fp_clone_label(k);
+  fp_weave_full(k);
+  fp_clone_end(k);
+  choose_body(k, full);
+}
+
 static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
   FpCheck k = {.body = b, .kinds = b->program->plan->fp_kinds ? b->program->plan->fp_kinds : WG_FP_ALL};
   k.flow = fp_flow_build(b);
   k.fired = body_reg(b, TYPE_PRED);
   k.matrix_operand = body_reg(b, TYPE_B32);
-  fp_weave_full(&k);
+  weave_as_planned(&k);
   fp_flow_free(k.flow);
   strmap_free(&k.sites);
   vec_free(&k.items);
   vec_free(&k.kept);
 }
 
-const Pass pass_fpcheck = {.weave = weave};
+// One counter for each kernel: not zero when a value has come to a sink.
+static void begin(Program *p) {
+  if (p->plan->tools == TOOL_BIT(FPCHECK) && !p->plan->fp_full) p->out->ncounters = p->out->nkernels;
+}
+
+const Pass pass_fpcheck = {.begin = begin, .weave = weave};
 
 bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err) {
   static const struct { const char *name; unsigned bit; } names[] = {{"nan", WG_FP_NAN}, {"inf", WG_FP_INF}, {"div0", WG_FP_DIV0}, {"sub", WG_FP_SUBNORMAL}};

@@ -41,7 +41,7 @@ bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan
 bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x);
 
 // --- fpcheck_emit.c: tests and the slow path ---
-typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE } FpItemKind;
+typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK } FpItemKind;
 enum { FP_CONDITIONS = 6 };
 typedef struct FpItem {                    // one instruction whose values are looked at in the slow path
   FpItemKind kind;
@@ -61,6 +61,8 @@ typedef struct FpCheck {                   // one function
   bool slow_begun;
   VEC(FpItem) items;                       // of the group at hand
   VEC(PtxReg *) kept;                      // registers its slow path will read
+  struct FpClone *clone;                   // the code goes into a second body; NULL: into the function itself
+  int64_t hot;                             // fast mode: which counter says that the kernel is to be tested everywhere; -1: none
   StrMap sites;                            // the instructions of a source line share sites
 } FpCheck;
 
@@ -73,6 +75,14 @@ bool fp_keeps(const FpCheck *k, const PtxReg *r);
 void fp_close_group(FpCheck *k, Code *c, bool in_place);       // branch to the slow path of all items; in place: it stands here
 Code *fp_slow_path(FpCheck *k);
 void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]);   // d, a, b, c
+
+// --- fpcheck_clone.c: a second body of the function, behind the first; where code goes ---
+Code *fp_before(FpCheck *k, uint32_t i);
+Code *fp_after(FpCheck *k, uint32_t i);
+bool fp_can_clone(const FpCheck *k);
+void fp_clone_begin(FpCheck *k);           // what is woven from now on goes into the second body
+void fp_clone_end(FpCheck *k);
+PtxLabel *fp_clone_label(const FpCheck *k);
 
 // --- fpcheck_full.c, fpcheck_fast.c ---
 void fp_weave_full(FpCheck *k);

@@ -312,6 +312,22 @@ static void call_saturated(FpCheck *k, Code *c, const FpItem *item, uint32_t sit
   }
 }
 
+static void call_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
+  FpType t = item->operation.types[0];
+  PtxOperand hot = opd_imm(0);
+  for (unsigned half = 0; half <= t.packed; half++) {
+    PtxOperand value = bits_of(k, c, item->operation.operands[0], t, half, true, 0);
+    if (k->hot >= 0) {
+      hot = temp64(k, 1);
+      record_load(c, hot.reg, offsetof(WgLaunch, counters));
+      EMIT(c, "add.u64", hot, hot, opd_imm(k->hot * 8));
+    }
+    Head h = head_of(k, c, site);
+    const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(WG_FP_WHAT(t.format, 0, 0, 0, WG_FP_SINK, 0, 0)), value, hot};
+    code_call(c, probe(k, "wg_fp_sink"), args, ARRAY_LEN(args));
+  }
+}
+
 static void look_closely(FpCheck *k, Code *c, const FpItem *item) {
   const FpOperation *o = &item->operation;
   PtxLabel *over = item->nconditions ? body_label(k->body) : NULL;
@@ -321,13 +337,14 @@ static void look_closely(FpCheck *k, Code *c, const FpItem *item) {
     EMIT(c, "bra", opd_label(over));
     code_guard(c, NULL, false);
   }
-  if (item->kind == FP_ITEM_COMPARE) call_compare(k, c, item, sites_of(k, item->instr, o->types[0].format, 'c', 1));
+  if (item->kind == FP_ITEM_SINK) call_sink(k, c, item, sites_of(k, item->instr, o->types[0].format, 'k', 1));
+  else if (item->kind == FP_ITEM_COMPARE) call_compare(k, c, item, sites_of(k, item->instr, o->types[0].format, 'c', 1));
   else if (o->op == WG_FP_SATURATE) call_saturated(k, c, item, sites_of(k, item->instr, WG_FP_NONE, 's', 1));
   else {
     uint32_t site = sites_of(k, item->instr, o->result.format, 'r', k->kinds);
     for (unsigned half = 0; half <= o->result.packed; half++) call_result(k, c, item, site, half);
   }
-  for (unsigned i = 0; i < o->n; i++) call_input(k, c, o->operands[i], o->types[i]);
+  for (unsigned i = 0; item->kind != FP_ITEM_SINK && i < o->n; i++) call_input(k, c, o->operands[i], o->types[i]);
   if (over) code_label(c, over);
 }
 
@@ -348,14 +365,6 @@ void fp_close_group(FpCheck *k, Code *c, bool in_place) {
   k->open = false;
 }
 
-// What stands at the end of the function must not be run into.
-Code *fp_slow_path(FpCheck *k) {
-  Code *c = body_before(k->body, k->body->cfg->ninstrs);
-  if (!k->slow_begun) code_emit(c, "ret", NULL, 0);
-  k->slow_begun = true;
-  return c;
-}
-
 // --- tensor cores: the operands of a result are spread over the warp ---
 static void exceptional_vector(FpCheck *k, Code *c, FpType t, const PtxOperand *v) {
   if (!t.format) return;
@@ -365,7 +374,7 @@ static void exceptional_vector(FpCheck *k, Code *c, FpType t, const PtxOperand *
 }
 
 void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]) {
-  Code *c = body_after(k->body, i);
+  Code *c = fp_after(k, i);
   PtxOperand fired = opd_reg(k->fired);
   exceptional_vector(k, c, types[0], &operands[0]);
   if (!k->open) return;

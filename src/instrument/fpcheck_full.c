@@ -74,7 +74,7 @@ static void defer(Full *f) {
 // --- one instruction ---
 // Registers that the instruction overwrites although its slow path wants to read them are copied before it.
 static PtxOperand *copy_operand(FpCheck *k, uint32_t i, const PtxOperand *o, FpType t) {
-  Code *c = body_before(k->body, i);
+  Code *c = fp_before(k, i);
   unsigned bytes = ptx_type_size(o->reg->type);
   PtxOperand *copy = ARENA_NEW(&k->body->cfg->arena, PtxOperand);
   *copy = opd_reg(body_reg(k->body, bytes == 8 ? TYPE_B64 : bytes == 4 ? TYPE_B32 : TYPE_B16));
@@ -112,7 +112,7 @@ static bool check_result(FpCheck *k, uint32_t i) {
     if (!usable(o->operands[n])) return false;
   add_guard(&item, in);
   save_overwritten(k, i, o);
-  Code *c = body_after(k->body, i);
+  Code *c = fp_after(k, i);
   if (o->op == WG_FP_SATURATE) {
     if (!fp_test_overflow(k, c, in, o)) return false;
     item.result = *o->operands[0];
@@ -145,7 +145,7 @@ static bool check_selection(Full *f, uint32_t i) {
   if (!n || !t.format) return false;
   unsigned kinds = 0;
   for (unsigned m = 0; m < n; m++) kinds |= items[m].operation.kinds & k->kinds;
-  fp_test_value(k, body_after(k->body, i), t, in->ops[0], kinds & WG_FP_SUBNORMAL, NULL, false);
+  fp_test_value(k, fp_after(k, i), t, in->ops[0], kinds & WG_FP_SUBNORMAL, NULL, false);
   for (unsigned m = 0; m < n; m++) fp_add_item(k, items[m]);
   return true;
 }
@@ -165,7 +165,7 @@ static bool check_comparison(FpCheck *k, uint32_t i) {
   add_guard(&item, in);
   // A predicate that the comparison itself writes is no guard any more.
   if (in->guard && in->ops[0].kind == OPD_REG && in->ops[0].reg == in->guard) return false;
-  fp_test_nan(k, body_after(k->body, i), t, *item.operation.operands[0], *item.operation.operands[1], in->guard, in->guard_negated);
+  fp_test_nan(k, fp_after(k, i), t, *item.operation.operands[0], *item.operation.operands[1], in->guard, in->guard_negated);
   fp_add_item(k, item);
   return true;
 }
@@ -178,7 +178,7 @@ static bool check_matrix(FpCheck *k, uint32_t i) {
   memcpy(operands, in->ops, sizeof operands);
   for (unsigned o = 1; o < 4; o++) {                           // accumulators are usually updated in place
     if (operands[o].kind != OPD_VECTOR || !types[o].format) continue;
-    operands[o] = opd_vector(body_before(k->body, i), operands[o].list, operands[o].nlist);
+    operands[o] = opd_vector(fp_before(k, i), operands[o].list, operands[o].nlist);
     for (unsigned e = 0; e < operands[o].nlist; e++) {
       PtxOperand *v = &operands[o].list[e];
       for (unsigned d = 0; v->kind == OPD_REG && in->ops[0].kind == OPD_VECTOR && d < in->ops[0].nlist; d++)
@@ -216,12 +216,12 @@ void fp_weave_full(FpCheck *k) {
     if (cfg->blocks[b].rpo == IR_NONE) continue;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
       // A label inside { } cannot be seen from outside.
-      if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? body_after(k->body, i - 1) : body_before(k->body, i), false);
+      if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
       if (f.deferred[i]) continue;
       if (check_matrix(k, i)) continue;
       bool checked = check_result(k, i) || check_selection(&f, i) || check_comparison(k, i);
-      if (checked && k->flow->depth[i]) fp_close_group(k, body_after(k->body, i), true);
+      if (checked && k->flow->depth[i]) fp_close_group(k, fp_after(k, i), true);
     }
-    if (k->items.len) fp_close_group(k, body_after(k->body, cfg->blocks[b].end - 1), false);
+    if (k->items.len) fp_close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);
   }
 }

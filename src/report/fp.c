@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-_Static_assert(KIND_FP_NAN == 17 && KIND_FP_INF == 18 && KIND_FP_DIV0 == 19 && KIND_FP_SUBNORMAL == 20 && KIND_FP_INPUT == 21 && KIND_FP_COMPARE == 22,
+_Static_assert(KIND_FP_NAN == 17 && KIND_FP_INF == 18 && KIND_FP_DIV0 == 19 && KIND_FP_SUBNORMAL == 20 && KIND_FP_INPUT == 21 && KIND_FP_COMPARE == 22 && KIND_FP_REACHED == 28,
                "probe/fp.c has these numbers");
 
 static const char *const format_names[] = {"", "f16", "bf16", "f32", "f64"};
@@ -35,7 +35,8 @@ static void add_number(Str *out, uint64_t bits, uint32_t format) {
 typedef struct Numbers { uint32_t what, format, op, formats[3]; uint64_t r, in[3]; bool has_third; } Numbers;
 
 static bool numbers_of(const RunFinding *f, Numbers *n) {
-  if (f->text || f->kind->number < KIND_FP_NAN || f->kind->number > KIND_FP_COMPARE) return false;
+  bool fp = (f->kind->number >= KIND_FP_NAN && f->kind->number <= KIND_FP_COMPARE) || f->kind->number == KIND_FP_REACHED;
+  if (f->text || !fp) return false;
   uint32_t what = (uint32_t)f->extra[2];
   *n = (Numbers){.what = what, .format = WG_FP_WHAT_FORMAT(what), .op = WG_FP_WHAT_OP(what), .has_third = true};
   bool wide = n->format == WG_FP_F64;
@@ -43,11 +44,11 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
     n->formats[i] = WG_FP_WHAT_OPERAND(what, i);
     wide |= n->formats[i] == WG_FP_F64;
   }
-  if (n->op == WG_FP_LOAD) n->r = f->value[0];
+  if (n->op == WG_FP_LOAD || n->op == WG_FP_SINK) n->r = f->value[0];
   else if (n->op == WG_FP_COMPARE) n->in[0] = f->value[0], n->in[1] = f->extra[0];
   else if (wide) n->r = f->value[0], n->in[0] = f->extra[0], n->in[1] = f->address, n->has_third = n->formats[2] == 0;
   else n->r = f->value[0] & 0xffffffff, n->in[0] = f->value[0] >> 32, n->in[1] = f->extra[0] & 0xffffffff, n->in[2] = f->extra[0] >> 32;
-  return n->format <= WG_FP_F64;
+  return n->format <= WG_FP_F64 && n->formats[0] <= WG_FP_F64 && n->formats[1] <= WG_FP_F64 && n->formats[2] <= WG_FP_F64;   // a program can write anything
 }
 
 // The operation in a programmer's notation; 1, 2 and 3 stand for the operands.
@@ -82,6 +83,10 @@ bool report_fp_finding(const RunFinding *f, Str *out) {
       str_add(out, " is compared with ");
       add_number(out, n.in[1], n.formats[1]);
       str_printf(out, " (%s)", format_names[n.formats[0]]);
+      return true;
+    case WG_FP_SINK:
+      add_number(out, n.r, n.format);
+      str_printf(out, " (%s)", format_names[n.format]);
       return true;
     case WG_FP_SATURATE:
       add_number(out, n.r, n.format);

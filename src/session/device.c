@@ -1,5 +1,8 @@
 // A context's channel for findings and the counters of its modules.
+#include "probe/fp_abi.h"
 #include "session/internal.h"
+
+enum { FP_SMALL = 1 << 16 };               // threads of a launch that fpcheck tests everywhere even in fast mode: it costs next to nothing
 
 struct SessionDevice {
   SessionDeviceOps ops;
@@ -76,6 +79,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
   WgLaunch r = {.channel = d->channel_address, .counters = counters, .launch = launch, .site_base = k->piece->site_base};
+  if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;

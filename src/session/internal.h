@@ -34,6 +34,7 @@ struct SessionKernel {
   char *name, *reason, *cure;
   bool wanted;                             // --kernel, --kernel-exclude
   _Atomic bool launched;
+  _Atomic uint64_t sampled;                // --fp-every: launches so far
   const InstrumentedKernel *_Atomic code;
   Piece *piece;                            // set before code
 };
@@ -41,7 +42,7 @@ struct SessionKernel {
 typedef struct SessionOptions {
   unsigned tools;
   bool keeps_run, host_stacks;
-  uint64_t launch_skip, launch_count;
+  uint64_t launch_skip, launch_count, fp_every;
 } SessionOptions;
 
 // --- start.c ---
@@ -56,6 +57,8 @@ bool session_send(ChannelEvent type, const void *event);         // false: there
 void session_note(Severity severity, const char *fmt, ...) PRINTF_LIKE(2, 3);   // a line in the report; without a command a line of our own
 uint64_t session_string(const char *s);                          // its id, sent when new; 0: NULL. With the lock held
 uint64_t *session_places(const SitePlace *places, uint32_t n, uint64_t *out);   // 4 numbers each, as LIST(places). With the lock held
+// --- launch.c ---
+uint64_t session_threads_launched(void);                         // by the calling thread's last launch
 // --- stack.c ---
 uint64_t session_stack(void);                                    // id of the calling thread's host stack; 0: not asked for
 // --- code.c ---

@@ -4,6 +4,9 @@
 static _Atomic uint32_t last_launch;
 static _Atomic uint64_t candidates;        // launches of kernels that --kernel and --kernel-exclude leave
 
+static _Thread_local uint64_t threads;     // of this thread's last launch
+uint64_t session_threads_launched(void) { return threads; }
+
 static void first_launch(SessionKernel *k) {
   pthread_mutex_lock(&session_lock);
   session_announce_kernel(k);
@@ -19,6 +22,7 @@ static void send_launch(const SessionLaunch *l, uint32_t number) {
 
 uint32_t session_launch(const SessionLaunch *l) {
   SessionKernel *k = l->kernel;
+  threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] * ((uint64_t)l->block[0] * l->block[1] * l->block[2]);
   uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;
   bool first = !atomic_load_explicit(&k->launched, memory_order_relaxed) && !atomic_exchange(&k->launched, true);
   if (atomic_load_explicit(&k->sent, memory_order_relaxed) != session_generation()) first_launch(k);
@@ -38,6 +42,7 @@ void session_launch_again(SessionKernel *k, bool checked) {
 bool session_launch_selected(SessionKernel *k) {
   const SessionOptions *o = session_options();
   if (!k->wanted) return false;
+  if (o->fp_every > 1 && o->tools == TOOL_BIT(FPCHECK) && atomic_fetch_add_explicit(&k->sampled, 1, memory_order_relaxed) % o->fp_every) return false;
   if (!o->launch_skip && o->launch_count == UINT64_MAX) return true;
   uint64_t n = atomic_fetch_add_explicit(&candidates, 1, memory_order_relaxed);
   return n >= o->launch_skip && n - o->launch_skip < o->launch_count;

@@ -33,9 +33,12 @@ static void read_environment(void) {
   values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS) : values.tools || values.keeps_run;
   values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);
   values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT) : UINT64_MAX;
+  values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
   plan = (InstrumentPlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
+  if (!instrument_fp_parse(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
+  plan.fp_full = !strcmp(options_text(&o, OPT_FP_MODE), "full");
 }
 
 const SessionOptions *session_options(void) {

@@ -1,0 +1,135 @@
+// Fast mode: values are tested only where they leave or may vanish, the sinks. NaN survives add, multiply and FMA, and
+// infinity survives as infinity or NaN, so whatever is born comes to one of them.
+//
+// What keeps an exception exceptional is no sink: sqrt, lg2, sin and cos, conversions between floating-point formats, and a
+// selection, whose result goes on to be tested. Comparisons, min and max are tested for NaN only: an infinity is ordered
+// there as any number is, and masks and seeds are made of them.
+#include "instrument/fpcheck.h"
+
+enum { GROUP = 4, SEEN = 32 };
+
+typedef struct Fast { FpCheck *k; const PtxReg *seen[SEEN]; unsigned nseen; } Fast;   // tested already in this block
+
+static bool was_seen(Fast *f, const PtxReg *r) {
+  for (unsigned i = 0; i < f->nseen; i++)
+    if (f->seen[i] == r) return true;
+  if (f->nseen < SEEN) f->seen[f->nseen++] = r;
+  return false;
+}
+
+static void forget(void *ctx, PtxReg **reg, bool is_def) {
+  Fast *f = ctx;
+  for (unsigned i = 0; is_def && i < f->nseen; i++)
+    if (f->seen[i] == *reg) f->seen[i--] = f->seen[--f->nseen];
+}
+
+static FpItem new_item(uint32_t i, const PtxInstr *in, PtxOperand *o, FpType t) {
+  FpItem item = {.kind = FP_ITEM_SINK, .instr = i, .result = *o};
+  item.operation = (FpOperation){.op = WG_FP_SINK, .types = {t}, .operands = {o}, .n = 1};
+  if (in->guard) {
+    item.conditions[0].reg = in->guard;
+    item.conditions[0].negated = in->guard_negated;
+    item.nconditions = 1;
+  }
+  return item;
+}
+
+// One value that comes to a sink; tested before the instruction.
+static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
+  FpCheck *k = f->k;
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (o->kind == OPD_VECTOR) {
+    for (unsigned e = 0; e < o->nlist; e++) sink(f, i, &o->list[e], nan_only);
+    return;
+  }
+  if (o->kind != OPD_REG || o->selector != SEL_NONE) return;
+  FpType t = k->flow->type[o->reg->id];
+  if (!t.format || (!nan_only && !in->guard && was_seen(f, o->reg))) return;
+  bool scalar = !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
+  if (nan_only && scalar) fp_test_nan(k, fp_before(k, i), t, *o, *o, in->guard, in->guard_negated);
+  else fp_test_value(k, fp_before(k, i), t, *o, false, in->guard, in->guard_negated);
+  fp_add_item(k, new_item(i, in, o, t));
+}
+
+static bool is_float(const PtxInstr *in) { return in->ntypes && fp_type(in->types[0]).format; }
+
+static void sinks_of(Fast *f, uint32_t i) {
+  FpCheck *k = f->k;
+  PtxInstr *in = k->body->cfg->instrs[i];
+  FpOperation o;
+  switch (in->op) {
+    case OP_ST: case OP_RED: case OP_SUST: case OP_ST_ASYNC: case OP_RED_ASYNC: case OP_STMATRIX:
+      if (in->space == SPACE_PARAM || in->nops < 2) return;
+      sink(f, i, &in->ops[1], false);
+      return;
+    case OP_WMMA_STORE: sink(f, i, &in->ops[1], false); return;
+    case OP_ATOM:
+      for (unsigned n = 2; n < in->nops; n++) sink(f, i, &in->ops[n], false);
+      return;
+    case OP_SETP: case OP_SET: case OP_TESTP: case OP_SLCT:
+      if (in->op != OP_SLCT && fp_is_test(k->flow, in)) return;
+      for (unsigned n = in->op == OP_SLCT ? 3 : 1; n < in->nops && n < 4; n++) sink(f, i, &in->ops[n], true);
+      return;
+    case OP_MIN: case OP_MAX:
+      if (!is_float(in) || ptx_has(in, MOD_NAN)) return;
+      for (unsigned n = 1; n < in->nops; n++) sink(f, i, &in->ops[n], true);
+      return;
+    case OP_DIV:
+      if (is_float(in)) sink(f, i, &in->ops[2], false);
+      return;
+    case OP_RCP: case OP_RSQRT: sink(f, i, &in->ops[1], false); return;
+    case OP_CVT:
+      if (fp_operation(in, &o) && o.op == WG_FP_SATURATE) {
+        if (fp_test_overflow(k, fp_before(k, i), in, &o)) fp_add_item(k, (FpItem){.kind = FP_ITEM_RESULT, .instr = i, .operation = o, .result = *o.operands[0]});
+        return;
+      }
+      if (in->ntypes == 2 && fp_type(in->types[1]).format && (!fp_type(in->types[0]).format || ptx_has(in, MOD_SAT))) sink(f, i, &in->ops[1], false);
+      return;
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA:
+      if (is_float(in) && (ptx_has(in, MOD_SAT) || ptx_has(in, MOD_RELU)))
+        for (unsigned n = 1; n < in->nops; n++) sink(f, i, &in->ops[n], false);
+      return;
+    case OP_MOV: case OP_SHFL: {
+      const PtxOperand *d = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
+      if (d->kind != OPD_REG || !k->flow->type[d->reg->id].format) sink(f, i, &in->ops[1], false);
+      return;
+    }
+    default:
+      if (!is_float(in) && ptx_op_classes(in) & CLASS_INT)
+        for (unsigned n = 1; n < in->nops; n++) sink(f, i, &in->ops[n], false);
+      return;
+  }
+}
+
+typedef struct Overwrites { const FpCheck *k; bool yes; } Overwrites;
+static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
+  Overwrites *o = ctx;
+  if (is_def && fp_keeps(o->k, *reg)) o->yes = true;
+}
+
+static bool must_close_before(FpCheck *k, uint32_t i) {
+  PtxInstr *in = k->body->cfg->instrs[i];
+  if (ptx_op_classes(in) & (CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_SYNC | CLASS_TENSOR | CLASS_ASYNC)) return true;
+  if (k->items.len >= GROUP) return true;
+  Overwrites o = {k, false};
+  ptx_visit_regs(in, overwrites, &o);
+  return o.yes;
+}
+
+void fp_weave_fast(FpCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  Fast f = {.k = k};
+  for (uint32_t b = 0; b < cfg->nblocks; b++) {
+    if (cfg->blocks[b].rpo == IR_NONE) continue;
+    f.nseen = 0;
+    for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
+      bool nested = k->flow->depth[i] != 0;
+      if (nested && k->items.len) fp_close_group(k, fp_after(k, i - 1), false);
+      sinks_of(&f, i);
+      // The tests stand before the instruction: it may overwrite what it reads.
+      if (k->items.len && (nested || must_close_before(k, i))) fp_close_group(k, fp_before(k, i), nested);
+      ptx_visit_regs(cfg->instrs[i], forget, &f);
+    }
+    if (k->items.len) fp_close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);
+  }
+}
