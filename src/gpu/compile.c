@@ -37,11 +37,18 @@ void gpu_pack_text(const Str *text, const GpuCode *code, const GpuJit *jit, Str 
 
 // --- loading ---
 
-static bool driver_error(Error *err, CUresult result, const char *log) {
+// The compiler's messages are several lines: the first ones, in one.
+bool gpu_driver_error(Error *err, CUresult result, const char *log) {
   const char *name = "an unknown error";
+  char line[400];
+  size_t n = 0;
   if (gpu_real.cuGetErrorName) gpu_real.cuGetErrorName(result, &name);
-  while (log && (*log == '\n' || *log == ' ')) log++;
-  return log && *log ? error_set(err, "the driver's compiler refuses it: %s", log) : error_set(err, "the driver cannot load it: %s", name);
+  for (; log && *log && n + 4 < sizeof line; log++) {
+    if (*log != '\n') line[n++] = *log;
+    else if (n && log[1] && log[1] != '\n') line[n++] = ';', line[n++] = ' ';
+  }
+  line[n] = 0;
+  return n ? error_set(err, "the driver's compiler refuses it: %s", line) : error_set(err, "the driver cannot load it: %s", name ? name : "an unknown error");
 }
 
 bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library, const char *name, GpuLoaded *out, Error *err) {
@@ -54,7 +61,7 @@ bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_lib
                                : gpu_real.cuModuleLoadDataEx(&out->module, blob, j->n, j->names, j->values);
   gpu_watch_end();
   if (result == CUDA_SUCCESS) return true;
-  driver_error(err, result, j->log);
+  gpu_driver_error(err, result, j->log);
   out->library = NULL, out->module = NULL;
   gpu_unload(out);
   return false;
@@ -80,10 +87,10 @@ static bool link_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit
     size_t size = 0;
     if (result == CUDA_SUCCESS) result = gpu_real.cuLinkComplete(state, &data, &size);
     if (result == CUDA_SUCCESS) str_addn(cubin, data, size);
-    else driver_error(err, result, j.log);
+    else gpu_driver_error(err, result, j.log);
     gpu_real.cuLinkDestroy(state);
   } else {
-    driver_error(err, result, NULL);
+    gpu_driver_error(err, result, NULL);
   }
   gpu_jit_free(&j);
   return result == CUDA_SUCCESS;

@@ -85,8 +85,15 @@ bool gpu_load_texts(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, b
 bool gpu_load_blob(const void *blob, size_t size, const GpuJit *jit, bool as_library, const char *name, GpuLoaded *out, Error *err);
 void gpu_pack_text(const Str *text, const GpuCode *code, const GpuJit *jit, Str *out);        // what is handed to the driver: text or fatbin
 void gpu_unload(GpuLoaded *l);
+bool gpu_driver_error(Error *err, CUresult result, const char *log);   // false; log: what the compiler wrote, or NULL
 void gpu_watch_begin(const char *name);    // says so when it takes long
 void gpu_watch_end(void);
+
+// --- shared.c: what several loads of one image have in common ---
+typedef struct GpuShared GpuShared;
+GpuShared *gpu_shared(const GpuCode *code, GpuHash key);
+SessionModule *gpu_shared_session(const GpuShared *s);
+void gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result);   // takes the result over
 
 // --- piece.c ---
 typedef struct GpuPiece {
@@ -107,6 +114,7 @@ struct GpuModule {
   unsigned sm;
   GpuCode code;
   GpuJit jit;                              // the program's options
+  GpuShared *shared;
   SessionModule *session;
   pthread_mutex_t lock;                    // for what follows
   bool indexed;

@@ -50,6 +50,13 @@ void gpu_pop_context(GpuPushed p) {
 
 // --- a module ---
 
+static GpuHash index_key(const GpuModule *m) { return gpu_jit_hash(&m->jit, gpu_hash(&m->code.hash, sizeof m->code.hash, gpu_cache_seed())); }
+
+static GpuHash piece_key(const GpuModule *m, uint32_t piece) {
+  uint32_t facts[2] = {m->sm, piece};
+  return gpu_hash(facts, sizeof facts, index_key(m));
+}
+
 GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const char *path, unsigned n, const CUjit_option *options,
                           void *const *values) {
   GpuModule *m = mem_alloc(sizeof *m);
@@ -59,7 +66,8 @@ GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const
   gpu_code_open(&m->code, image, size, path, m->sm);
   gpu_jit_keep(&m->jit, n, options, values);
   for (uint32_t i = 0; i < m->code.nunits; i++) gpu_jit_add_ptxas(&m->jit, m->code.units[i].options);
-  m->session = session_module(m->code.name, m->code.hash.low, m->code.what);
+  m->shared = gpu_shared(&m->code, piece_key(m, UINT32_MAX));
+  m->session = gpu_shared_session(m->shared);
   return m;
 }
 
@@ -108,8 +116,6 @@ static bool make_split(GpuModule *m, Error *err) {
 }
 
 // The index as a file: u32 pieces, u32 names, then for each u32 piece, u8 is_kernel, the name and its zero.
-static GpuHash index_key(const GpuModule *m) { return gpu_jit_hash(&m->jit, gpu_hash(&m->code.hash, sizeof m->code.hash, gpu_cache_seed())); }
-
 static bool read_index(GpuModule *m) {
   Str file = {0};
   if (!gpu_cache_get(index_key(m), "index", &file)) return false;
@@ -225,9 +231,7 @@ static bool is_usable(const GpuPiece *p, const GpuLoaded *l, const char *name, E
     result = gpu_real.cuKernelGetFunction(&f, k);
   gpu_watch_end();
   if (result == CUDA_SUCCESS) return true;
-  const char *log = l->jit.log ? l->jit.log : "", *error = "unknown";
-  if (gpu_real.cuGetErrorName) gpu_real.cuGetErrorName(result, &error);
-  return log[0] ? error_set(err, "the driver's compiler refuses it: %s", log) : error_set(err, "the driver cannot load it: %s", error);
+  return gpu_driver_error(err, result, l->jit.log);
 }
 
 static bool load_usable(GpuModule *m, GpuPiece *p, const GpuTexts *t, const char *name, Error *err) {
@@ -237,21 +241,16 @@ static bool load_usable(GpuModule *m, GpuPiece *p, const GpuTexts *t, const char
   return false;
 }
 
-static GpuHash piece_key(const GpuModule *m, const GpuPiece *p) {
-  uint32_t facts[2] = {m->sm, p->index};
-  return gpu_hash(facts, sizeof facts, index_key(m));
-}
-
 static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
   Str blob = {0};
   Error err;
-  if (session_tools() || is_linked(m) || m->jit.has_symbols || !gpu_cache_get(piece_key(m, p), "ptx", &blob)) return false;
+  if (session_tools() || is_linked(m) || m->jit.has_symbols || !gpu_cache_get(piece_key(m, p->index), "ptx", &blob)) return false;
   bool ok = gpu_load_blob(blob.data, blob.len, &m->jit, m->library != NULL, name, &p->loaded, &err);
   if (ok && !is_usable(p, &p->loaded, name, &err)) {
     gpu_unload(&p->loaded);
     ok = false;
   }
-  if (!ok) gpu_cache_drop(piece_key(m, p), "ptx");
+  if (!ok) gpu_cache_drop(piece_key(m, p->index), "ptx");
   str_free(&blob);
   return ok;
 }
@@ -281,7 +280,7 @@ static bool compile(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, co
     if (ok && !session_tools() && !is_linked(m) && !m->jit.has_symbols) {
       Str packed = {0};
       gpu_pack_text(&t.units.data[0], &m->code, &m->jit, &packed);
-      gpu_cache_put(piece_key(m, p), "ptx", packed.data, packed.len);
+      gpu_cache_put(piece_key(m, p->index), "ptx", packed.data, packed.len);
       str_free(&packed);
     }
     gpu_texts_free(&t);
@@ -311,14 +310,14 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   Instrumented result;
   if (m->code.as_is) {                       // no reason: it counts as covered
     describe_identity(p, &result);
-    session_module_instrumented(m->session, &result);
+    gpu_shared_tell(m->shared, p->index, &result);
     return false;
   }
   double start = now_ms();
   if (load_from_cache(m, p, name)) {
     log_verbose("kernel %s: from the cache, loaded in %.1f ms", name, now_ms() - start);
     describe_identity(p, &result);
-    session_module_instrumented(m->session, &result);
+    gpu_shared_tell(m->shared, p->index, &result);
     return true;
   }
   if (is_linked(m) && devices_differ) return error_set(err, "code that must be linked, and the devices of this machine differ");
@@ -335,7 +334,7 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
     log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, emitted - start, now_ms() - emitted);
     for (uint32_t i = 0; i < n; i++) ptx_free(units[i]);
     if (!session_tools()) describe_identity(p, &result);
-    if (ok) session_module_instrumented(m->session, &result);
+    if (ok) gpu_shared_tell(m->shared, p->index, &result);
     else instrument_free(&result);
   }
   str_free(&own);

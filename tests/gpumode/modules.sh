@@ -31,6 +31,7 @@ for tool in none count; do
     case $program in
       variables) check "$tool-$program-covered" covered alone read text write ;;
       libraries) check "$tool-$program-covered" covered alone read write ;;
+      again) check "$tool-$program-once" test "$(sql "select count(*) from kernel where name = 'alone'")" = 1 ;;
       linked | relocatable) check "$tool-$program-covered" covered use_triple ;;
       images) check "$tool-$program-covered" covered read ;;
       managed) check "$tool-$program-memory" test "$(sql "select count(*) from allocation where name = 'total' and size = 4")" = 1 ;;
