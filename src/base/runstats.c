@@ -48,14 +48,6 @@ void runstats_count_launch(bool first_time) {
 
 void runstats_count_cuda_process(void) { atomic_fetch_add(&runstats()->cuda_processes, 1); }
 
-void runstats_add_uncovered(const char *kernel, const char *reason) {
-  RunStats *s = runstats();
-  uint32_t i = atomic_fetch_add(&s->uncovered_count, 1);
-  if (i >= RUNSTATS_UNCOVERED) return;
-  snprintf(s->uncovered[i].kernel, sizeof s->uncovered[i].kernel, "%s", kernel);
-  snprintf(s->uncovered[i].reason, sizeof s->uncovered[i].reason, "%s", reason);
-}
-
 void runstats_fail(const char *fmt, ...) {
   RunStats *s = runstats();
   uint32_t none = 0;

@@ -6,7 +6,6 @@
 //
 // Inside the program:
 //   runstats_count_launch(first_time);        // at every kernel launch; first_time: no launch of this kernel before
-//   runstats_add_uncovered(kernel, reason);   // once for each kernel that could not be run or checked
 //   runstats_fail("sentence", …);             // Warpgrind could not do its work: the run's exit code becomes 125
 #ifndef WG_RUNSTATS_H
 #define WG_RUNSTATS_H
@@ -16,9 +15,7 @@
 #include <stdatomic.h>
 
 #define RUNSTATS_MAGIC 0x57475253u            // "WGRS"
-#define RUNSTATS_UNCOVERED 128                // kept in full; the rest are counted
 
-typedef struct RunStatsUncovered { char kernel[256], reason[512]; } RunStatsUncovered;
 typedef struct RunStats {
   uint32_t magic;
   _Atomic uint32_t processes;                 // processes that loaded the library
@@ -27,14 +24,11 @@ typedef struct RunStats {
   _Atomic uint64_t kernels;                   // different kernels launched
   _Atomic uint32_t failed;                    // 0, 1: being written, 2: `failure` holds the sentence
   char failure[2048];
-  _Atomic uint32_t uncovered_count;
-  RunStatsUncovered uncovered[RUNSTATS_UNCOVERED];
 } RunStats;
 
 RunStats *runstats(void);                     // never NULL
 void runstats_count_launch(bool first_time);
 void runstats_count_cuda_process(void);       // once for each process, at its first CUDA call
-void runstats_add_uncovered(const char *kernel, const char *reason);
 void runstats_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);   // the first sentence is kept; does not print, does not exit
 
 // The command's side: makes the page and sets WARPGRIND_STATS in the environment.

@@ -72,7 +72,7 @@ bool channel_decode(ChannelEvent type, const void *from, size_t size, AnyEvent *
       *word = first;
     } else if (*f == 't') {
       uint64_t n = first == NO_TEXT ? 0 : first;
-      if (n > CHANNEL_TEXT_MAX || (size_t)(end - p) < round8(n + 1) || p[n]) return false;
+      if (n > CHANNEL_TEXT_MAX || (size_t)(end - p) < round8(n + 1) || strnlen(p, n + 1) != n) return false;
       *word = first == NO_TEXT ? 0 : (uintptr_t)p;
       p += round8(n + 1);
     } else {

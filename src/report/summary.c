@@ -32,6 +32,8 @@ static void add_kernel(const Run *r, const RunKernel *k, Str *out) {
   if (k->reason) {
     str_printf(out, "not %s: %s (%llu launches): %s\n", has_tools(r) ? "checked" : "covered", k->readable, launches, k->reason);
     if (k->cure) str_printf(out, "  to have it covered: %s\n", k->cure);
+  } else if (k->checked < k->launches && has_tools(r)) {
+    str_printf(out, "%s: %llu of %llu launches\n", k->readable, (unsigned long long)k->checked, (unsigned long long)k->launches);
   }
   if (k->note) str_printf(out, "%s: %s\n", k->readable, k->note);
 }
@@ -46,7 +48,8 @@ void report_coverage(Run *r, bool all, Str *out) {
   uint32_t shown = 0, more = 0;
   for (uint32_t i = 0; i < r->kernels.len; i++) {
     const RunKernel *k = r->kernels.data[i];
-    if (!k->launches || !(k->reason || k->note) || said_before(r, i)) continue;
+    bool some_left_out = has_tools(r) && k->checked < k->launches;
+    if (!k->launches || !(k->reason || k->note || some_left_out) || said_before(r, i)) continue;
     if (!all && shown >= KERNELS_SHOWN) more++;
     else add_kernel(r, k, out), shown++;
   }

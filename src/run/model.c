@@ -17,6 +17,9 @@ void run_free(Run *r) {
     for (uint64_t k = 0; k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++) free(p->freed[k]);
     free(p->freed);
   }
+  for (uint32_t i = 0; i < r->symbols.len; i++) symbol_table_free(r->symbols.data[i]);
+  symbol_table_free(r->names);
+  vec_free(&r->symbols);
   vec_free(&r->processes);
   vec_free(&r->kernels);
   vec_free(&r->findings);

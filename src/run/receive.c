@@ -51,6 +51,7 @@ static void on_Object(Run *r, RunProcess *p, const EventObject *e) {
   if (!p->symbols || replaces) {
     uint32_t kept = 0;
     p->symbols = symbol_table_new();
+    vec_push(&r->symbols, p->symbols);
     for (uint32_t i = 0; i < p->objects.len; i++)
       if (!overlaps(&p->objects.data[i], &o)) p->objects.data[kept++] = p->objects.data[i];
     p->objects.len = kept;

@@ -126,6 +126,7 @@ typedef struct Run {
   const char *end;                         // "exit code 3"
   const char *failure;                     // why Warpgrind could not do its work; NULL: it could
   SymbolTable *names;                      // for demangling
+  VEC(SymbolTable *) symbols;              // of all processes
   RunFile *file;                           // NULL: none is kept
   // A finding that is new; repeats are only counted. A line for the report. May be NULL.
   void (*on_finding)(struct Run *run, const RunFinding *f, void *user);

@@ -35,7 +35,7 @@ check stdin_passes         [ "$(echo hello | "$w" -q cat)" = hello ]
 
 # every option is in the help, the manual page and the environment
 "$w" --help > help.txt; "$w" --man > man.txt
-for o in tool device workers seed devices log-file json error-exitcode quiet verbose trace-children; do
+for o in tool kernel kernel-exclude launch-skip launch-count host-stacks max-errors min-coverage output device workers seed devices log-file json error-exitcode quiet verbose trace-children; do
   grep -q -- "--$o" help.txt && sed 's/\\//g' man.txt | grep -q -- "--$o" || echo "FAIL help_$o"
 done
 check help_and_man         [ -s help.txt ]
