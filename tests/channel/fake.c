@@ -60,7 +60,8 @@ static void do_finding(void) {
 static void set_numbers(uint32_t kind) {
   static const struct { uint32_t kind, op, r, a, b; } rows[] = {
     {KIND_FP_NAN, WG_FP_DIV, 0x7fc00000, 0, 0}, {KIND_FP_INF, WG_FP_MUL, 0x7f800000, 0x7f000000, 0x41200000}, {KIND_FP_DIV0, WG_FP_DIV, 0x7f800000, 0x3f800000, 0},
-    {KIND_FP_SUBNORMAL, WG_FP_MUL, 0x00000010, 0x00800000, 0x38000000}, {KIND_FP_INPUT, WG_FP_LOAD, 0x7fc00000, 0, 0}, {KIND_FP_COMPARE, WG_FP_COMPARE, 0x7fc00000, 0, 0x3f800000}};
+    {KIND_FP_SUBNORMAL, WG_FP_MUL, 0x00000010, 0x00800000, 0x38000000}, {KIND_FP_INPUT, WG_FP_LOAD, 0x7fc00000, 0, 0}, {KIND_FP_COMPARE, WG_FP_COMPARE, 0x7fc00000, 0, 0x3f800000},
+    {KIND_FP_REACHED, WG_FP_SINK, 0x7fc00000, 0, 0}};
   fake_size = 4, fake_value = fake_extra = 0;
   for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
     if (rows[i].kind != kind) continue;
