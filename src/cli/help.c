@@ -18,6 +18,11 @@ static const struct { const char *code, *meaning; } exit_codes[] = {
   {"128+N", "the program was ended by signal N"},
 };
 
+static const struct { const char *name, *help; } tools[] = {
+#define TOOL(id, name, help) {name, help},
+#include "instrument/tools.def"
+};
+
 static void print_wrapped(FILE *f, const char *text, int column) {
   bool at_start = true;
   while (*text) {
@@ -70,6 +75,8 @@ void cli_print_help(FILE *f) {
       str_free(&right);
     }
   }
+  fprintf(f, "\nTools:\n");
+  for (size_t i = 0; i < ARRAY_LEN(tools); i++) print_row(f, tools[i].name, tools[i].help);
   fprintf(f, "\nSubcommands:\n");
   for (unsigned i = 0; i < cli_nsubcommands; i++) print_row(f, cli_subcommands[i].name, cli_subcommands[i].help);
   print_row(f, "--help, --man, --version", "This text, the manual page (troff), the version");
@@ -124,6 +131,8 @@ void cli_print_man(FILE *f) {
       str_free(&right);
     }
   }
+  fprintf(f, ".SH TOOLS\n");
+  for (size_t i = 0; i < ARRAY_LEN(tools); i++) print_man_entry(f, tools[i].name, tools[i].help);
   fprintf(f, ".SH SUBCOMMANDS\n");
   for (unsigned i = 0; i < cli_nsubcommands; i++) print_man_entry(f, cli_subcommands[i].usage, cli_subcommands[i].help);
   fprintf(f, ".SH EXIT STATUS\n");
