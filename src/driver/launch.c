@@ -54,7 +54,8 @@ static CUresult copy_params(const Function *f, void **params, void **extra, unsi
   }
   if (f->nparams && (!buffer || size < info->params[f->nparams - 1].offset + info->params[f->nparams - 1].size))
     return CUDA_ERROR_INVALID_VALUE;
-  if (buffer) memcpy(out, buffer, MIN(size, f->param_bytes));
+  if (size > f->param_bytes) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;      // as a GPU says it
+  if (buffer) memcpy(out, buffer, size);
   return CUDA_SUCCESS;
 }
 
