@@ -7,15 +7,48 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-// image_choose_ptx says everything in one text; the coverage report wants the reason and the cure apart.
-static void split_reason(GpuCode *c, const char *text) {
-  const char *advice = strstr(text, ". Warpgrind runs PTX: rebuild with nvcc and add "), *cure = strstr(text, "-gencode ");
-  if (!advice || !cure) {
-    c->reason = arena_strdup(&c->arena, text);
-    return;
+// "sm_80, sm_90a": the targets of one kind of entry, each once.
+static void list_targets(const Image *image, ImageEntryKind kind, Str *out) {
+  for (uint32_t i = 0; i < image->entries.len; i++) {
+    const ImageEntry *e = &image->entries.data[i];
+    char target[24], text[32];
+    if (e->kind != kind) continue;
+    snprintf(text, sizeof text, " %s,", image_entry_target(e, target));
+    if (!out->data || !strstr(out->data, text)) str_add(out, text);
   }
-  c->reason = arena_strndup(&c->arena, text, (size_t)(advice - text));
-  c->cure = arena_printf(&c->arena, "nvcc %s", cure);
+  if (out->len) out->data[--out->len] = 0;
+}
+
+// Why there is nothing for us in the image, from its table of contents alone: libraries with hundreds of megabytes of machine code
+// are loaded too, and nobody may ever ask. What image_choose_ptx would say looks into the code.
+static bool has_no_ptx(GpuCode *c, const Image *image, unsigned sm) {
+  Str ptx = {0}, elf = {0}, lto = {0}, text = {0};
+  char suffix = 0;
+  for (uint32_t i = 0; i < image->entries.len; i++) {
+    const ImageEntry *e = &image->entries.data[i];
+    if (e->kind == IMAGE_ENTRY_PTX && image_entry_fits(e, sm)) return false;
+    if (e->arch == sm && e->suffix == 'a') suffix = 'a';
+  }
+  list_targets(image, IMAGE_ENTRY_PTX, &ptx);
+  list_targets(image, IMAGE_ENTRY_ELF, &elf);
+  list_targets(image, IMAGE_ENTRY_LTO, &lto);
+  if (ptx.len) str_printf(&text, "there is PTX only for%s, which does not fit compute capability %u.%u", ptx.data, sm / 10, sm % 10);
+  else str_add(&text, "there is no PTX");
+  if (elf.len) str_printf(&text, "%s machine code for%s", ptx.len ? ", besides" : ", only", elf.data);
+  if (lto.len) str_printf(&text, "%s link-time code for%s", ptx.len || elf.len ? ", and" : ", only", lto.data);
+  c->reason = arena_strdup(&c->arena, text.data);
+  c->cure = arena_printf(&c->arena, "nvcc -gencode arch=compute_%u%.1s,code=compute_%u%.1s%s", sm, &suffix, sm, &suffix, lto.len ? " instead of -dlto" : "");
+  str_free(&ptx), str_free(&elf), str_free(&lto), str_free(&text);
+  return true;
+}
+
+// Debug text inside machine code is PTX too, but what it was compiled with is not known: only worth it for a tool, and not for
+// large libraries, which would have to be unpacked.
+static int choice_flags(const Image *image) {
+  enum { LARGE = 16 << 20 };
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < image->entries.len; i++) bytes += image->entries.data[i].size;
+  return session_tools() && bytes < LARGE ? IMAGE_USE_DEBUG_PTX : 0;
 }
 
 // The machine code a driver would take: of the device's own generation, not newer, as near as possible.
@@ -78,12 +111,12 @@ void gpu_code_open(GpuCode *c, const void *data, size_t size, const char *path, 
     return;
   }
   ImageEntryList chosen = {0};
-  // Debug text inside machine code is PTX too, but what it was compiled with is not known: only worth it for a tool.
-  if (image_choose_ptx(&image, sm, session_tools() ? IMAGE_USE_DEBUG_PTX : 0, &chosen, &err)) {
+  int flags = choice_flags(&image);
+  if ((flags || !has_no_ptx(c, &image, sm)) && image_choose_ptx(&image, sm, flags, &chosen, &err)) {
     copy_units(c, &image, &chosen);
     for (uint32_t i = 0; i < chosen.len; i++) note_age(c, &image, &chosen.data[i], sm);
-  } else {
-    split_reason(c, err.text);
+  } else if (!has_no_ptx(c, &image, sm)) {             // one of several objects has none
+    c->reason = arena_strdup(&c->arena, err.text);
   }
   vec_free(&chosen);
   describe(c, &image, path);
