@@ -91,6 +91,7 @@ static void copy_units(GpuCode *c, const Image *image, const ImageEntryList *cho
     e.raw = raw;
     e.options = arena_strdup(&c->arena, e.options);
     e.source = arena_strdup(&c->arena, e.source);
+    if (e.recovered) c->note = "its PTX comes from the debug text of its machine code";
     c->relocatable |= image->objects.data[e.object].relocatable;
     c->units[c->nunits++] = e;
   }

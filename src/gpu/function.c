@@ -101,6 +101,7 @@ void gpu_functions_forget(GpuModule *m, CUcontext ctx) {
     }
     table_remove(&by_handle, r->base.handle, r);
     table_remove(&by_target, atomic_load(&r->base.target), r);
+    table_remove(&by_target, r->also, r);
   }
   m->functions.len = kept;
   pthread_mutex_unlock(&table_lock);
@@ -149,7 +150,10 @@ static CUfunction find_target(FunctionRecord *r, const GpuPiece *p) {
   CUkernel k = NULL;
   if (p->loaded.module) return gpu_real.cuModuleGetFunction(&target, p->loaded.module, r->base.name) == CUDA_SUCCESS ? target : NULL;
   if (gpu_real.cuLibraryGetKernel(&k, p->loaded.library, r->base.name) != CUDA_SUCCESS) return NULL;
-  if (r->base.is_kernel) return (CUfunction)k;
+  if (r->base.is_kernel) {
+    if (!gpu_context_current() || gpu_real.cuKernelGetFunction(&r->also, k) != CUDA_SUCCESS) r->also = NULL;
+    return (CUfunction)k;
+  }
   return gpu_real.cuKernelGetFunction(&target, k) == CUDA_SUCCESS ? target : NULL;
 }
 
@@ -198,6 +202,7 @@ CUfunction gpu_function_target(GpuFunction *f) {
     f->code = code && code->record_bytes ? code : NULL;
     pthread_mutex_lock(&table_lock);
     table_put(&by_target, target, r);
+    if (r->also && !table_get(&by_target, r->also)) table_put(&by_target, r->also, r);   // a graph node may be read back as either
     pthread_mutex_unlock(&table_lock);
   }
   atomic_store_explicit(&f->target, target, memory_order_release);

@@ -154,6 +154,7 @@ typedef struct FunctionSetting { enum { SET_ATTRIBUTE, SET_CACHE, SET_SHARED } k
 typedef struct FunctionRecord {
   GpuFunction base;
   CUcontext context;                       // of a CUfunction
+  CUfunction also;                         // of a CUkernel: our code's CUfunction in the context it was first used in
   VEC(FunctionSetting) settings;           // what the program set, for the target
 } FunctionRecord;
 GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kernel, const char *name);
