@@ -166,6 +166,17 @@ $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
 	  -Wl,--wrap=options_from_environment -Wl,--wrap=channel_attach \
 	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
 
+# Our CUDA runtime on top of the exported driver functions, for GPU mode with the stand-in: NVIDIA's does not run on that.
+PROXY_RUNTIME_SRC := $(filter-out $(addprefix src/runtime/,redirect.c loader.c patch.c patch_%.c check_executable.c),$(wildcard src/runtime/*.c))
+PROXY_FLAGS := $(filter-out -MMD -MP,$(CFLAGS_ALL)) -UWARPGRIND_LIBRARY -Dwarpgrind_runtime_12=proxy_runtime_12 -Dwarpgrind_runtime_13=proxy_runtime_13
+$(BUILD)/tests/cudart/libproxy-runtime.so: $(PROXY_RUNTIME_SRC) $(wildcard src/runtime/*.def src/runtime/*.h src/cuda/*) $(call folder-objs,base) | $(BUILD)/lib/libcuda.so.1
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(PROXY_FLAGS) -shared -Wl,-soname,libproxy-runtime.so -o $@.$$$$ $(PROXY_RUNTIME_SRC) $(call folder-objs,base) \
+	  -L$(BUILD)/lib -l:libcuda.so.1 -lm -ldl -pthread && mv $@.$$$$ $@
+$(BUILD)/tests/cudart/libcudart.so.13: $(BUILD)/tests/cudart/libproxy-runtime.so $(SHIM_SRC) $(BUILD)/lib/cpu/libcudart.so.13
+	$(call say,LINK) $(CC) $(PROXY_FLAGS) -DCUDART_MAJOR=13 -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=$(BUILD)/gen/cudart13.map \
+	  -Wl,-rpath,'$$ORIGIN' -o $@ $(SHIM_SRC) $< -L$(BUILD)/lib -l:libcuda.so.1
+
 # The manual page comes from the same option table as --help. A cross-built command cannot be run here.
 HOST_ARCH := $(shell uname -m)
 $(BUILD)/warpgrind.1: $(BUILD)/warpgrind
