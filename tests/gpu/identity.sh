@@ -31,6 +31,13 @@ root=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
 for d in "$root/lib64" "$root/lib"; do [ -e "$d/libnvrtc.so" ] && export LD_LIBRARY_PATH="$d${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" && break; done
 mkdir -p "$work"
 shopt -s nullglob
+standin=
+if [ -z "$device" ]; then                              # make check: GPU mode too, for programs that need no CUDA runtime
+  standin=$BUILD/tests/libcuda-standin.so
+  export WARPGRIND_CACHE_DIR=$TEST_DIR/cache
+  mkdir -p "$BUILD/tests"
+  flock "$BUILD/tests" make -s BUILD="$BUILD" CC="${CC:-gcc}" SAN="${SAN:-0}" "$standin" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
+fi
 
 of() { TEST_FILE=$1 setting "$2"; }
 wanted() { [ ${#patterns[@]} = 0 ] && return 0; local p; for p in "${patterns[@]}"; do case $1 in *$p*) return 0 ;; esac; done; return 1; }
@@ -113,6 +120,13 @@ one() { # a file: builds it, runs it in every way, prints one result line
       if [ "$got" != "${expected:-0}" ] && ! { [ $tool != none ] && [ "$got" = 99 ] && [ -n "$(of "$f" finding)" ]; }; then
         failed+=" $tool: exit code $got"
       elif [ $tool != none ] && ! cmp -s "$d/none.out" "$d/$tool.out"; then failed+=" $tool: other output"
+      fi
+      [[ $f == *.c ]] && [ -n "$standin" ] || continue   # through the driver proxy, with the virtual device behind it
+      run "$d" proxy $limit env $vars WARPGRIND_REAL_DRIVER="$standin" "$WARPGRIND" --device=gpu --tool=$tool --log-file="$d/proxy.log" --json="$d/proxy.json" -- "${command[@]}"
+      local why
+      if ! cmp -s "$d/proxy.code" "$d/$tool.code" || { [ "$cpu" != "approximate functions" ] && ! cmp -s "$d/proxy.out" "$d/$tool.out"; }; then
+        failed+=" $tool through the proxy: exit code $(cat "$d/proxy.code")"
+      elif ! why=$(coverage "${want:-any}" "$d/proxy.json" "$d/proxy.log"); then failed+=" $tool through the proxy: coverage: $why"
       fi
     done
     if [ -n "$failed" ]; then echo "FAIL $name:$failed"; tail -n 5 "$d"/*.out "$d"/*.err "$d"/*.log | head -n 40; else echo "ok $name"; rm -rf "$d"; fi
