@@ -28,6 +28,7 @@ bool fp_operand_infinite(const PtxOperand *o);                 // the constant +
 // --- fpcheck_flow.c: facts about the registers of a function ---
 typedef struct FpFlow {
   IrDefs *defs;
+  uint32_t nregs;                          // registers of the program; ours come after them
   FpType *type;                            // by register: what it holds, by dataflow; NONE: no floating point, or not known
   uint32_t *uses, *select_uses;            // by register: how often read, how often as a value of selp
   int *depth;                              // by instruction: nested { } around it
@@ -75,6 +76,12 @@ bool fp_keeps(const FpCheck *k, const PtxReg *r);
 void fp_close_group(FpCheck *k, Code *c, bool in_place);       // branch to the slow path of all items; in place: it stands here
 Code *fp_slow_path(FpCheck *k);
 void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]);   // d, a, b, c
+
+// --- fpcheck_defer.c: results that only matter if a selection takes them ---
+typedef struct FpDeferred { uint32_t *owner; uint8_t *selections; } FpDeferred;   // by instruction: the selection that decides, plus 1; 0: it matters by itself
+typedef struct FpItems { FpItem *data; uint32_t len, cap, visits; } FpItems;
+const FpDeferred *fp_deferred_build(FpCheck *k);
+void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);   // what it may have taken, with conditions
 
 // --- fpcheck_clone.c: a second body of the function, behind the first; where code goes ---
 Code *fp_before(FpCheck *k, uint32_t i);

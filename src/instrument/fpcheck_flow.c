@@ -77,6 +77,7 @@ FpFlow *fp_flow_build(Body *b) {
   Arena *a = &cfg->arena;
   FpFlow *f = ARENA_NEW(a, FpFlow);
   f->defs = ir_defs_build(cfg);
+  f->nregs = b->func->nregs;
   f->type = ARENA_ARRAY(a, FpType, b->func->nregs + 1);
   f->uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);
   f->select_uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);
@@ -99,7 +100,9 @@ FpFlow *fp_flow_build(Body *b) {
 
 void fp_flow_free(FpFlow *f) { ir_defs_free(f->defs); }
 
-const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o) { return o->kind == OPD_REG ? ir_single_def(f->defs, o->reg) : NULL; }
+const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o) {
+  return o->kind == OPD_REG && o->reg->id < f->nregs ? ir_single_def(f->defs, o->reg) : NULL;
+}
 
 bool fp_is_fixed(const FpFlow *f, const PtxOperand *o) { return o->kind != OPD_REG || fp_def(f, o); }
 
@@ -131,6 +134,22 @@ static bool is_x_inf_inf(const FpFlow *f, const PtxInstr *in) {
   return in && in->op == OP_FMA && in->nops == 4 && is_infinity(f, &in->ops[2]) && is_infinity(f, &in->ops[3]);
 }
 
+static void find_write(void *ctx, PtxReg **reg, bool is_def) {
+  const PtxReg **wanted = ctx;
+  if (is_def && *reg == *wanted) *wanted = NULL;
+}
+
+// From one instruction to a later one of its block nobody writes the register.
+static bool unchanged(const IrCfg *cfg, const PtxInstr *from, const PtxInstr *to, const PtxReg *r) {
+  uint32_t i = 0;
+  while (cfg->instrs[i] != from) i++;
+  for (const IrBlock *b = &cfg->blocks[cfg->block_of[i]]; i < b->end && cfg->instrs[i] != to; i++) {
+    ptx_visit_regs(cfg->instrs[i], find_write, &r);
+    if (!r) return false;
+  }
+  return cfg->instrs[i] == to;
+}
+
 // The library's logarithms end in  x == 0 ? -inf : r,  where r is, for infinities, NaN and negative numbers, x * inf + inf. The
 // second is found nowhere else, and tells this -inf from one that the programmer wrote.
 bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x) {
@@ -146,7 +165,7 @@ bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOp
       const PtxInstr *fma = is_x_inf_inf(f, def) ? def : is_x_inf_inf(f, from) ? from : is_x_inf_inf(f, from2) ? from2 : NULL;
       if (!fma) continue;
       *x = &fma->ops[1];
-      return true;
+      return fp_is_fixed(f, *x) || unchanged(b->cfg, fma, in, (*x)->reg);
     }
   }
   return false;

@@ -1,75 +1,13 @@
 // Full mode: every instruction an exception can be born in is tested.
 //
-// Compilers compute both sides of a selection and throw one away: log(0) of the library computes 0 * inf + inf and then takes
-// -inf. A result that only selections read is therefore not tested where it is made but where it is chosen.
+// Compilers compute both sides of a selection and throw one away: erf of the library computes a formula that overflows for
+// large numbers, and then takes 1. So what only a selection reads, directly or through other such instructions of its block, is
+// not tested where it is made but where it is chosen. fpcheck_defer.c finds it.
 #include "instrument/fpcheck.h"
 
 enum { GROUP = 4 };                        // items of a group: more keep more registers alive, fewer branch more often
 
-typedef struct Full { FpCheck *k; bool *deferred; } Full;       // by instruction
-
 static PtxReg *written(const PtxInstr *in) { return in->nops && in->ops[0].kind == OPD_REG ? in->ops[0].reg : NULL; }
-
-// --- what is tested later ---
-// All who read the register are selections of this block that run after it is written.
-static bool only_selected(const FpCheck *k, uint32_t i) {
-  const PtxInstr *in = k->body->cfg->instrs[i];
-  const PtxReg *r = written(in);
-  if (!r || in->guard || !k->flow->uses[r->id] || k->flow->uses[r->id] != k->flow->select_uses[r->id]) return false;
-  if (k->flow->defs->instr[r->id] != i || k->flow->depth[i]) return false;
-  for (unsigned o = 1; o < in->nops; o++)
-    if (!fp_is_fixed(k->flow, &in->ops[o])) return false;
-  const IrBlock *b = &k->body->cfg->blocks[k->body->cfg->block_of[i]];
-  uint32_t found = 0;
-  for (uint32_t j = i + 1; j < b->end; j++) {
-    const PtxInstr *s = k->body->cfg->instrs[j];
-    if (s->op != OP_SELP || s->guard || k->flow->depth[j]) continue;
-    bool fixed = s->ops[3].kind == OPD_REG && fp_is_fixed(k->flow, &s->ops[3]) && written(s) && k->flow->defs->instr[written(s)->id] == j;
-    for (unsigned o = 1; o <= 2; o++)
-      if (s->ops[o].kind == OPD_REG && s->ops[o].reg == r && fixed) found++;
-  }
-  return found == k->flow->uses[r->id];
-}
-
-// What a selection may have chosen and was not tested yet: items with the conditions under which it did.
-static bool collect(Full *f, uint32_t i, FpItem *items, unsigned *n, unsigned most, FpItem so_far) {
-  const PtxInstr *in = f->k->body->cfg->instrs[i];
-  for (unsigned o = 1; o <= 2; o++) {
-    if (in->ops[o].kind != OPD_REG || !fp_def(f->k->flow, &in->ops[o])) continue;
-    uint32_t def = f->k->flow->defs->instr[in->ops[o].reg->id];
-    if (!f->deferred[def]) continue;
-    FpItem item = so_far;
-    if (item.nconditions == FP_CONDITIONS || *n == most) return false;
-    item.conditions[item.nconditions].reg = in->ops[3].reg;
-    item.conditions[item.nconditions++].negated = (o == 2) != in->ops[3].negated;
-    if (f->k->body->cfg->instrs[def]->op == OP_SELP) {
-      if (!collect(f, def, items, n, most, item)) return false;
-      continue;
-    }
-    item.instr = def;
-    item.result = in->ops[o];
-    fp_operation(f->k->body->cfg->instrs[def], &item.operation);
-    items[(*n)++] = item;
-  }
-  return true;
-}
-
-enum { COLLECTED = 8 };
-
-static void defer(Full *f) {
-  const IrCfg *cfg = f->k->body->cfg;
-  FpOperation o;
-  for (uint32_t i = 0; i < cfg->ninstrs; i++)
-    f->deferred[i] = fp_operation(cfg->instrs[i], &o) && o.op != WG_FP_SATURATE && only_selected(f->k, i);
-  // Selections of selections, unless that becomes too much.
-  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    if (cfg->instrs[i]->op != OP_SELP || cfg->instrs[i]->guard) continue;
-    FpItem items[COLLECTED];
-    unsigned n = 0;
-    bool fits = collect(f, i, items, &n, COLLECTED, (FpItem){.kind = FP_ITEM_RESULT}) && n && n < COLLECTED && items[0].nconditions < FP_CONDITIONS;
-    f->deferred[i] = fits && only_selected(f->k, i);
-  }
-}
 
 // --- one instruction ---
 // Registers that the instruction overwrites although its slow path wants to read them are copied before it.
@@ -124,30 +62,29 @@ static bool check_result(FpCheck *k, uint32_t i) {
   return true;
 }
 
-static bool check_selection(Full *f, uint32_t i) {
-  FpCheck *k = f->k;
+static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   if (in->op != OP_SELP || in->nops != 4 || in->ops[3].kind != OPD_REG) return false;
-  FpItem items[COLLECTED + 1];
-  unsigned n = 0;
+  FpItems items = {0};
   PtxOperand *x;
-  if (!f->deferred[i] && !in->guard) collect(f, i, items, &n, COLLECTED, (FpItem){.kind = FP_ITEM_RESULT});
+  if (!f->owner[i]) fp_deferred_items(k, f, i, &items);
   FpType t = k->flow->type[in->ops[0].reg->id];
-  if (t.format && !t.packed && k->kinds & WG_FP_INF && fp_is_log_of_zero(k->body, k->flow, in, &x) && usable(x) && fp_is_fixed(k->flow, x)) {
+  if (t.format && !t.packed && k->kinds & WG_FP_INF && fp_is_log_of_zero(k->body, k->flow, in, &x) && usable(x)) {
     FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0]};
     item.operation = (FpOperation){.op = WG_FP_LOG_ZERO, .result = t, .types = {t}, .operands = {x}, .n = 1, .kinds = WG_FP_INF};
     unsigned inf = in->ops[1].kind == OPD_REG && !(fp_def(k->flow, &in->ops[1]) && fp_def(k->flow, &in->ops[1])->op == OP_MOV) ? 2 : 1;
     item.conditions[0].reg = in->ops[3].reg;
     item.conditions[0].negated = (inf == 2) != in->ops[3].negated;
     item.nconditions = 1;
-    items[n++] = item;
+    vec_push(&items, item);
   }
-  if (!n || !t.format) return false;
+  bool any = items.len && t.format;
   unsigned kinds = 0;
-  for (unsigned m = 0; m < n; m++) kinds |= items[m].operation.kinds & k->kinds;
-  fp_test_value(k, fp_after(k, i), t, in->ops[0], kinds & WG_FP_SUBNORMAL, NULL, false);
-  for (unsigned m = 0; m < n; m++) fp_add_item(k, items[m]);
-  return true;
+  for (uint32_t m = 0; m < items.len; m++) kinds |= items.data[m].operation.kinds & k->kinds;
+  if (any) fp_test_value(k, fp_after(k, i), t, in->ops[0], kinds & WG_FP_SUBNORMAL, NULL, false);
+  for (uint32_t m = 0; any && m < items.len; m++) fp_add_item(k, items.data[m]);
+  vec_free(&items);
+  return any;
 }
 
 static bool check_comparison(FpCheck *k, uint32_t i) {
@@ -210,16 +147,15 @@ static bool must_close_before(const FpCheck *k, uint32_t i) {
 
 void fp_weave_full(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
-  Full f = {k, ARENA_ARRAY(&k->body->cfg->arena, bool, cfg->ninstrs + 1)};
-  defer(&f);
+  const FpDeferred *f = fp_deferred_build(k);
   for (uint32_t b = 0; b < cfg->nblocks; b++) {
     if (cfg->blocks[b].rpo == IR_NONE) continue;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
       // A label inside { } cannot be seen from outside.
       if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
-      if (f.deferred[i]) continue;
-      if (check_matrix(k, i)) continue;
-      bool checked = check_result(k, i) || check_selection(&f, i) || check_comparison(k, i);
+      bool selects = cfg->instrs[i]->op == OP_SELP;
+      if ((f->owner[i] && !selects) || check_matrix(k, i)) continue;
+      bool checked = check_result(k, i) || check_selection(k, f, i) || check_comparison(k, i);
       if (checked && k->flow->depth[i]) fp_close_group(k, fp_after(k, i), true);
     }
     if (k->items.len) fp_close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);

@@ -51,11 +51,11 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
   return n->format <= WG_FP_F64 && n->formats[0] <= WG_FP_F64 && n->formats[1] <= WG_FP_F64 && n->formats[2] <= WG_FP_F64;   // a program can write anything
 }
 
-// The operation in a programmer's notation; 1, 2 and 3 stand for the operands.
+// The operation in a programmer's notation; A, B and C stand for the operands.
 static const char *const notation[] = {
-  [WG_FP_ADD] = "1 + 2", [WG_FP_SUB] = "1 - 2", [WG_FP_MUL] = "1 * 2", [WG_FP_FMA] = "1 * 2 + 3", [WG_FP_DIV] = "1 / 2", [WG_FP_RCP] = "one / 1",
-  [WG_FP_SQRT] = "sqrt(1)", [WG_FP_RSQRT] = "one / sqrt(1)", [WG_FP_SIN] = "sin(1)", [WG_FP_COS] = "cos(1)", [WG_FP_LG2] = "log2(1)", [WG_FP_EX2] = "exp2(1)",
-  [WG_FP_TANH] = "tanh(1)", [WG_FP_LOG_ZERO] = "log(1)",
+  [WG_FP_ADD] = "A + B", [WG_FP_SUB] = "A - B", [WG_FP_MUL] = "A * B", [WG_FP_FMA] = "A * B + C", [WG_FP_DIV] = "A / B", [WG_FP_RCP] = "1 / A",
+  [WG_FP_SQRT] = "sqrt(A)", [WG_FP_RSQRT] = "1 / sqrt(A)", [WG_FP_SIN] = "sin(A)", [WG_FP_COS] = "cos(A)", [WG_FP_LG2] = "log2(A)", [WG_FP_EX2] = "exp2(A)",
+  [WG_FP_TANH] = "tanh(A)", [WG_FP_LOG_ZERO] = "log(A)",
 };
 
 static void add_operand(Str *out, const Numbers *n, unsigned i) {
@@ -103,8 +103,7 @@ bool report_fp_finding(const RunFinding *f, Str *out) {
       break;
     default:
       for (const char *p = n.op < ARRAY_LEN(notation) && notation[n.op] ? notation[n.op] : ""; *p; p++) {
-        if (*p >= '1' && *p <= '3') add_operand(out, &n, (unsigned)(*p - '1'));
-        else if (!strncmp(p, "one", 3)) str_addc(out, '1'), p += 2;
+        if (*p >= 'A' && *p <= 'C') add_operand(out, &n, (unsigned)(*p - 'A'));
         else str_addc(out, *p);
       }
       str_add(out, " = ");

@@ -1,0 +1,113 @@
+// Results that only matter if a selection takes them: all who read them are selections of the same block, or instructions whose
+// results are deferred to the same selection themselves. They and what they were computed from are still in their registers
+// at the selection, since nobody else writes those.
+#include "instrument/fpcheck.h"
+
+// Without effects, and nothing but its operands decides its result.
+static bool is_pure(const PtxInstr *in) {
+  FpOperation o;
+  switch (in->op) {
+    case OP_SELP: return in->nops == 4 && in->ops[3].kind == OPD_REG;
+    case OP_CVT: case OP_NEG: case OP_ABS: case OP_COPYSIGN: case OP_MIN: case OP_MAX: return in->ntypes && fp_type(in->types[0]).format;
+    case OP_MOV: return in->nops == 2 && in->ops[1].kind != OPD_SREG && in->ops[1].kind != OPD_VECTOR;
+    default: return fp_operation(in, &o);
+  }
+}
+
+static bool is_simple(const FpCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (in->guard || k->flow->depth[i] || !in->nops || in->ops[0].kind != OPD_REG || !is_pure(in)) return false;
+  for (unsigned o = 1; o < in->nops; o++)
+    if (in->ops[o].kind == OPD_VECTOR || in->ops[o].selector != SEL_NONE || !fp_is_fixed(k->flow, &in->ops[o])) return false;
+  return true;
+}
+
+typedef struct Readers { uint32_t *known, *owner; bool *several; } Readers;     // by register: readers that are deferred, to whom
+
+static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
+  if (o->kind != OPD_REG) return;
+  uint32_t id = o->reg->id;
+  if (r->known[id] && r->owner[id] != owner) r->several[id] = true;
+  r->known[id]++;
+  r->owner[id] = owner;
+}
+
+// Backwards, so that readers are known before what they read.
+static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (!is_simple(k, i)) {
+    // A selection whose result is written elsewhere too still decides about its values.
+    if (in->op != OP_SELP || in->guard || k->flow->depth[i] || in->ops[3].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[3])) return;
+  } else {
+    uint32_t d = in->ops[0].reg->id;
+    bool mine = k->flow->defs->instr[d] == i && r->known[d] && r->known[d] == k->flow->uses[d] && !r->several[d];
+    if (mine && in->op == OP_SELP) mine = f->selections[r->owner[d]] + 1 < FP_CONDITIONS;
+    if (mine) {
+      f->owner[i] = r->owner[d] + 1;
+      if (in->op == OP_SELP) f->selections[r->owner[d]]++;
+    }
+  }
+  bool selects = in->op == OP_SELP;
+  if (!selects && !f->owner[i]) return;
+  uint32_t owner = f->owner[i] ? f->owner[i] - 1 : i;
+  for (unsigned o = 1; o < in->nops - (selects ? 1u : 0u); o++) add_reader(r, &in->ops[o], owner);
+}
+
+const FpDeferred *fp_deferred_build(FpCheck *k) {
+  IrCfg *cfg = k->body->cfg;
+  Arena *a = &cfg->arena;
+  FpDeferred *f = ARENA_NEW(a, FpDeferred);
+  f->owner = ARENA_ARRAY(a, uint32_t, cfg->ninstrs + 1);
+  f->selections = ARENA_ARRAY(a, uint8_t, cfg->ninstrs + 1);
+  uint32_t n = k->flow->nregs + 1;
+  Readers r = {ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, bool, n)};
+  for (uint32_t b = 0; b < cfg->nblocks; b++)
+    for (uint32_t i = cfg->blocks[b].end; i > cfg->blocks[b].first; i--) visit(k, f, &r, i - 1);
+  return f;
+}
+
+enum { MOST_VISITS = 10000 };              // of paths: code that no compiler makes could have very many
+
+static bool listed(const FpItems *items, uint32_t from, uint32_t instr) {
+  for (uint32_t i = from; i < items->len; i++)
+    if (items->data[i].instr == instr) return true;
+  return false;
+}
+
+static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const FpItem *so_far, FpItems *out);
+
+// What the operand was computed from, in the order of computation.
+static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far, uint32_t from, FpItems *out) {
+  if (!fp_def(k->flow, o)) return;
+  uint32_t def = k->flow->defs->instr[o->reg->id];
+  const PtxInstr *in = k->body->cfg->instrs[def];
+  if (!f->owner[def] || listed(out, from, def) || out->visits++ > MOST_VISITS) return;
+  if (in->op == OP_SELP) {
+    gather_selection(k, f, def, so_far, out);
+    return;
+  }
+  for (unsigned n = 1; n < in->nops; n++) gather(k, f, &in->ops[n], so_far, from, out);
+  FpItem item = *so_far;
+  if (!fp_operation(in, &item.operation) || item.operation.op == WG_FP_SATURATE || !(item.operation.kinds & k->kinds)) return;
+  item.instr = def;
+  item.result = in->ops[0];
+  vec_push(out, item);
+}
+
+static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const FpItem *so_far, FpItems *out) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  for (unsigned o = 1; o <= 2; o++) {
+    FpItem item = *so_far;
+    CHECK(item.nconditions < FP_CONDITIONS);
+    item.conditions[item.nconditions].reg = in->ops[3].reg;
+    item.conditions[item.nconditions++].negated = (o == 2) != in->ops[3].negated;
+    gather(k, f, &in->ops[o], &item, out->len, out);
+  }
+}
+
+void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out) {
+  const PtxInstr *in = k->body->cfg->instrs[selection];
+  if (in->guard || in->nops != 4 || in->ops[3].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[3]) || k->flow->depth[selection]) return;
+  FpItem none = {.kind = FP_ITEM_RESULT};
+  gather_selection(k, f, selection, &none, out);
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What fpcheck finds in programs whose births are known, line by line and exactly counted, in both modes; and what it must not find.
+. tests/lib/check.sh
+command -v nvcc > /dev/null || { echo "skip births: nvcc is not on PATH"; exit 0; }
+t=tests/fpcheck
+
+build() { # name arch options…
+  local name=$1 arch=$2; shift 2
+  nvcc -lineinfo -arch="$arch" "$@" -o "$TEST_DIR/$name" "$t/${name%%-*}.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL build $name"; exit 1; }
+}
+fp() { "$WARPGRIND" --device=cpu --tool=fpcheck --host-stacks=no --json="$TEST_DIR/report.json" "$@"; }
+findings() { python3 "$t/expect.py" "$t/$1.cu" "$TEST_DIR/report.json"; }
+kinds() { python3 -c 'import json,sys; print(*["%s %d" % (f["kind"], f["count"]) for f in json.load(open(sys.argv[1]))["findings"]], sep="\n")' "$TEST_DIR/report.json" | sort; }
+is() { [ "$1" = "$2" ] || { echo "expected: $2"; echo "found: $1"; return 1; }; }
+
+build births compute_80
+build silent compute_80
+build large compute_75
+for mode in full fast; do
+  check "births: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/births")" 99
+  check "births: lines, kinds and counts, $mode" findings births
+  check "silent: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/silent")" 0
+  check "silent: only the notes asked for, $mode" findings silent
+done
+plain=$("$WARPGRIND" --device=cpu --tool=none -q "$TEST_DIR/silent")
+for mode in full fast; do check "silent: same output, $mode" is "$(fp -q --fp-mode=$mode "$TEST_DIR/silent" 2> /dev/null)" "$plain"; done
+
+# Which exceptions: the others are not there.
+code fp --fp=div0 --fp-mode=full "$TEST_DIR/births" > /dev/null
+check "--fp=div0 leaves the others out" is "$(kinds | cut -d' ' -f1 | sort -u | tr '\n' ' ')" "fp-div0 fp-input "
+check "--fp of an unknown exception" is "$(code fp --fp=none "$TEST_DIR/births")" 125
+check "--fp names it" has "$TEST_DIR/err" "'none'"
+
+# A large launch in fast mode: the sink fires, and blocks that start later are tested everywhere.
+code fp "$TEST_DIR/large" > /dev/null
+check "large: a sink fired" has "$TEST_DIR/report.json" '"kind":"fp-reached"'
+check "large: the birth was found in the same launch" has "$TEST_DIR/report.json" '"kind":"fp-div0"'
+code fp --workers=1 "$TEST_DIR/large" 200000 2 > /dev/null
+check "large: every division is either at a sink or a birth" is "$(kinds | awk '{ n += $2; seen[$1] = $2 } END { print n, (seen["fp-div0"] > 3125) }')" "6250 1"
+code fp --fp-mode=full "$TEST_DIR/large" 200000 1 > /dev/null
+check "large: every birth is counted in full mode" is "$(kinds)" "fp-div0 3125"
+check "large: nothing to find" is "$(code fp "$TEST_DIR/large" 200000 2 2.0)" 0
+check "large: and nothing found" is "$(kinds)" ""
+
+# One of K launches of each kernel.
+code fp --fp-every=3 "$TEST_DIR/large" 6400 7 > /dev/null
+check "--fp-every=3 of 7 launches" is "$(kinds)" "fp-div0 300"
+check "--fp-every is in the coverage" has "$TEST_DIR/err" "3 launches"
+
+# Flushing to zero makes no subnormal numbers.
+build births-ftz compute_80 -ftz=true
+code fp --fp=sub --fp-mode=full "$TEST_DIR/births-ftz" > /dev/null
+check "-ftz=true: only double precision is subnormal" is "$(kinds | grep sub)" "fp-subnormal 2"

@@ -1,0 +1,92 @@
+// Correct programs in which infinity and NaN are at home: no errors, and only the notes that // and = ask for.
+// Run by births.sh.
+#include <cmath>
+#include <cstdio>
+
+#define CHECK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e_)); return 1; } } while (0)
+
+__global__ void masked_softmax(float *out, const float *in, int n) {        // one block of 64: later positions are masked
+  __shared__ float row[64];
+  int i = threadIdx.x;
+  float score = i < n ? in[i] * 0.125f : -INFINITY;
+  row[i] = score;
+  __syncthreads();
+  float top = -INFINITY;
+  for (int k = 0; k < 64; k++) top = fmaxf(top, row[k]);
+  float e = expf(score - top);
+  __syncthreads();
+  row[i] = e;
+  __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < 64; k++) sum += row[k];
+  out[i] = e / sum;
+}
+__global__ void least(float *out, const float *in, int n) {                 // a minimum seeded with infinity
+  float m = INFINITY;
+  for (int i = threadIdx.x; i < n; i += 32) m = fminf(m, in[i]);
+  for (int k = 16; k; k /= 2) m = fminf(m, __shfl_xor_sync(~0u, m, k));
+  out[threadIdx.x] = m;
+}
+__global__ void skips_nan(float *out, const float *in, int n) {             // a sum of what is a number
+  float s = 0;
+  for (int i = 0; i < n; i++)
+    if (!isnan(in[i])) s += in[i];                                          //= fp-input f32 1
+  out[0] = s;
+  for (int i = 0; i < n; i++) s = isfinite(in[i]) ? s + 1 : s;
+  out[1] = s;
+  for (int i = 0; i < n; i++) out[2 + i] = isinf(in[i]) ? 1 : 0;
+}
+__global__ void guarded_functions(float *out, double *wide, const float *in) {
+  int i = threadIdx.x;
+  float x = in[i];
+  out[i] = x > 0 ? logf(x) : 0.0f;
+  out[i] += x > 0 ? 1.0f / x : 0.0f;
+  out[i] += x >= 0 ? sqrtf(x) : 0.0f;
+  wide[i] = x > 0 ? log((double)x) + 1.0 / x + sqrt((double)x) : 0.0;
+  out[i] += rsqrtf(fmaxf(x * x, 1e-12f));
+}
+__global__ void shortest(float *dist, const float *weight) {                // one step of a shortest-path search: unreached is infinity
+  int i = threadIdx.x;
+  float d = dist[i ^ 1];                                                    //= fp-input f32 2
+  dist[i + 8] = fminf(dist[i], d + weight[i]);
+}
+__global__ void takes_nan(float *out, const float *in) {                    // NaN of the host passes through
+  int i = threadIdx.x;
+  out[i] = in[i] * 2.0f + 1.0f;                                             //= fp-input f32 1
+}
+__global__ void functions(float *out, const float *in) {                    // library functions in their ordinary ranges
+  int i = threadIdx.x;
+  float x = in[i] + 3.0f;
+  out[i] = sinf(x) + cosf(x) + tanf(x * 0.1f) + expf(-x * x) + powf(x + 4.0f, 1.5f) + tanhf(x) + atan2f(x, 2.0f) + erff(x) + cbrtf(x) + fmodf(x, 2.0f) + log1pf(x + 4.0f);
+}
+__global__ void functions_double(double *out, const float *in) {
+  int i = threadIdx.x;
+  double x = in[i] + 3.0f;
+  out[i] = sin(x) + cos(x) + tan(x * 0.1) + exp(-x * x) + pow(x + 4.0, 1.5) + tanh(x) + atan2(x, 2.0) + erf(x) + cbrt(x) + fmod(x, 2.0) + log1p(x + 4.0);
+}
+
+int main() {
+  float in[64], with_nan[8] = {1, NAN, 2, INFINITY, 3, NAN, -4, 5}, one_nan[4] = {1, 2, NAN, 4}, signs[8] = {-2, -1, 0, 0.5f, 1, 2, 3, 4};
+  float reached[8] = {0, 3, INFINITY, 5, 6, 7, INFINITY, 9};
+  for (int i = 0; i < 64; i++) in[i] = (float)((i * 37) % 17) - 5;
+  float *out, *dev, *other;
+  double *wide;
+  CHECK(cudaMalloc(&out, 4096)); CHECK(cudaMalloc(&dev, 4096)); CHECK(cudaMalloc(&other, 4096)); CHECK(cudaMalloc(&wide, 4096));
+  CHECK(cudaMemcpy(dev, in, sizeof in, cudaMemcpyHostToDevice));
+  masked_softmax<<<1, 64>>>(out, dev, 40);
+  float first;
+  CHECK(cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost));
+  printf("softmax %.6f\n", first);
+  least<<<1, 32>>>(out, dev, 50);
+  functions<<<1, 8>>>(out, dev);
+  functions_double<<<1, 8>>>(wide, dev);
+  CHECK(cudaMemcpy(other, with_nan, sizeof with_nan, cudaMemcpyHostToDevice));
+  skips_nan<<<1, 1>>>(out, other, 8);
+  CHECK(cudaMemcpy(other, signs, sizeof signs, cudaMemcpyHostToDevice));
+  guarded_functions<<<1, 8>>>(out, wide, other);
+  CHECK(cudaMemcpy(other, reached, sizeof reached, cudaMemcpyHostToDevice));
+  shortest<<<1, 8>>>(other, dev + 32);
+  CHECK(cudaMemcpy(other, one_nan, sizeof one_nan, cudaMemcpyHostToDevice));
+  takes_nan<<<1, 4>>>(out, other);
+  CHECK(cudaDeviceSynchronize());
+}
