@@ -1,7 +1,6 @@
 // Kernels launched by kernels.
 // nvcc: -rdc=true -lcudadevrt
 // coverage: any
-// cpu: no, launches from the device are not supported there
 #include "gpu_test.h"
 
 __global__ void child(int *p, int v) { p[threadIdx.x] += v; }
