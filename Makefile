@@ -163,7 +163,7 @@ STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir
 $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(CFLAGS_ALL) -MF $(BUILD)/gen/standin.d -shared -Wl,-soname,libcuda-standin.so -Wl,--exclude-libs,ALL \
-	  -Wl,--wrap=options_from_environment -Wl,--wrap=channel_attach \
+	  -Wl,--wrap=options_from_environment -Wl,--wrap=channel_attach -Wl,--wrap=ptx_parse \
 	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $^ $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 # Our CUDA runtime on top of the exported driver functions, for GPU mode with the stand-in: NVIDIA's does not run on that.

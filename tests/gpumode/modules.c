@@ -4,7 +4,7 @@
 #include "../image/build.h"
 
 // read, write share a variable; alone shares nothing; wide needs much shared memory; text points at a string.
-static const char kernels_ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+static const char kernels_ptx[] = "// original\n.version 7.8\n.target sm_80\n.address_size 64\n"
   ".global .align 4 .u32 word = 5;\n"
   ".global .align 4 .u32 unused = 6;\n"
   ".visible .const .align 4 .u32 factor = 10;\n"

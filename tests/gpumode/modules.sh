@@ -45,7 +45,22 @@ check foreign passes none foreign
 check foreign-covered covered
 check foreign-reason test "$(sql "select count(*) from kernel where name = 'of_tomorrow' and covered = 0 and reason like '%PTX only for compute_100, which does not fit%' and cure like '%-gencode arch=compute_90,code=compute_90%'")" = 1
 
+# A driver that refuses our code: the program runs as it would without us, variables included.
+WARPGRIND_CACHE_DIR=
+export STANDIN_REFUSES=word
+check refused passes none variables
+check refused-covered covered alone text
+check refused-reason test "$(sql "select count(*) from kernel where name in ('read', 'write') and covered = 0 and reason like 'the driver''s compiler refuses it: %refused by the stand-in;%and again'")" = 2
+check refused-libraries passes count libraries
+STANDIN_REFUSES=.version
+check refused-all passes count variables
+check refused-all-covered covered
+unset STANDIN_REFUSES
+STANDIN_SLOW_MS=2500 run none libraries
+check slow grep -qE 'compiling kernel (read|alone) \.\.\.$' "$TEST_DIR/err"
+
 # --- the cache ---
+WARPGRIND_CACHE_DIR=$TEST_DIR/cache
 rm -rf "$WARPGRIND_CACHE_DIR"
 files() { find "$WARPGRIND_CACHE_DIR"/?? -type f | wc -l; }
 from_cache() { passes none variables && [ "$(grep -c 'from the cache' "$TEST_DIR/err")" = "$1" ] || { cat "$TEST_DIR/err"; return 1; }; }

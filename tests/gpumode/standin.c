@@ -1,9 +1,13 @@
 // The virtual device in the role of the real driver: linked with src/driver and src/vgpu into a library that
 // WARPGRIND_REAL_DRIVER names, so that the whole of GPU mode runs where there is no GPU. It is a plain device: it checks and
 // counts nothing, whatever the options say.
+#define _GNU_SOURCE
+#include <time.h>
+
 #include "base/options.h"
 #include "base/runstats.h"
 #include "preload/preload.h"
+#include "ptx/ptx.h"
 
 static RunStats own;
 
@@ -13,7 +17,7 @@ void runstats_count_cuda_process(void) {}
 void runstats_add_uncovered(const char *kernel, const char *reason) {}
 void runstats_fail(const char *fmt, ...) {}
 
-// These two replace the real ones at link time (--wrap).
+// These replace the real ones at link time (--wrap).
 bool __real_options_from_environment(Options *o, Error *err);
 bool __wrap_options_from_environment(Options *o, Error *err) {
   bool ok = __real_options_from_environment(o, err);
@@ -22,6 +26,19 @@ bool __wrap_options_from_environment(Options *o, Error *err) {
   return ok;
 }
 bool __wrap_channel_attach(void) { return false; }
+
+// A driver that dislikes our code, or takes its time: PTX without a certain comment, which is lost when it is printed again.
+PtxModule *__real_ptx_parse(const char *text, size_t len, const char *name, Error *err);
+PtxModule *__wrap_ptx_parse(const char *text, size_t len, const char *name, Error *err) {
+  const char *refuses = getenv("STANDIN_REFUSES"), *slow = getenv("STANDIN_SLOW_MS");
+  bool ours = !memmem(text, len, "// original", 11);
+  if (ours && slow) nanosleep(&(struct timespec){atoi(slow) / 1000, atoi(slow) % 1000 * 1000000L}, NULL);
+  if (ours && refuses && memmem(text, len, refuses, strlen(refuses))) {
+    error_set(err, "ptxas fatal   : refused by the stand-in\nptxas fatal   : and again");
+    return NULL;
+  }
+  return __real_ptx_parse(text, len, name, err);
+}
 
 // Every entry of its table leads to src/driver; nothing is bound later.
 __attribute__((visibility("hidden"))) void *preload_bind(unsigned index) {
