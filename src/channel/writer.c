@@ -63,7 +63,6 @@ static bool take_lane(uint32_t i) {
     atomic_store(&header->lane_pid[i], 0);
     return false;
   }
-  madvise(l, sizeof *l, MADV_DONTFORK);    // a forked child gets its own
   lane = l;
   lane_index = i;
   return true;
@@ -85,6 +84,7 @@ bool channel_claim(void) {
 }
 
 void channel_release_in_child(void) {
+  if (lane) munmap(lane, sizeof *lane);
   lane = NULL;
   gave_up = false;
 }

@@ -199,7 +199,8 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
   if (stats->failed == 2) r->failure = run_text(r, stats->failure);
   uint64_t wanted = options_number(o, OPT_MIN_COVERAGE);
   if (!r->failure && report_covered_percent(r) < (double)wanted)
-    r->failure = arena_printf(&r->arena, "%.1f%% of the launches were checked, and --min-coverage=%llu asks for more.", report_covered_percent(r), (unsigned long long)wanted);
+    r->failure = arena_printf(&r->arena, "%.1f%% of the launches were checked, and --min-coverage=%llu asks for more.", report_covered_percent(r),
+                              (unsigned long long)wanted);
   r->exit_code = exit_code_of(status, r, o);
 }
 

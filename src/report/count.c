@@ -61,9 +61,10 @@ static double active(const RunCount *c) { return c->warp_total ? 100.0 * (double
 static void add_head(Run *r, const KernelRows *k, Str *out) {
   const RunCount *s = &k->sum;
   str_printf(out, " \ncount: kernel %s\n", run_readable_name(r, k->kernel));
-  str_printf(out, "  %llu instructions by threads, %llu by warps: %.1f%% of the lanes are active\n", (unsigned long long)s->total, (unsigned long long)s->warp_total, active(s));
-  str_printf(out, "  memory: %llu loads (%llu bytes), %llu stores (%llu bytes), %llu atomics (%llu bytes)\n", (unsigned long long)s->loads, (unsigned long long)s->load_bytes,
-             (unsigned long long)s->stores, (unsigned long long)s->store_bytes, (unsigned long long)s->atomics, (unsigned long long)s->atomic_bytes);
+  str_printf(out, "  %llu instructions by threads, %llu by warps: %.1f%% of the lanes are active\n", (unsigned long long)s->total,
+             (unsigned long long)s->warp_total, active(s));
+  str_printf(out, "  memory: %llu loads (%llu bytes), %llu stores (%llu bytes), %llu atomics (%llu bytes)\n", (unsigned long long)s->loads,
+             (unsigned long long)s->load_bytes, (unsigned long long)s->stores, (unsigned long long)s->store_bytes, (unsigned long long)s->atomics, (unsigned long long)s->atomic_bytes);
   str_add(out, "  by class:");
   for (unsigned i = 0; i < ARRAY_LEN(s->classes); i++)
     if (s->classes[i] && run_class_name(i)) str_printf(out, " %s %llu", run_class_name(i), (unsigned long long)s->classes[i]);

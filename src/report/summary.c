@@ -43,7 +43,8 @@ void report_coverage(Run *r, bool all, Str *out) {
   if (has_tools(r)) {
     uint64_t covered = 0;
     for (uint32_t i = 0; i < r->kernels.len; i++) covered += r->kernels.data[i]->checked != 0;
-    str_printf(out, "coverage (%s): %llu launches (%.0f%%) of %llu kernels\n", r->tools, (unsigned long long)r->checked_launches, report_covered_percent(r), (unsigned long long)covered);
+    str_printf(out, "coverage (%s): %llu launches (%.0f%%) of %llu kernels\n", r->tools, (unsigned long long)r->checked_launches, report_covered_percent(r),
+               (unsigned long long)covered);
   }
   uint32_t shown = 0, more = 0;
   for (uint32_t i = 0; i < r->kernels.len; i++) {

@@ -29,7 +29,8 @@ bool run_file_check(void *sqlite, const char *path, Error *err) {
   if (application != 0x57475246) return error_set(err, "%s is not a run file of Warpgrind.", path);
   if (version != RUN_SCHEMA_VERSION)
     return error_set(err, "%s was written by %s version of Warpgrind: its tables have version %lld and this Warpgrind reads version %d. "
-                     "Open it with the version that made it, or with sqlite3.", path, version > RUN_SCHEMA_VERSION ? "a newer" : "an older", (long long)version, RUN_SCHEMA_VERSION);
+                     "Open it with the version that made it, or with sqlite3.", path, version > RUN_SCHEMA_VERSION ? "a newer" : "an older",
+                     (long long)version, RUN_SCHEMA_VERSION);
   return true;
 }
 
@@ -69,7 +70,8 @@ static void meta_row(Load *l, sqlite3_stmt *s) {
 
 static void process_row(Load *l, sqlite3_stmt *s) {
   RunProcess *p = ARENA_NEW(&l->run->arena, RunProcess);
-  *p = (RunProcess){.id = small(s, 0), .pid = (int)small(s, 1), .parent = (int)small(s, 2), .program = text(l, s, 3), .arguments = text(l, s, 4), .device = text(l, s, 5)};
+  *p = (RunProcess){.id = small(s, 0), .pid = (int)small(s, 1), .parent = (int)small(s, 2), .program = text(l, s, 3), .arguments = text(l, s, 4),
+                    .device = text(l, s, 5)};
   vec_push(&l->run->processes, p);
   u64map_put(&l->processes, p->id, p);
 }
@@ -83,7 +85,8 @@ static void module_row(Load *l, sqlite3_stmt *s) {
 static void kernel_row(Load *l, sqlite3_stmt *s) {
   RunKernel *k = ARENA_NEW(&l->run->arena, RunKernel);
   *k = (RunKernel){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .module = u64map_get(&l->modules, number(s, 2)), .name = text(l, s, 3),
-                   .readable = text(l, s, 4), .launches = number(s, 5), .checked = number(s, 6), .covered = small(s, 7) != 0, .reason = text(l, s, 8), .cure = text(l, s, 9), .note = text(l, s, 10)};
+                   .readable = text(l, s, 4), .launches = number(s, 5), .checked = number(s, 6), .covered = small(s, 7) != 0, .reason = text(l, s, 8),
+                   .cure = text(l, s, 9), .note = text(l, s, 10)};
   vec_push(&l->run->kernels, k);
   u64map_put(&l->kernels, k->id, k);
 }
@@ -100,7 +103,8 @@ static RunStack *stack_of(Load *l, uint64_t id) {
     VEC(RunFrame) frames = {0};
     sqlite3_bind_int64(s, 1, (int64_t)id);
     while (sqlite3_step(s) == SQLITE_ROW)
-      vec_push(&frames, (RunFrame){.address = number(s, 0), .object = text(l, s, 1), .function = text(l, s, 2), .file = text(l, s, 3), .line = small(s, 4), .inlined = small(s, 5) != 0, .python = small(s, 6) != 0});
+      vec_push(&frames, (RunFrame){.address = number(s, 0), .object = text(l, s, 1), .function = text(l, s, 2), .file = text(l, s, 3),
+                                   .line = small(s, 4), .inlined = small(s, 5) != 0, .python = small(s, 6) != 0});
     k->frames = ARENA_ARRAY(&l->run->arena, RunFrame, frames.len);
     if (frames.len) memcpy(k->frames, frames.data, frames.len * sizeof(RunFrame));
     k->nframes = frames.len;
@@ -142,7 +146,8 @@ static void finding_row(Load *l, sqlite3_stmt *s) {
   *f = (RunFinding){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .kind = channel_kind_named(kind ? kind : ""), .text = text(l, s, 4),
                     .kernel = u64map_get(&l->kernels, number(s, 5)), .launch_number = small(s, 6), .site = u64map_get(&l->sites, number(s, 7)),
                     .has_thread = sqlite3_column_type(s, 8) != SQLITE_NULL, .has_address = sqlite3_column_type(s, 15) != SQLITE_NULL,
-                    .lanes = small(s, 14), .address = number(s, 15), .size = small(s, 16), .allocation = u64map_get(&l->allocations, number(s, 17)), .offset = (int64_t)number(s, 18),
+                    .lanes = small(s, 14), .address = number(s, 15), .size = small(s, 16),
+                    .allocation = u64map_get(&l->allocations, number(s, 17)), .offset = (int64_t)number(s, 18),
                     .stack = stack_of(l, number(s, 26)), .count = number(s, 27), .counted = true};
   for (int i = 0; i < 3; i++) f->block[i] = small(s, 8 + i), f->thread[i] = small(s, 11 + i), f->extra[i] = number(s, 23 + i);
   for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);

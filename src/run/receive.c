@@ -128,7 +128,8 @@ static RunPlace *places_of(Run *r, RunProcess *p, const uint64_t *list, uint64_t
 static void on_Site(Run *r, RunProcess *p, const EventSite *e) {
   RunSite *s = ARENA_NEW(&r->arena, RunSite);
   *s = (RunSite){.id = ++r->last_id, .number = e->id, .module = u64map_get(&p->modules, e->module), .function = string_of(p, e->function),
-                 .text = run_text(r, e->text), .space = string_of(p, e->space), .ptx_line = (uint32_t)e->ptx_line, .classes = (uint32_t)e->classes, .bytes = (uint32_t)e->bytes};
+                 .text = run_text(r, e->text), .space = string_of(p, e->space), .ptx_line = (uint32_t)e->ptx_line,
+                 .classes = (uint32_t)e->classes, .bytes = (uint32_t)e->bytes};
   s->places = places_of(r, p, e->places, e->places_count, &s->nplaces);
   u64map_put(&p->sites, e->id + 1, s);
   run_save_site(r, s);
@@ -266,7 +267,8 @@ static void closed(void *user, uint32_t id, ChannelClosed how, uint64_t lost, bo
   if (!p) return;
   if (how != CLOSED_RUNNING) note_unfinished(r, p);
   if (lost)
-    run_add_note(r, p, SEVERITY_WARNING, "process %d: %llu events are missing from the report, since they could not be written in time", p->pid, (unsigned long long)lost);
+    run_add_note(r, p, SEVERITY_WARNING, "process %d: %llu events are missing from the report, since they could not be written in time", p->pid,
+                 (unsigned long long)lost);
   if (damaged)
     run_add_note(r, p, SEVERITY_WARNING, "process %d has overwritten the memory it reports through: what it reported afterwards is missing", p->pid);
   save_process(r, p, p->ended ? "in order" : words[how], lost);

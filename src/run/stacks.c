@@ -32,7 +32,8 @@ const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n) {
       uint32_t k = s->symbols ? symbol_lookup(s->symbols, s->addresses[i], found, INLINED_MAX) : 0;
       if (!k) vec_push(&all, (RunFrame){.address = s->addresses[i]});
       for (uint32_t j = 0; j < k; j++)
-        vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file), run_text(r, found[j].object), found[j].line, found[j].address, found[j].inlined, false});
+        vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file), run_text(r, found[j].object), found[j].line,
+                                  found[j].address, found[j].inlined, false});
     }
     s->frames = ARENA_ARRAY(&r->arena, RunFrame, all.len);
     if (all.len) memcpy(s->frames, all.data, all.len * sizeof(RunFrame));

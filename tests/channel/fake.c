@@ -14,7 +14,7 @@
 static SessionModule *module;
 static SessionKernel *kernel;
 static SessionDevice *device;
-static WgLaunch record;
+static _Thread_local WgLaunch record;
 
 static void open_all(uint32_t sites) {
   Error err;
