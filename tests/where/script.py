@@ -25,8 +25,41 @@ def outer():
     return Thing().inner()            # LINE py_outer
 
 
+if len(sys.argv) > 2: held.test_python_public()
 show(outer())                         # LINE py_main
-print("without the lock:", released.test_python().decode())
+
+
+# The lock is released around these calls: other threads run Python meanwhile.
+class Elsewhere:
+    def größe_λ_𐌀(self):
+        return released.test_python().decode()   # LINE py_released
+
+
+unlocked = Elsewhere().größe_λ_𐌀().splitlines()
+print("without the lock:", unlocked[0].split("/")[-1])
+stop = False
+
+
+def busy():
+    while not stop:
+        outer()
+
+
+helpers = [threading.Thread(target=busy) for _ in range(2)]
+for t in helpers: t.start()
+for i in range(300):
+    assert Elsewhere().größe_λ_𐌀().splitlines()[0] == unlocked[0]
+stop = True
+for t in helpers: t.join()
+
+
+def generator():
+    yield from ([released.test_python().decode()] for _ in range(3))
+
+
+if sys.version_info[:2] in ((3, 11), (3, 12)) and len(sys.argv) == 2:
+    for frames in generator():
+        assert frames[0].splitlines()[0].split(":")[-1] == "generator.<locals>.<genexpr>", frames
 
 # An exception that is on its way stays on its way.
 try:
@@ -57,4 +90,9 @@ def deep(n):
     return deep(n - 1) if n else held.test_python_time(2000, 1)
 
 
-print("20 frames of Python: %.0f ns" % deep(18))
+def deep_released(n):
+    return deep_released(n - 1) if n else released.test_python_time(2000, 1)
+
+
+released.test_python_time.restype = ctypes.c_double
+print("20 frames of Python: %.0f ns, with the lock released %.0f ns" % (deep(18), deep_released(18)))
