@@ -74,23 +74,24 @@ static void stack(Run *r, Str *s, const char *key, RunStack *k) {
   str_addc(s, ']');
 }
 
-static void place(Str *s, const RunPlace *p) {
+static void place(Run *r, Str *s, const RunSite *x, uint32_t i) {
+  const RunPlace *p = &x->places[i];
   text(s, "file", p->file);
   if (p->file) number(s, "line", p->line);
-  text(s, "function", p->function);
+  text(s, "function", report_place_function(r, x, i));
 }
 
-static void site(Str *s, const RunSite *x) {
+static void site(Run *r, Str *s, const RunSite *x) {
   if (!x) return;
-  if (x->nplaces) place(s, &x->places[0]);
-  else text(s, "function", x->function);
+  if (x->nplaces) place(r, s, x, 0);
+  else if (x->function) text(s, "function", run_readable_name(r, x->function));
   if (!x->nplaces && x->ptx_line) number(s, "ptx_line", x->ptx_line);
   if (x->nplaces < 2) return;
   add_key(s, "inlined_at");
   str_addc(s, '[');
   for (uint32_t i = 1; i < x->nplaces; i++) {
     str_add(s, i > 1 ? ",{" : "{");
-    place(s, &x->places[i]);
+    place(r, s, x, i);
     str_addc(s, '}');
   }
   str_addc(s, ']');
@@ -120,7 +121,7 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   text(s, "text", f->text);
   number(s, "process", (uint64_t)f->process->pid);
   kernel_name(s, f->kernel);
-  site(s, f->site);
+  site(r, s, f->site);
   if (f->has_thread) three(s, "block", f->block), three(s, "thread", f->thread);
   if (f->launch_number) number(s, "launch", f->launch_number);
   if (f->has_address) address(s, "address", f->address);

@@ -7,6 +7,7 @@
 
 // --- text.c: lines without the ==PID== prefix, each ended by a newline ---
 void report_finding(Run *r, const RunFinding *f, Str *out);
+const char *report_place_function(Run *r, const RunSite *s, uint32_t i);   // readable; NULL: not known
 void report_repeats(Run *r, Str *out);                   // places that had more than one finding
 
 // --- summary.c ---

@@ -1,30 +1,49 @@
 #include "report/report.h"
 
+// What nvcc puts between a launch in the source and the call of the runtime.
+static bool is_launch_stub(const char *function) {
+  static const char *const stubs[] = {"__cudaLaunchKernel", "__device_stub__", "cudaLaunchKernel", "cudaError cudaLaunchKernel"};
+  for (size_t i = 0; function && i < ARRAY_LEN(stubs); i++)
+    if (strncmp(function, stubs[i], strlen(stubs[i])) == 0) return true;
+  return false;
+}
+
 static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
   if (!s) return;
   uint32_t n;
   const RunFrame *frames = run_stack_frames(r, s, &n);
   if (!n) return;
   str_printf(out, "  %s\n", title);
-  for (uint32_t i = 0; i < n; i++) {
+  uint32_t first = 0;
+  while (first + 1 < n && is_launch_stub(frames[first].function)) first++;
+  for (uint32_t i = first; i < n; i++) {
     const RunFrame *f = &frames[i];
-    str_printf(out, "    %s %s", i ? "by" : "at", f->function ? f->function : "?");
+    str_printf(out, "    %s %s", i > first ? "by" : "at", f->function ? f->function : "?");
     if (f->file) str_printf(out, " (%s:%u)", f->file, f->line);
     else if (f->object) str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
     else str_printf(out, " (0x%llx)", (unsigned long long)f->address);
     str_printf(out, "%s\n", f->inlined ? " inlined" : "");
+    if (f->function && strcmp(f->function, "main") == 0) break;        // what started it is the same in every program
   }
 }
 
-static void add_places(const RunFinding *f, Str *out) {
+const char *report_place_function(Run *r, const RunSite *s, uint32_t i) {
+  const char *name = s->places[i].function;
+  if (!name && i + 1 == s->nplaces) name = s->function;
+  return name ? run_readable_name(r, name) : NULL;
+}
+
+static void add_places(Run *r, const RunFinding *f, Str *out) {
   const RunSite *s = f->site;
   if (!s) return;
   for (uint32_t i = 0; i < s->nplaces; i++) {
     const RunPlace *p = &s->places[i];
     str_printf(out, "  %s %s:%u", i ? "inlined at" : "at", p->file ? p->file : "?", p->line);
-    str_printf(out, "%s%s\n", p->function ? " in " : "", p->function ? p->function : "");
+    const char *function = report_place_function(r, s, i);
+    str_printf(out, "%s%s\n", function ? " in " : "", function ? function : "");
   }
-  if (!s->nplaces && s->function) str_printf(out, "  at line %u of the PTX, in %s (compile with -lineinfo for source lines)\n", s->ptx_line, s->function);
+  if (!s->nplaces && s->function) str_printf(out, "  at line %u of the PTX, in %s (compile with -lineinfo for source lines)\n", s->ptx_line,
+                                          run_readable_name(r, s->function));
   if (!s->nplaces && s->text) str_printf(out, "  instruction: %s\n", s->text);
 }
 
@@ -81,7 +100,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   if (f->size && !f->text && !fp) str_printf(out, ": %u bytes", f->size);
   if (f->site && f->site->space && !f->text && !fp) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
   str_addc(out, '\n');
-  add_places(f, out);
+  add_places(r, f, out);
   add_launch(f, out);
   add_allocation(f, out);
   if (f->allocation) {

@@ -85,6 +85,8 @@ static void do_kinds(void) {
     set_numbers(kind);
     fake_report(&record, kind, kind, address, kind % 32);
   }
+  set_numbers(0);
+  fake_report(&record, 39, KIND_OOB_READ, 0x7000000, 0);
   host_finding("api-misuse", "cudaMemcpy: 8192 bytes to an allocation of 4096");
   session_finding(&(SessionFinding){.kind = "launch-failure", .text = "the launch ended with CUDA_ERROR_ILLEGAL_ADDRESS", .kernel = kernel, .launch = 1,
     .places = (SitePlace[]){{"fake.cu", "helper", 77, 1}, {"fake.cu", "outer", 78, 1}}, .nplaces = 2, .has_thread = true, .block = {3, 2, 1}, .thread = {6, 5, 4},

@@ -34,6 +34,7 @@ static SessionModule *fake_module(const char *kernel, uint32_t sites, uint32_t c
     p[1] = (SitePlace){"fake.cu", "outer", 100 + i, 5};
     r.sites[i] = (Site){.function = "outer", .text = "st.global.f32 [%rd1], %f1", .ptx_line = 20 + i, .classes = CLASS_STORE, .space = SPACE_GLOBAL, .bytes = 4, .places = p, .nplaces = 2};
   }
+  if (sites > 30) r.sites[sites - 1].nplaces = 0, r.sites[sites - 1].function = "_Z5outerPfi";        // compiled without -lineinfo
   r.ncounters = counters;
   session_module_instrumented(m, &r);
   return m;
