@@ -55,8 +55,8 @@ static void add(Run *r, RunFinding *f) {
 
 static bool is_full(Run *r) {
   if (r->findings.len < RUN_FINDINGS_KEPT) return false;
-  r->findings_left_out++;
-  if (!r->places_left_out++) run_add_note(r, NULL, SEVERITY_WARNING, "more than %d places with findings: the others are only counted", RUN_FINDINGS_KEPT);
+  if (!r->full_said) run_add_note(r, NULL, SEVERITY_WARNING, "more than %d places with findings: the others are only counted", RUN_FINDINGS_KEPT);
+  r->full_said = true;
   return true;
 }
 
@@ -73,7 +73,10 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
   RunFinding *f = strmap_get(&r->finding_keys, key.data);
   if (f) {
     f->count++;
-  } else if (!is_full(r)) {
+  } else if (is_full(r)) {
+    r->findings_left_out++;
+    r->places_left_out++;
+  } else {
     f = ARENA_NEW(&r->arena, RunFinding);
     *f = (RunFinding){.process = p, .kind = kind, .text = run_text(r, e->text), .kernel = kernel, .launch = launch_of(r, p, (uint32_t)e->launch),
                       .launch_number = (uint32_t)e->launch, .has_thread = e->flags & FINDING_HAS_THREAD, .has_address = e->flags & FINDING_HAS_ADDRESS,
@@ -136,6 +139,15 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   add(r, f);
 }
 
+// The first finding of this site found no slot in time.
+static void note_undescribed(Run *r, RunProcess *p, const RunSite *s, uint64_t count) {
+  enum { SAID = 20 };
+  if (r->undescribed++ >= SAID) return;
+  const char *file = s && s->nplaces && s->places[0].file ? s->places[0].file : NULL;
+  run_add_note(r, p, SEVERITY_WARNING, "%llu findings at %s%s%.0u could not be described: they came faster than they could be read", (unsigned long long)count,
+               file ? file : "one instruction", file ? ":" : "", file ? s->places[0].line : 0);
+}
+
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
   RunFinding *f = u64map_get(&p->found, (uint64_t)site + 1);
   if (f) {
@@ -144,13 +156,7 @@ void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
     f->counted = true;
     return;
   }
-  // Its first finding found no slot in time.
-  const RunSite *s = u64map_get(&p->sites, (uint64_t)site + 1);
   r->findings_left_out += count;
   r->places_left_out++;
-  if (s && s->nplaces)
-    run_add_note(r, p, SEVERITY_WARNING, "%llu findings at %s:%u could not be described: they came faster than they could be read", (unsigned long long)count,
-                 s->places[0].file ? s->places[0].file : "?", s->places[0].line);
-  else
-    run_add_note(r, p, SEVERITY_WARNING, "%llu findings of one instruction could not be described: they came faster than they could be read", (unsigned long long)count);
+  if (!is_full(r)) note_undescribed(r, p, u64map_get(&p->sites, (uint64_t)site + 1), count);
 }

@@ -118,6 +118,8 @@ typedef struct Run {
   VEC(RunNote) notes;
   StrMap count_keys, finding_keys;
   uint64_t findings_left_out, places_left_out;       // beyond RUN_FINDINGS_KEPT, or without a description
+  bool full_said;
+  uint32_t undescribed;                    // places of findings that were only counted by the device
   uint64_t launches, checked_launches;     // kernel launches of all processes
   uint64_t different_kernels;
   uint32_t last_id;

@@ -29,6 +29,9 @@ check exit_code_option   [ "$(code $count --error-exitcode=3 ./fake finding 1)" 
 check many_places        [ "$(code $count --max-errors=2 ./fake many_places 20000)" = 99 ]
 check many_places_counted errors 60000 20000
 check max_errors         [ "$(grep -c 'NaN appears' err)" = 2 ]
+check too_many_places    [ "$(code $count --max-errors=1 ./fake many_places 120000)" = 99 ]
+check too_many_counted   errors 360000 120000
+check too_many_said      [ "$(grep -c 'more than 100000 places' err)" = 1 ]
 check quiet              [ "$(code $count -q ./fake finding 1; grep -c SUMMARY err)" = "99
 0" ]
 check quiet_has_finding  has err 'oob-write'
