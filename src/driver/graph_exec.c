@@ -192,6 +192,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
     return result;
   }
   pthread_mutex_unlock(&queue_lock);
+  session_graph_launch(e, s);
   plan_retain(e->plan);
   Work w = {.kind = WORK_GRAPH, .plan = e->plan};
   uint64_t seq;

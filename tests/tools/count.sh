@@ -11,7 +11,7 @@ run() {
   local name=$1; shift
   rm -f "$d/$name.json"
   # shellcheck disable=SC2046
-  "$WARPGRIND" --device=cpu --tool=count -q --log-file="$d/$name.log" --json="$d/$name.json" $(sed -n 's#^// options: ##p' "tests/tools/$name.c") "$@" \
+  "$WARPGRIND" --device=cpu --tool="${tool:-count}" -q --log-file="$d/$name.log" --json="$d/$name.json" $(sed -n 's#^// options: ##p' "tests/tools/$name.c") "$@" \
     -- "$d/$name" > "$d/$name.out" 2> "$d/$name.err" || { cat "$d/$name".{out,err,log}; return 1; }
 }
 counts() { run "$@" && python3 tests/tools/expected_counts.py "$d/$1.out" "$d/$1.json"; }
@@ -24,6 +24,7 @@ for file in tests/tools/*.c; do
   check "$name" counts "$name"
   check "$name-one-worker" counts "$name" --workers=1
   check "$name-seed" counts "$name" --workers=4 --seed=11
+  tool=all check "$name-all" counts "$name"              # tools do not count each other
 done
 
 # Without a tool the same programs print the same, and nothing is counted.

@@ -39,13 +39,13 @@ int main(void) {
   launches++;
   count_kernel(one, 1);
   unsigned char longer[4096];
-  memset(longer, 0xff, sizeof longer);      // what lies behind the parameters must not get into the record
+  memset(longer, 0xff, sizeof longer);      // too long for the program's parameters, though there is room for the record
   memcpy(longer, buffer, sizeof buffer);
   size = sizeof longer;
   extra[1] = longer;
-  OK(cuLaunchKernel(aligned, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
-  launches++;
-  count_kernel(one, 1);
+  RETURNS(cuLaunchKernel(aligned, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  size = sizeof buffer + 8;
+  RETURNS(cuLaunchKernel(aligned, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
   size = 40;
   RETURNS(cuLaunchKernel(aligned, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra), CUDA_ERROR_INVALID_VALUE);
 
