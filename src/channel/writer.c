@@ -149,25 +149,34 @@ ChannelKernelCounts *channel_kernel_counts(uint32_t kernel) {
   return &l->kernels[kernel < CHANNEL_KERNELS ? kernel : 0];
 }
 
+static WgChannel *map_device(uint32_t i, Error *err) {
+  int fd = open_memory();
+  WgChannel *c = fd < 0 ? NULL : map_at(fd, CHANNEL_DEVICE_OFFSET(i), CHANNEL_DEVICE_BYTES);
+  if (!c) error_set(err, "cannot map the channel for findings: %s", strerror(errno));
+  if (fd >= 0) close(fd);
+  if (!c) return NULL;
+  c->slots = WG_CHANNEL_SLOTS;
+  c->sites = WG_CHANNEL_SITES;
+  c->slots_at = CHANNEL_SLOTS_AT;
+  c->counts_at = CHANNEL_COUNTS_AT;
+  c->magic = WG_CHANNEL_MAGIC;
+  return c;
+}
+
+// One that was given up a moment ago is free when the command has read it.
 WgChannel *channel_device_claim(uint32_t *index, Error *err) {
   if (!lane) return error_set(err, "there is no connection to the warpgrind command"), NULL;
-  for (uint32_t i = 0; i < CHANNEL_DEVICES; i++) {
-    uint32_t none = 0;
-    if (!atomic_compare_exchange_strong(&header->device_lane[i], &none, lane_index + 1)) continue;
-    int fd = open_memory();
-    WgChannel *c = fd < 0 ? NULL : map_at(fd, CHANNEL_DEVICE_OFFSET(i), CHANNEL_DEVICE_BYTES);
-    if (fd >= 0) close(fd);
-    if (!c) {
-      atomic_store(&header->device_lane[i], 0);
-      return error_set(err, "cannot map the channel for findings: %s", strerror(errno)), NULL;
+  for (unsigned waited = 0; waited <= WAIT_LIMIT_US && command_lives(); waited += 10 * WAIT_STEP_US) {
+    for (uint32_t i = 0; i < CHANNEL_DEVICES; i++) {
+      uint32_t none = 0;
+      if (!atomic_compare_exchange_strong(&header->device_lane[i], &none, lane_index + 1)) continue;
+      WgChannel *c = map_device(i, err);
+      if (!c) atomic_store(&header->device_lane[i], 0);
+      *index = i;
+      return c;
     }
-    c->slots = WG_CHANNEL_SLOTS;
-    c->sites = WG_CHANNEL_SITES;
-    c->slots_at = CHANNEL_SLOTS_AT;
-    c->counts_at = CHANNEL_COUNTS_AT;
-    c->magic = WG_CHANNEL_MAGIC;
-    *index = i;
-    return c;
+    channel_ring_doorbell(header);
+    pause_us(10 * WAIT_STEP_US);
   }
   return error_set(err, "all %d channels for findings are in use", CHANNEL_DEVICES), NULL;
 }

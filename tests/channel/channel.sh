@@ -76,6 +76,11 @@ check children_of_shell  [ "$(code $count sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; 
 check children_counted   errors 10 10
 
 # what cannot be done is said
+check crowd              [ "$(code $count ./fake crowd 140)" = 99 ]
+check crowd_said         grep -qE '(1[0-9]) processes could not be recorded' err
+check crowd_the_others   grep -qE 'ERROR SUMMARY: 12[0-9] errors from' err
+check devices            [ "$($w --tool=fpcheck --host-stacks=no ./fake devices 33 2> err)" = 2 ]
+check devices_said       has err 'findings of device 33 cannot be reported: all 32 channels for findings are in use'
 check lost_counts        [ "$(code $count ./fake lost_counts 1)" = 0 ]
 check lost_counts_said   has err 'the counts of device 0 are lost'
 check exit_lost_counts   [ "$(code $count ./fake lost_counts 2)" = 0 ]

@@ -267,6 +267,41 @@ static void do_select(void) {
   session_end();
 }
 
+// More processes at once than there are lanes; they all stay until the last one has been told about or given up.
+static void do_crowd(void) {
+  int gate[2];
+  if (pipe(gate)) exit(5);
+  for (int i = 0; i < number; i++) {
+    if (fork()) continue;
+    char byte;
+    close(gate[1]);
+    host_finding("api-misuse", "one of many");
+    if (read(gate[0], &byte, 1) < 0) _exit(1);
+    _exit(0);
+  }
+  sleep(3);
+  close(gate[1]);
+  while (wait(NULL) > 0) continue;
+}
+
+// More contexts at once than there are channels for findings; then many one after the other.
+static void do_devices(void) {
+  SessionDevice *d[64];
+  Error err;
+  int failed = 0;
+  open_all(1);
+  for (int i = 0; i < number; i++) failed += !(d[i] = session_device_open(&fake_ops, NULL, i + 1, &err));
+  for (int i = 0; i < number; i++)
+    if (d[i]) session_device_close(d[i], true);
+  printf("%d\n", failed);
+  for (int i = 0; i < 100; i++) {
+    SessionDevice *x = session_device_open(&fake_ops, NULL, 1, &err);
+    if (!x) printf("no channel the %dth time: %s\n", i, err.text);
+    else session_device_close(x, true);
+  }
+  end();
+}
+
 // In the child of a fork that happens while other threads write.
 static void do_fork_busy(void) {
   open_all(1);
@@ -290,7 +325,7 @@ int main(int argc, char **argv) {
     {"launches", do_launches}, {"finding", do_finding}, {"kinds", do_kinds}, {"kill", do_kill}, {"kill_busy", do_kill_busy}, {"fork", do_fork},
     {"exec", do_exec}, {"after_exec", do_after_exec}, {"close_fds", do_close_fds}, {"hole", do_hole}, {"many_places", do_many_places},
     {"lost_counts", do_lost_counts}, {"scribble", do_scribble}, {"truncate", do_truncate}, {"hang", do_hang}, {"orphan", do_orphan}, {"time", do_time}, {"select", do_select},
-    {"fork_busy", do_fork_busy},
+    {"fork_busy", do_fork_busy}, {"crowd", do_crowd}, {"devices", do_devices},
   };
   if (argc < 2) return 2;
   number = argc > 2 ? atoi(argv[2]) : 0;
