@@ -127,6 +127,7 @@ CUresult module_check(const CodeImage *code, Error *err);   // could it be loade
 void module_unload(Module *m);                           // waits for its context
 void module_bind(Module *m, Context *ctx);
 void module_report_failure(const CodeImage *code, const Error *err);
+VgpuKernel *module_kernel_at(Module *m, uint32_t i);     // of the program's; NULL: there are no more
 CUresult module_function(Module *m, const char *name, Function **out);
 void jit_write_logs(unsigned n, const CUjit_option *options, void **values, const char *info, const char *error);
 

@@ -152,7 +152,7 @@ CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary handle) {
   if (!count) return CUDA_ERROR_INVALID_VALUE;
   TRY(library_module(lib, NULL, &m));
   *count = 0;
-  while (vgpu_module_kernel_at(m->vgpu, *count)) ++*count;
+  while (module_kernel_at(m, *count)) ++*count;
   return CUDA_SUCCESS;
 }
 
@@ -164,7 +164,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel *out, unsigned n, CUlibrary handle) 
   TRY(library_module(lib, NULL, &m));
   pthread_mutex_lock(&context_lock);
   VgpuKernel *k;
-  for (unsigned i = 0; i < n && (k = vgpu_module_kernel_at(m->vgpu, i)); i++) out[i] = (CUkernel)kernel_of(lib, k);
+  for (unsigned i = 0; i < n && (k = module_kernel_at(m, i)); i++) out[i] = (CUkernel)kernel_of(lib, k);
   pthread_mutex_unlock(&context_lock);
   return CUDA_SUCCESS;
 }

@@ -54,9 +54,19 @@ static PtxModule *parse(const PtxText *unit, Error *err) {
   return NULL;
 }
 
+// What instrumentation added to a module: variables, and kernels for launches from the device.
+static bool is_added(const char *name) { return session_tools() && !strncmp(name, "__wg", 4); }
+
 // Of the variables only those are the program's that no tool added and no other module of its library has.
 static bool is_own(const Module *m, const VgpuGlobal *g) {
-  return g->size && !(g->managed && m->shares_managed) && !(session_tools() && !strncmp(g->name, "__wg", 4));
+  return g->size && !(g->managed && m->shares_managed) && !is_added(g->name);
+}
+
+VgpuKernel *module_kernel_at(Module *m, uint32_t i) {
+  VgpuKernel *k;
+  for (uint32_t at = 0; (k = vgpu_module_kernel_at(m->vgpu, at)); at++)
+    if (!is_added(vgpu_kernel_info(k)->name) && i-- == 0) return k;
+  return NULL;
 }
 
 static void register_globals(Module *m) {
@@ -307,7 +317,7 @@ CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule handle) {
   TRY(module_get(handle, &m));
   if (!count) return CUDA_ERROR_INVALID_VALUE;
   *count = 0;
-  while (vgpu_module_kernel_at(m->vgpu, *count)) ++*count;
+  while (module_kernel_at(m, *count)) ++*count;
   return CUDA_SUCCESS;
 }
 
@@ -317,7 +327,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *out, unsigned n, CUmodule handle
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   pthread_mutex_lock(&context_lock);
   VgpuKernel *k;
-  for (unsigned i = 0; i < n && (k = vgpu_module_kernel_at(m->vgpu, i)); i++) out[i] = (CUfunction)function_of(m, k);
+  for (unsigned i = 0; i < n && (k = module_kernel_at(m, i)); i++) out[i] = (CUfunction)function_of(m, k);
   pthread_mutex_unlock(&context_lock);
   return CUDA_SUCCESS;
 }

@@ -11,6 +11,9 @@ static const char deep_ptx[] = PTX_HEADER
   "LOOP: fma.rn.f32 %f1, %f2, %f3, %f1; fma.rn.f32 %f4, %f5, %f6, %f4; fma.rn.f32 %f7, %f8, %f9, %f7; fma.rn.f32 %f10, %f1, %f4, %f10;\n"
   "  add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, %r1; @%q bra LOOP;\n"
   "  add.f32 %f11, %f1, %f4; add.f32 %f12, %f7, %f10; add.f32 %f13, %f11, %f12; st.global.f32 [%a1], %f13; ret;\n}\n"
+  // a kernel that device code may launch
+  ".visible .entry taken(.param .u32 x) { ret; }\n"
+  ".visible .entry taker(.param .u64 p) { .reg .b64 %a<3>; ld.param.u64 %a1, [p]; mov.u64 %a2, taken; st.global.u64 [%a1], %a2; ret; }\n"
   ".visible .entry bounded() .maxntid 256, 1, 1 .minnctapersm 2 { ret; }\n";
 
 static void describe(CUmodule m, const char *name) {
@@ -43,8 +46,18 @@ int main(void) {
   describe(m, "bounded");
   describe(common, "add");
   describe(common, "bump");
-  unsigned count = 0;
+  describe(m, "taken");
+  describe(m, "taker");
+  unsigned count = 0, own = 0;
   OK(cuModuleGetFunctionCount(&count, common));
+  OK(cuModuleGetFunctionCount(&own, m));
+  CUfunction all[16];
+  OK(cuModuleEnumerateFunctions(all, own, m));
+  for (unsigned i = 0; i < own; i++) {
+    const char *name;
+    OK(cuFuncGetName(&name, all[i]));
+    printf("function %s\n", name);
+  }
   size_t free_bytes, total;
   OK(cuMemGetInfo_v2(&free_bytes, &total));
   printf("%u functions, %zu of %zu bytes free\n", count, free_bytes, total);
