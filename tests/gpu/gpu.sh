@@ -1,3 +1,5 @@
 #!/usr/bin/env bash
-# The programs of this folder on the real GPU: plain, and under Warpgrind on both devices.
-GPU_DEVICE=${GPU_DEVICE:-gpu} exec bash "$(dirname "$0")/identity.sh" "$@"
+# The programs of this folder on the real GPU: plain, and under Warpgrind on both devices; then with trouble around them.
+export GPU_DEVICE=${GPU_DEVICE:-gpu}
+bash "$(dirname "$0")/identity.sh" "$@"
+[ $# != 0 ] || bash "$(dirname "$0")/trouble.sh"
