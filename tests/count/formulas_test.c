@@ -200,6 +200,26 @@ static void test_plan(void) {
   str_free(&after);
 }
 
+// A function counts for the kernels and launches that are counted, whoever else calls it.
+static bool only_a(const char *name, void *user) { return !strcmp(name, "a"); }
+static void test_selection(void) {
+  char *text = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"cases.cu\"\n"
+               ".func f() { .loc 1 1 0\n ret; }\n.visible .entry a() { .loc 1 2 0\n call f; ret; }\n.visible .entry b() { .loc 1 3 0\n call f; ret; }\n";
+  Loaded l;
+  wants_kernel = only_a;
+  load(&l, &text, 1, TOOL_BIT(COUNT));
+  wants_kernel = NULL;
+  launch_counted(&l, "a", 1, 7, NULL, 0);
+  EXPECT("b has no record", instrument_kernel(&l.code, "b")->record_bytes, 0);
+  for (int i = 0; i < 600; i++) launch(&l, "b", 1, 5, NULL, 0, (WgLaunch){0});             // every row of the table of launches, twice
+  for (int i = 0; i < 600; i++) launch(&l, "a", 1, 5, NULL, 0, (WgLaunch){0});             // launches that are not selected
+  EXPECT("f", rows(&l, "f", 1).total, 7);                                                  // two kernels call it
+  EXPECT("a", rows(&l, "a", 2).total, 14);
+  launch_counted(&l, "a", 1, 1, NULL, 0);
+  EXPECT("f again", rows(&l, "f", 1).total, 8);
+  unload(&l);
+}
+
 // Two units of one program: a function of one counts for the kernel of the other.
 static void test_units(void) {
   char *units[] = {
@@ -221,7 +241,8 @@ int main(int argc, char **argv) {
   text = file.data;
   static const struct { const char *name; void (*run)(void); } tests[] = {
       {"saxpy", test_saxpy},         {"matmul", test_matmul}, {"reduce", test_reduce},         {"guards", test_guards}, {"recursion", test_recursion},
-      {"indirect", test_indirect}, {"traps", test_traps}, {"parameters", test_parameters}, {"plan", test_plan},     {"units", test_units},
+      {"indirect", test_indirect}, {"traps", test_traps}, {"parameters", test_parameters}, {"plan", test_plan},     {"selection", test_selection},
+      {"units", test_units},
   };
   for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
     int before = failures;

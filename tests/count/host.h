@@ -16,6 +16,8 @@ static inline void expect(int line, const char *what, uint64_t got, uint64_t wan
 }
 static inline void die(const char *what, const char *why) { printf("%s: %s\n", what, why); exit(1); }
 
+static bool (*wants_kernel)(const char *name, void *user);       // of what is loaded next; NULL: all
+
 static inline void load(Loaded *l, char *const *texts, uint32_t n, unsigned tools) {
   Error err = {""};
   PtxModule *units[8];
@@ -23,7 +25,7 @@ static inline void load(Loaded *l, char *const *texts, uint32_t n, unsigned tool
     units[i] = ptx_parse(texts[i], strlen(texts[i]), "case", &err);
     if (!units[i] || !ptx_verify(units[i], &err)) die("parse", err.text);
   }
-  InstrumentPlan plan = {.tools = tools};
+  InstrumentPlan plan = {.tools = tools, .wants_kernel = wants_kernel};
   if (!instrument_module(units, n, &plan, &l->code, &err)) die("instrument", err.text);
   if (getenv("SHOW")) {
     Str out = {0};
