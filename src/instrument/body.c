@@ -10,6 +10,7 @@ bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   b->before = ARENA_ARRAY(a, Code *, n);
   b->after = ARENA_ARRAY(a, Code *, n);
   b->instead = ARENA_ARRAY(a, Code *, n);
+  b->before_once = ARENA_ARRAY(a, Code *, n);
   return true;
 }
 
@@ -31,6 +32,7 @@ static const PtxInstr *instr_at(const Body *b, uint32_t i) {
 
 Code *body_entry(Body *b) { return code_at(b, &b->entry, instr_at(b, 0)); }
 Code *body_before(Body *b, uint32_t i) { return code_at(b, &b->before[i], instr_at(b, i)); }
+Code *body_before_once(Body *b, uint32_t i) { return code_at(b, &b->before_once[i], instr_at(b, i)); }
 Code *body_after(Body *b, uint32_t i) { return code_at(b, &b->after[i], instr_at(b, i)); }
 Code *body_instead(Body *b, uint32_t i) { return code_at(b, &b->instead[i], instr_at(b, i)); }
 
@@ -89,7 +91,9 @@ static void put_code(const Body *b, const Code *c, PtxStmt **at) {
 // Declarations first, then the entry code before the first instruction, then the body with what hangs at each instruction.
 static void install_stmts(Body *b) {
   PtxFunc *f = b->func;
-  PtxStmt *stmts = ARENA_ARRAY(&f->module->arena, PtxStmt, f->nstmts + b->regs.len + b->added.len + 1), *at = stmts;
+  for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_decide(b, &b->copies.data[i]);
+  uint32_t room = f->nstmts + b->regs.len + b->added.len + loop_copy_size(b) + b->copies.len + 1;
+  PtxStmt *stmts = ARENA_ARRAY(&f->module->arena, PtxStmt, room), *at = stmts;
   for (uint32_t i = 0; i < b->regs.len; i++, at++) {
     at->kind = STMT_REGS;
     at->regs.first = b->regs.data[i];
@@ -99,6 +103,9 @@ static void install_stmts(Body *b) {
   bool entered = false;
   for (uint32_t i = 0; i < f->nstmts; i++) {
     const PtxStmt *s = &f->stmts[i];
+    const LoopCopy *left = loop_copy_ends(b, i), *entered_loop = loop_copy_begins(b, i);
+    if (left) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = left->leave};
+    if (entered_loop) put_code(b, entered_loop->decide, &at);
     // A label at the very beginning may be a loop's header: the entry code stands before it.
     if (!entered && (s->kind == STMT_INSTR || (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE))) {
       put_code(b, b->entry, &at);
@@ -109,13 +116,18 @@ static void install_stmts(Body *b) {
       continue;
     }
     put_code(b, b->before[n], &at);
+    put_code(b, b->before_once[n], &at);
     if (b->instead[n]) put_code(b, b->instead[n], &at);
     else *at++ = *s;
     put_code(b, b->after[n], &at);
     n++;
   }
   if (!entered) put_code(b, b->entry, &at);
+  const LoopCopy *last = loop_copy_ends(b, f->nstmts);
+  if (last) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = last->leave};
   put_code(b, b->before[n], &at);
+  for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_install(b, &b->copies.data[i], &at);
+  CHECK(at <= stmts + room);
   f->stmts = stmts;
   f->nstmts = (uint32_t)(at - stmts);
   for (uint32_t i = 0; i < f->nstmts; i++)
@@ -134,7 +146,7 @@ static void install_stmts(Body *b) {
 bool body_close(Body *b, Error *err) {
   PtxFunc *f = b->func;
   Arena *a = &f->module->arena;
-  bool changed = b->added.len != 0;
+  bool changed = b->added.len != 0 || b->copies.len != 0;
   if (changed) {
     install_stmts(b);
     if (b->regs.len) APPEND(a, f->regs, f->nregs, b->regs.data, b->regs.len);
@@ -145,6 +157,7 @@ bool body_close(Body *b, Error *err) {
   vec_free(&b->regs);
   vec_free(&b->labels);
   vec_free(&b->locals);
+  vec_free(&b->copies);
   ir_cfg_free(b->cfg);
   b->cfg = NULL;
 #ifdef WARPGRIND_STRESS

@@ -110,12 +110,12 @@ static PtxOperand opd_list(Code *c, PtxVar *const *vars, unsigned n) {
 
 // Lanes the guard stops go around the call: arguments are stored and the call is made by the same lanes. Never call.uni,
 // a probe runs wherever its instruction does.
-void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) {
+void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args, unsigned nargs) {
   PtxReg *guard = c->guard;
   bool negated = c->guard_negated;
   PtxLabel *over = guard ? body_label(c->body) : NULL;
-  PtxVar *vars[32];
-  CHECK(nargs == f->nparams && nargs <= ARRAY_LEN(vars) && !f->nreturns);
+  PtxVar *vars[32], *returned = NULL;
+  CHECK(nargs == f->nparams && nargs <= ARRAY_LEN(vars) && f->nreturns == (result != NULL));
   if (guard) {
     code_guard(c, guard, !negated);
     EMIT(c, "bra", opd_label(over));
@@ -130,7 +130,13 @@ void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) {
     if (wide) EMIT(c, "st.param.b64", to, args[i]);
     else EMIT(c, "st.param.b32", to, args[i]);
   }
-  EMIT(c, "call", opd_list(c, NULL, 0), (PtxOperand){.kind = OPD_FUNC, .func = f}, opd_list(c, vars, nargs));
+  if (result) {
+    returned = body_param(c->body, f->returns[0]->size == 8 ? TYPE_B64 : TYPE_B32);
+    add_stmt(c, (PtxStmt){.kind = STMT_VAR, .var = returned});
+  }
+  EMIT(c, "call", opd_list(c, &returned, result != NULL), (PtxOperand){.kind = OPD_FUNC, .func = f}, opd_list(c, vars, nargs));
+  if (result && returned->size == 8) EMIT(c, "ld.param.b64", opd_reg(result), opd_at(c, opd_var(returned), 0));
+  else if (result) EMIT(c, "ld.param.b32", opd_reg(result), opd_at(c, opd_var(returned), 0));
   add_stmt(c, (PtxStmt){.kind = STMT_SCOPE_END});
   if (guard) code_label(c, over);
   code_guard(c, guard, negated);
@@ -148,3 +154,5 @@ void code_elect(Code *c, PtxReg *lanes, PtxReg *leads, PtxReg *lower) {
   else EMIT(c, "setp.eq.u32", opd_reg(leads), opd_reg(below), opd_imm(0));
   code_guard(c, guard, negated);
 }
+
+void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) { code_call_value(c, f, NULL, args, nargs); }

@@ -39,12 +39,27 @@ typedef struct Site {
   const SitePlace *places; uint32_t nplaces;   // 0: compiled without -lineinfo
 } Site;
 
+// What a pass wants to know about a pointer parameter at each launch. The host puts it into the launch record.
+typedef enum {
+  FACT_RANGE,                              // uint64_t base, last: an access at address a is inside if a - base <= last. 0, 0: not known
+  FACT_INDEX_LIMIT,                        // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
+} InstrumentFactKind;
+typedef struct InstrumentFact {
+  InstrumentFactKind kind;
+  uint32_t record_offset;                  // where in the added parameter
+  uint32_t param, param_at;                // number of the kernel's parameter; where the pointer is in the buffer of all parameters
+  uint32_t param_offset;                   // where in that parameter
+  uint32_t bytes;                          // of one access
+  int64_t offset; uint32_t scale; bool index_signed;
+} InstrumentFact;
+
 typedef struct InstrumentedKernel {
   const char *name;
   bool instrumented;
   const char *reason;                      // why not
   uint32_t user_params, user_param_bytes;  // without ours
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
+  const InstrumentFact *facts; uint32_t nfacts;
 } InstrumentedKernel;
 
 typedef struct Instrumented {

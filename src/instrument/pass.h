@@ -20,7 +20,7 @@ typedef struct Pass {
   void (*weave)(Body *b);                  // once for each function that is instrumented
   bool (*end)(Program *p, Error *err);     // after the last; may be NULL
 } Pass;
-extern const Pass pass_none, pass_count, pass_fpcheck;
+extern const Pass pass_none, pass_memcheck, pass_count, pass_fpcheck;
 // A program that links this folder may bring one pass of its own and run it by this bit of InstrumentPlan.tools: the tests do.
 extern const Pass pass_test __attribute__((weak));
 #define TOOL_BIT_TEST (1u << 31)
@@ -64,6 +64,7 @@ bool record_add_parameters(Program *p, Error *err);
 // Loads a field of WgLaunch into a register. Valid in kernels and in functions.
 struct Code;
 void record_load(struct Code *c, PtxReg *to, unsigned offset);
+uint32_t record_reserve(Body *b, uint32_t bytes);      // room for more behind WgLaunch, 8-byte aligned: its offset; 0: no room, or not a kernel with a record
 void record_fill_slot(Body *b);            // at the entry of kernels whose functions need it
 
 // --- twins.c ---
@@ -77,6 +78,13 @@ typedef struct Code {                      // instructions to add at one place
   const PtxInstr *near;                    // whose source line it belongs to
 } Code;
 typedef struct Added { PtxStmt stmt; uint32_t next; } Added;
+typedef struct LoopCopy {                  // loop_copy.c
+  uint32_t first, end;                     // instructions of the loop
+  uint32_t from, to;                       // its statements
+  PtxReg *safe;
+  PtxLabel *start, *leave;
+  Code *decide;
+} LoopCopy;
 enum { BODY_TEMPS = 8 };
 struct Body {
   Program *program;
@@ -85,6 +93,8 @@ struct Body {
   IrCfg *cfg;
   uint32_t unit;
   Code *entry, **before, **after, **instead;   // by instruction; before[ninstrs]: the end of the body
+  Code **before_once;                      // by instruction: not in copies of the loop it is in
+  VEC(LoopCopy) copies;
   VEC(Added) added;
   VEC(PtxReg *) regs;
   VEC(PtxLabel *) labels;
@@ -95,6 +105,7 @@ bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
 bool body_close(Body *b, Error *err);      // puts everything into the function
 Code *body_entry(Body *b);                 // once for each call of the function, before its first instruction
 Code *body_before(Body *b, uint32_t i);    // all lanes that come to the instruction, whatever its guard
+Code *body_before_once(Body *b, uint32_t i);   // the same, left out where the instruction is in a copied loop
 Code *body_after(Body *b, uint32_t i);     // lanes that go on to the next instruction
 Code *body_instead(Body *b, uint32_t i);   // the instruction goes; what is emitted takes its place
 // Before everything that ends the function for a thread: ret, exit, and the end of the body. Guards are those of the instruction.
@@ -103,6 +114,15 @@ PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the fu
 PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
 PtxLabel *body_label(Body *b);
 PtxVar *body_param(Body *b, PtxType t);    // a .param variable for a call; its declaration is the caller's to emit
+
+// --- loop_copy.c: a second copy of a loop, run in its place where `safe` holds ---
+bool body_can_copy(const Body *b, uint32_t loop);
+Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe);      // where to set `safe`: once, when the loop is entered
+const LoopCopy *loop_copy_begins(const Body *b, uint32_t stmt);
+const LoopCopy *loop_copy_ends(const Body *b, uint32_t stmt);
+void loop_copy_decide(Body *b, const LoopCopy *k);
+uint32_t loop_copy_size(const Body *b);         // statements to make room for
+void loop_copy_install(Body *b, const LoopCopy *k, PtxStmt **at);
 
 // --- code.c: building instructions ---
 static inline PtxOperand opd_reg(PtxReg *r) { return (PtxOperand){.kind = OPD_REG, .reg = r}; }
@@ -127,6 +147,7 @@ void code_stmt(Code *c, PtxStmt s);
 void code_elect(Code *c, PtxReg *lanes, PtxReg *leads, PtxReg *lower);
 // A call of a function that returns nothing, for the lanes that pass the guard. Parameters are of 4 or 8 bytes.
 void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs);
+void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args, unsigned nargs);   // of one that returns 4 or 8 bytes
 
 // --- copy.c ---
 // A copy of a function in module `into`, under another name. Module-level variables must not occur in it unless it stays in its
@@ -138,7 +159,7 @@ extern const char instrument_probe_text[];
 PtxFunc *probe_function(Program *p, uint32_t unit, const char *name);      // copied into the unit when first asked for
 void probes_free(Program *p);
 // Calls wg_report: the finding `kind` at `site`. address and value: registers of 8 bytes or constants.
-void code_report(Code *c, uint32_t site, uint32_t kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra);
+void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra);
 
 // --- access.c ---
 uint32_t access_bytes(const PtxInstr *in);                 // of one thread; 0: not known before it runs

@@ -11,7 +11,7 @@
 // that started in the meantime.
 #include "instrument/pass.h"
 
-enum { ROWS = 256, ROW_SHIFT = 5, LAST_ROW = ROWS << ROW_SHIFT };
+enum { ROWS = 256, ROW_SHIFT = 6, LAST_ROW = ROWS << ROW_SHIFT };
 _Static_assert(sizeof(WgLaunch) == 1 << ROW_SHIFT, "a row holds a record");
 
 // PTX 8.1 raised the size a kernel's parameters may have, from sm_70 on. A module that is near the old limit becomes one of that
@@ -74,6 +74,29 @@ bool record_add_parameters(Program *p, Error *err) {
   return true;
 }
 
+static void grow_param(PtxVar *v, uint32_t bytes) {
+  v->size += bytes;
+  v->dims[0] = v->size;
+  v->func->param_bytes = (uint32_t)(v->param_offset + v->size);
+}
+
+uint32_t record_reserve(Body *b, uint32_t bytes) {
+  PtxVar *v = b->info->record;
+  bytes = (bytes + 7) & ~7u;
+  if (!v) return 0;
+  uint64_t end = v->param_offset + v->size + bytes;
+  if (end > make_room(b->func->module, end)) return 0;
+  uint32_t at = (uint32_t)v->size;
+  grow_param(v, bytes);
+  b->program->out->kernels[b->info->kernel].record_bytes = (uint32_t)v->size;
+  for (uint32_t i = 0; i < b->func->module->nitems; i++) {
+    const PtxItem *it = &b->func->module->items[i];
+    if (it->kind == ITEM_FUNC && it->func != b->func && it->func->is_entry && !strcmp(it->func->name, b->func->name))
+      grow_param(it->func->params[it->func->nparams - 1], bytes);
+  }
+  return at;
+}
+
 // Weak: the units of a program share one. The name carries what they contain, so that programs linked later do not.
 static PtxVar *slot_of(Program *p, uint32_t unit) {
   if (p->slot[unit]) return p->slot[unit];
@@ -82,7 +105,7 @@ static PtxVar *slot_of(Program *p, uint32_t unit) {
   for (uint32_t u = 0; u < p->nunits; u++) hash = hash * 31 + base_hash(p->units[u]->text, p->units[u]->text_len);
   PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
   *v = (PtxVar){
-      .name = arena_printf(&m->arena, "%slaunches_%016llx", p->prefix, (unsigned long long)hash), .space = SPACE_GLOBAL, .type = TYPE_B8, .align = 32,
+      .name = arena_printf(&m->arena, "%slaunches_%016llx", p->prefix, (unsigned long long)hash), .space = SPACE_GLOBAL, .type = TYPE_B8, .align = 64,
       .align_given = true, .dims = {LAST_ROW + sizeof(WgLaunch)}, .ndims = 1, .size = LAST_ROW + sizeof(WgLaunch), .linkage = LINK_WEAK, .id = m->nvars,
   };
   PtxVar **vars = ARENA_ARRAY(&m->arena, PtxVar *, m->nvars + 1);

@@ -38,7 +38,7 @@ const PtxInstr *ir_single_def(const IrDefs *d, const PtxReg *r) {
 }
 
 // A sum under construction. ok: everything met so far fits the form.
-typedef struct Sum { const IrDefs *d; const IrProvenance *p; IrAddress a; uint32_t use; bool has_base, ok; } Sum;
+typedef struct Sum { const IrDefs *d; const IrProvenance *p; IrAddress a; uint32_t use; unsigned bytes; bool has_base, ok; } Sum;   // bytes: of the address
 
 static bool is_object(IrOrigin o) { return o.kind == IR_FROM_PARAM || o.kind == IR_FROM_VAR; }
 
@@ -84,13 +84,12 @@ static void add_index(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, uin
 }
 
 static bool is_wide(const PtxInstr *in) { return ptx_has(in, MOD_WIDE); }
-static bool is_64(const PtxInstr *in) { return in->ntypes && ptx_type_size(in->types[0]) == 8; }
+static bool has_bytes(const PtxInstr *in, unsigned bytes) { return in->ntypes && ptx_type_size(in->types[0]) == bytes; }
 static bool is_signed(const PtxInstr *in) { return ptx_type_kind(in->types[0]) == KIND_SIGNED; }
 
 static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, int depth);
 
-// 32-bit arithmetic wraps where the 64-bit sum would not: its result is an index as a whole, except that nobody minds where
-// the constant of an addition is taken apart only when the addition is known not to wrap; so it is never taken apart.
+// What is widened is an index as a whole: the 32-bit arithmetic behind it may wrap where a 64-bit sum would not.
 static void add_product(Sum *s, const PtxInstr *in, uint32_t at, int64_t scale, int depth) {
   int64_t factor;
   if (!constant(s->d, &in->ops[2], &factor)) {
@@ -107,21 +106,29 @@ static bool is_param_load(const IrDefs *d, const PtxReg *r) {
   return in && in->op == OP_LD && in->space == SPACE_PARAM;
 }
 
+// A constant or an address: what makes a sum worth taking apart.
+static bool is_part(const Sum *s, const PtxOperand *o) {
+  int64_t n;
+  return o->kind == OPD_VAR || constant(s->d, o, &n) || (o->kind == OPD_REG && is_object(s->p->reg[o->reg->id]));
+}
+
 static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, int depth) {
   uint32_t at = s->d->instr[r->id];
   const PtxInstr *in = depth < DEEPEST ? ir_single_def(s->d, r) : NULL;
   IrOrigin origin = s->p->reg[r->id];
-  if (in && (is_64(in) || is_wide(in) || in->op == OP_CVT || in->op == OP_CVTA)) switch (in->op) {
+  if (in && (has_bytes(in, s->bytes) || is_wide(in) || in->op == OP_CVT || in->op == OP_CVTA)) switch (in->op) {
     case OP_MOV: if (in->ops[0].kind == OPD_REG && in->ops[1].kind != OPD_VECTOR) { add_term(s, &in->ops[1], at, scale, depth + 1); return; } break;
     case OP_CVTA:                               // what is made an address of a space is the object's address, or a sum with it
       if (in->ops[1].kind == OPD_REG && origin.kind == IR_FROM_PARAM && is_param_load(s->d, in->ops[1].reg)) break;
       add_term(s, &in->ops[1], at, scale, depth + 1);
       return;
-    case OP_ADD:
+    case OP_ADD:                                // two indices are one, their sum
+      if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
       add_term(s, &in->ops[1], at, scale, depth + 1);
       add_term(s, &in->ops[2], at, scale, depth + 1);
       return;
     case OP_SUB:
+      if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
       add_term(s, &in->ops[1], at, scale, depth + 1);
       add_term(s, &in->ops[2], at, -scale, depth + 1);
       return;
@@ -136,6 +143,7 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
       break;
     case OP_MAD: {
       int64_t factor;
+      if (s->bytes == 4 && is_wide(in)) break;
       if (ptx_has(in, MOD_HI) || !constant(s->d, &in->ops[2], &factor)) break;
       add_product(s, in, at, scale, depth + 1);
       add_term(s, &in->ops[3], at, scale, depth + 1);
@@ -143,7 +151,7 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
     }
     case OP_SHL: {
       int64_t by;
-      if (!is_64(in) || !constant(s->d, &in->ops[2], &by) || by < 0 || by > 32) break;
+      if (!has_bytes(in, s->bytes) || !constant(s->d, &in->ops[2], &by) || by < 0 || by > 32) break;
       add_term(s, &in->ops[1], at, scale * ((int64_t)1 << by), depth + 1);
       return;
     }
@@ -156,7 +164,8 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
       break;
     default: break;
   }
-  if (is_object(origin) && origin.is_pointer && scale == 1 && !s->has_base && in) {
+  bool is_start = in && (in->op == OP_CVTA || is_param_load(s->d, r));       // not an address computed from it
+  if (is_start && is_object(origin) && origin.is_pointer && scale == 1 && !s->has_base) {
     s->has_base = true;
     s->a.origin = origin;
     s->a.base = r;
@@ -181,7 +190,8 @@ IrAddress ir_address(const IrDefs *d, const IrProvenance *p, uint32_t use, const
   whole.origin = ir_access_origin(p, address);
   whole.index = address->list[0].kind == OPD_REG ? address->list[0].reg : NULL;
   whole.offset = address->imm;
-  Sum s = {.d = d, .p = p, .a = {.offset = address->imm}, .use = use, .ok = true};
+  Sum s = {.d = d, .p = p, .a = {.offset = address->imm}, .use = use, .bytes = 8, .ok = true};
+  if (whole.index) s.bytes = ptx_type_size(whole.index->type);
   add_term(&s, &address->list[0], use, 1, 0);
   s.a.taken_apart = s.ok && s.has_base;
   return s.a.taken_apart ? s.a : whole;

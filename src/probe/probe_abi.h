@@ -13,7 +13,16 @@ typedef struct WgLaunch {
   uint32_t launch;         // number of the launch in its process, from 1
   uint32_t site_base;      // what to add to a site number of the module to get the process-wide one
   uint32_t flags, reserved;
-} WgLaunch;                // 32 bytes
+  uint64_t memory;         // device address of a WgMemoryTable; 0: none
+  uint64_t spare[3];
+} WgLaunch;                // 64 bytes
+
+// Every allocation of the context at the time of the launch, by address; freed ones too until their memory is used again.
+// A table is never changed: when something was allocated or freed since, the next launch is given a new one.
+enum { WG_ACCESS_READ, WG_ACCESS_WRITE, WG_ACCESS_ATOMIC };
+enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
+typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, reserved; } WgMemoryRange;
+typedef struct WgMemoryTable { uint32_t count, reserved; } WgMemoryTable;     // WgMemoryRange[count] follow
 
 enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES = 1 << 18 };
 

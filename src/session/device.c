@@ -11,6 +11,7 @@ struct SessionDevice {
   WgChannel *channel;                      // NULL: none
   uint32_t index;                          // of the channel
   uint64_t channel_address;
+  MemoryTables tables;
   bool lost_said;
   uint64_t rows;
 };
@@ -80,6 +81,12 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   memset(record, 0, bytes);
   WgLaunch r = {.channel = d->channel_address, .counters = counters, .launch = launch, .site_base = k->piece->site_base};
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
+  if (session_tools() & TOOL_BIT(MEMCHECK)) {
+    pthread_mutex_lock(&session_lock);
+    r.memory = session_table(&d->tables, &d->ops, d->user);
+    pthread_mutex_unlock(&session_lock);
+    session_fill_facts(code, params, record);
+  }
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;
@@ -154,6 +161,7 @@ void session_device_close(SessionDevice *d, bool alive) {
   session_each_piece(alive ? collect_each : note_uncollected, d);
   if (alive) session_each_piece(free_counters, d);
   session_each_piece(forget_counters, d);
+  session_tables_free(&d->tables, &d->ops, d->user, alive);
   if (d->channel) {
     if (alive) d->ops.unmap_host(d->user, d->channel);
     session_send(EVENT_DEVICE_END, &(EventDeviceEnd){d->index, (uint64_t)d->ordinal});

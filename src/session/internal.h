@@ -65,5 +65,17 @@ uint64_t session_stack(void);                                    // id of the ca
 void session_announce_kernel(SessionKernel *k);                  // with the lock held
 void session_each_piece(void (*each)(void *user, Piece *p), void *user);        // with the lock held
 uint64_t session_now_ns(void);
+// --- ranges.c: the allocations of the process, for checks ---
+void session_ranges_add(uint64_t base, uint64_t size);
+void session_ranges_free(uint64_t base);
+bool session_ranges_find(uint64_t address, WgMemoryRange *out);
+uint64_t session_ranges_version(void);
+size_t session_ranges_table(void *to, size_t room, uint64_t *its_version);
+// --- facts.c ---
+void session_fill_facts(const InstrumentedKernel *code, const SessionParams *params, void *record);
+// --- table.c: the allocations as the device sees them ---
+typedef struct MemoryTables { struct TableChunk *chunks; uint64_t version, address; size_t bytes; bool full; } MemoryTables;
+uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);       // device address of the table of now; 0: none. With the lock held
+void session_tables_free(MemoryTables *t, const SessionDeviceOps *ops, void *user, bool alive);
 
 #endif

@@ -1,0 +1,46 @@
+// The exact test of one access against the table of all allocations.
+#include "probe/device.h"
+#include "probe/probe_abi.h"
+
+enum { OOB_READ = 1, USE_AFTER_FREE = 4 };   // channel/kinds.def; write and atomic follow the read
+
+// The last range that begins at or below the address. 0: none.
+DEVICE const WgMemoryRange *range_below(uint64_t table, uint64_t address) {
+  if (!table) return 0;
+  const WgMemoryTable *t = (const WgMemoryTable *)table;
+  const WgMemoryRange *ranges = (const WgMemoryRange *)(t + 1);
+  uint32_t low = 0, high = t->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (ranges[middle].base <= address) low = middle + 1;
+    else high = middle;
+  }
+  return low ? &ranges[low - 1] : 0;
+}
+
+uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t last);
+uint64_t wg_memory_base(uint64_t table, uint64_t address);
+uint64_t wg_memory_last(uint64_t table, uint64_t address);
+
+// 0: the access is good. Else the kind of finding. base, last: the object the address was computed from; 0: not known.
+__attribute__((noinline)) uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t last) {
+  const WgMemoryRange *r = range_below(table, address);
+  if (base) {
+    if (address - base <= last) return 0;
+    return r && r->state == WG_MEMORY_FREED && address - r->base < r->size ? USE_AFTER_FREE : OOB_READ + what;
+  }
+  if (!table) return 0;                      // nothing is known of this launch
+  if (!r || address - r->base >= r->size) return OOB_READ + what;
+  if (r->state == WG_MEMORY_FREED) return USE_AFTER_FREE;
+  return r->size - (address - r->base) >= bytes ? 0 : OOB_READ + what;
+}
+
+// The range a good address is in, for accesses of up to 32 bytes; one that holds nothing where it is too small.
+__attribute__((noinline)) uint64_t wg_memory_base(uint64_t table, uint64_t address) {
+  const WgMemoryRange *r = range_below(table, address);
+  return r && r->size >= 32 ? r->base : ~0ull;
+}
+__attribute__((noinline)) uint64_t wg_memory_last(uint64_t table, uint64_t address) {
+  const WgMemoryRange *r = range_below(table, address);
+  return r && r->size >= 32 ? r->size - 32 : 0;
+}

@@ -1,0 +1,38 @@
+// What the host knows about a kernel's pointer parameters, put into the launch record.
+#include "session/internal.h"
+
+static bool pointer_of(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer) {
+  if (p->pointers) {
+    if (!p->pointers[f->param]) return false;
+    memcpy(pointer, (const char *)p->pointers[f->param] + f->param_offset, sizeof *pointer);
+    return true;
+  }
+  if (!p->buffer || (size_t)f->param_at + sizeof *pointer > p->buffer_bytes) return false;
+  memcpy(pointer, (const char *)p->buffer + f->param_at, sizeof *pointer);
+  return true;
+}
+
+static uint32_t index_limit(const InstrumentFact *f, const WgMemoryRange *r, uint64_t pointer) {
+  int64_t before = (int64_t)(pointer - r->base) + f->offset;             // bytes of the allocation before index 0
+  int64_t room = (int64_t)r->size - before - (int64_t)f->bytes;          // … and behind its first byte, for the last access
+  if (before < 0 || room < 0) return 0;
+  uint64_t limit = (uint64_t)room / f->scale + 1, most = f->index_signed ? 1u << 31 : UINT32_MAX;
+  return (uint32_t)MIN(limit, most);
+}
+
+void session_fill_facts(const InstrumentedKernel *code, const SessionParams *params, void *record) {
+  uint64_t last_pointer = 0;
+  WgMemoryRange r = {0};
+  bool found = false;
+  for (uint32_t i = 0; i < code->nfacts; i++) {
+    const InstrumentFact *f = &code->facts[i];
+    char *at = (char *)record + f->record_offset;
+    uint64_t pointer;
+    if (!pointer_of(f, params, &pointer) || !pointer) continue;          // the record is zero: not known
+    if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
+    last_pointer = pointer;
+    if (!found) continue;
+    if (f->kind == FACT_RANGE && r.size >= f->bytes) memcpy(at, (uint64_t[]){r.base, r.size - f->bytes}, 16);
+    if (f->kind == FACT_INDEX_LIMIT) memcpy(at, &(uint32_t){index_limit(f, &r, pointer)}, 4);
+  }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# timeout: 600
+# tests/memcheck/programs/*.cu: what memcheck must find and what it must not. Each line `finds: KIND LINE COUNT` of a program is one place
+# of its report; a program without such a line must be silent. Each of them ends as it would without the tool.
+set -u
+cd "$ROOT" || exit 1
+command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
+for f in tests/memcheck/programs/*.cu; do
+  name=$(basename "$f" .cu) d=$TEST_DIR/$name
+  mkdir -p "$d"
+  # shellcheck disable=SC2046
+  nvcc -w -O3 -lineinfo -gencode arch=compute_75,code=compute_75 $(sed -n 's#^// nvcc: ##p' "$f") -o "$d/program" "$f" > "$d/nvcc" 2>&1 ||
+    { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
+  "$WARPGRIND" --device=cpu --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"; plain=$?
+  "$WARPGRIND" --device=cpu --tool=memcheck --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
+  sed -n 's#^// finds: ##p' "$f" | sort > "$d/want"
+  python3 - "$d/report.json" > "$d/got" << 'P'
+import json, sys
+for f in json.load(open(sys.argv[1]))["findings"]: print(f["kind"], f.get("line", 0), f["count"])
+P
+  sort -o "$d/got" "$d/got"
+  want=$plain; [ -s "$d/want" ] && want=99
+  if ! diff "$d/want" "$d/got" > "$d/diff"; then cat "$d/diff"; tail -n 20 "$d/err"; echo "FAIL $name: other findings"
+  elif [ $code != $want ]; then tail -n 5 "$d/err"; echo "FAIL $name: exit code $code, expected $want"
+  elif [ ! -s "$d/want" ] && ! cmp -s "$d/none.out" "$d/out"; then diff "$d/none.out" "$d/out" | head; echo "FAIL $name: other output"
+  else echo "ok $name"; fi
+done
