@@ -14,7 +14,7 @@ static void report_stores(Body *b) {
     access_address(c, at, &in->ops[0]);
     code_guard(c, in->guard, in->guard_negated);
     uint32_t site = program_site(b->program, b, in);
-    code_report(c, site, 1 + site % 7, access_bytes(in), opd_reg(at), opd_imm(site * 3), opd_imm(5));
+    code_report(c, site, opd_imm(1 + site % 7), access_bytes(in), opd_reg(at), opd_imm(site * 3), opd_imm(5));
   }
 }
 const Pass pass_test = {.weave = report_stores};
@@ -201,9 +201,38 @@ static void test_pointers(void) {
   str_free(&s);
 }
 
+// A site knows its line and where that was inlined, twice over.
+static void test_places(void) {
+  char *text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b64 %rd1;\n.loc 1 10 5\nld.param.u64 %rd1, [out];\n"
+               ".loc 1 10 5\n.loc 2 7 3, function_name $L__info_string0, inlined_at 1 10 5\n.loc 2 3 9, function_name $L__info_string1, inlined_at 2 7 3\n"
+               "st.global.u32 [%rd1], 1;\n.loc 1 11 1\nst.global.v2.u64 [%rd1+16], {%rd1, %rd1};\nret;\n}\n.file 1 \"a.cu\"\n.file 2 \"b.h\"\n"
+               ".section .debug_str\n{\n$L__info_string0:\n.b8 111,117,116,101,114,0\n$L__info_string1:\n.b8 105,110,110,101,114,0\n}\n";
+  Loaded l;
+  load(&l, &text, 1, TOOL_BIT_TEST);
+  EXPECT("sites", l.code.nsites, 2);
+  const Site *s = l.code.sites;
+  EXPECT("places", s[0].nplaces, 3);
+  static const SitePlace want[] = {{"b.h", "inner", 3, 9}, {"b.h", "outer", 7, 3}, {"a.cu", NULL, 10, 5}};
+  for (uint32_t i = 0; i < 3 && i < s[0].nplaces; i++) {
+    const SitePlace *p = &s[0].places[i];
+    EXPECT("file", strcmp(p->file ? p->file : "", want[i].file), 0);
+    EXPECT("function", strcmp(p->function ? p->function : "", want[i].function ? want[i].function : ""), 0);
+    EXPECT("line", p->line, want[i].line);
+    EXPECT("column", p->column, want[i].column);
+  }
+  EXPECT("places", s[1].nplaces, 1);
+  EXPECT("line", s[1].places[0].line, 11);
+  EXPECT("bytes", s[1].bytes, 16);
+  EXPECT("kernel", s[1].kernel, 0);
+  EXPECT("function", strcmp(s[1].function, "k"), 0);
+  EXPECT("space", s[1].space, SPACE_GLOBAL);
+  EXPECT("text", strcmp(s[1].text, "st.global.v2.u64 [%rd1+16], {%rd1, %rd1};"), 0);
+  unload(&l);
+}
+
 int main(void) {
   static const struct { const char *name; void (*run)(void); } tests[] = {
-      {"ring", test_ring}, {"full", test_full}, {"trap", test_trap}, {"pointers", test_pointers}};
+      {"ring", test_ring}, {"full", test_full}, {"trap", test_trap}, {"pointers", test_pointers}, {"places", test_places}};
   for (size_t i = 0; i < ARRAY_LEN(tests); i++) {
     int before = failures;
     tests[i].run();
