@@ -153,16 +153,6 @@ void gpu_context_collect(GpuContext *c, SessionModule *m) {
 
 // --- contexts come ---
 
-static bool is_primary(CUcontext handle, CUdevice device) {
-  unsigned flags;
-  int active = 0;
-  CUcontext primary = NULL;
-  if (gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active) return false;
-  if (gpu_real.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS) return false;
-  gpu_real.cuDevicePrimaryCtxRelease_v2(device);
-  return primary == handle;
-}
-
 static void open_session(GpuContext *c) {
   Error err = {{0}};
   Entered e = enter(c);
@@ -182,7 +172,6 @@ static GpuContext *meet(CUcontext handle) {
     gpu_real.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, c->device);
     gpu_real.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, c->device);
     c->sm = (unsigned)(major * 10 + minor);
-    c->primary = is_primary(handle, c->device);
   }
   leave(e);
   if (!ok) {
@@ -261,18 +250,15 @@ static void forget(CUcontext handle, bool gone) {
   atomic_fetch_add_explicit(&epoch, 1, memory_order_release);
 }
 
+// NULL: it is not active. It is held by somebody then, so that letting go of it again does not end it.
 static CUcontext primary_of(CUdevice device) {
-  CUcontext found = NULL;
-  uint32_t it = 0;
-  uint64_t handle;
-  void *value;
-  pthread_mutex_lock(&lock);
-  while (u64map_next(&contexts, &it, &handle, &value)) {
-    const GpuContext *c = value;
-    if (c->primary && c->device == device) found = c->handle;
-  }
-  pthread_mutex_unlock(&lock);
-  return found;
+  unsigned flags;
+  int active = 0;
+  CUcontext primary = NULL;
+  if (gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active) return NULL;
+  if (gpu_real.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS) return NULL;
+  gpu_real.cuDevicePrimaryCtxRelease_v2(device);
+  return primary;
 }
 
 // Reads all counters while the driver is still there; kernels launched after this run as the program made them.
@@ -321,33 +307,42 @@ CUresult gpu_cuGreenCtxDestroy(CUgreenCtx green) {
   return result;
 }
 
+// The last release destroys a primary context, and nobody tells which is the last: we count along. Whether a reset takes the
+// references away is not the same in all drivers, so both are counted, and what may be the last one is taken for it.
+enum { DEVICES = 256 };
+static struct { _Atomic int all, since_reset; } retained[DEVICES];
+static bool is_counted(CUdevice device) { return device >= 0 && device < DEVICES; }
+
 static CUresult reset(CUdevice device, CUresult (*real)(CUdevice)) {
   CUcontext ctx = primary_of(device);
   if (ctx) say_goodbye(ctx);
   CUresult result = real(device);
   if (ctx) forget(ctx, !refused(result));
+  if (is_counted(device)) atomic_store(&retained[device].since_reset, 0);
   return result;
 }
 
 CUresult gpu_cuDevicePrimaryCtxReset_v2(CUdevice device) { return reset(device, gpu_real.cuDevicePrimaryCtxReset_v2); }
 CUresult gpu_cuDevicePrimaryCtxReset(CUdevice device) { return reset(device, gpu_real.cuDevicePrimaryCtxReset); }
 
-// The last release destroys a primary context, and nobody tells which is the last: we count along.
-enum { DEVICES = 256 };
-static _Atomic int retained[DEVICES];
-
 CUresult gpu_cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device) {
   GPU_TRY(gpu_real.cuDevicePrimaryCtxRetain(out, device));
-  if (device >= 0 && device < DEVICES) atomic_fetch_add(&retained[device], 1);
+  if (is_counted(device)) {
+    atomic_fetch_add(&retained[device].all, 1);
+    atomic_fetch_add(&retained[device].since_reset, 1);
+  }
   return CUDA_SUCCESS;
 }
 
 static CUresult release(CUdevice device, CUresult (*real)(CUdevice)) {
-  bool last_one = device >= 0 && device < DEVICES && atomic_load(&retained[device]) == 1;
+  bool last_one = is_counted(device) && (atomic_load(&retained[device].all) == 1 || atomic_load(&retained[device].since_reset) == 1);
   CUcontext ctx = last_one ? primary_of(device) : NULL;
   if (ctx) say_goodbye(ctx);
   CUresult result = real(device);
-  if (result == CUDA_SUCCESS && device >= 0 && device < DEVICES) atomic_fetch_sub(&retained[device], 1);
+  if (result == CUDA_SUCCESS && is_counted(device)) {
+    atomic_fetch_sub(&retained[device].all, 1);
+    atomic_fetch_sub(&retained[device].since_reset, 1);
+  }
   unsigned flags;
   int active = 0;
   if (ctx) forget(ctx, gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active);

@@ -56,7 +56,6 @@ typedef struct GpuContext {
   CUcontext handle;
   CUdevice device;
   unsigned sm;                             // 90
-  bool primary;
   CUstream stream;                         // our own, non-blocking; NULL: no tool runs
   _Atomic(SessionDevice *) session;        // NULL: no tool runs, it could not be made, or the context is going. See gpu_context_use
   _Atomic int users;

@@ -36,12 +36,13 @@ static void extend_list(GpuLaunch *l, const InstrumentedKernel *code, void *reco
   l->params = list;
 }
 
-// false: parameters that the driver refuses, a buffer that is too long among them (a short one it takes: the rest is undefined).
+// false: parameters that the driver may refuse. Of a buffer that is too long or too short it thinks what it likes: NVIDIA's
+// takes a short one and leaves the rest undefined.
 static bool read_params(const GpuLaunch *l, const InstrumentedKernel *code, SessionParams *given) {
   *given = (SessionParams){l->params, NULL, 0};
   if (l->params) return !l->extra;
   if (!l->extra) return !code->user_params;
-  return read_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes <= code->user_param_bytes;
+  return read_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes == code->user_param_bytes;
 }
 
 // A record of zeros means: check nothing. Launches that were not selected get one, and those for which there is no session any more.
