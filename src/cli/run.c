@@ -146,15 +146,18 @@ static int exit_code_of(int status, const Run *r, const Options *o) {
   return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static bool check_tools(const Options *o, unsigned *tools, Error *err) {
+// Also writes the list out: "all" becomes the names.
+static bool check_tools(Options *o, Error *err) {
   const char *list = options_text(o, OPT_TOOL);
-  if (instrument_tools_parse(list, tools, err)) return true;
+  unsigned tools;
   Str names = {0};
-  str_add(&names, "none");
-  for (ToolId id = 0; id < TOOL_COUNT_; id++) str_printf(&names, ", %s", instrument_tool_name(id));
-  error_set(err, "--tool=%s: this version of Warpgrind does not have that tool. The tools are: %s.", list, names.data);
-  str_free(&names);
-  return false;
+  bool ok = instrument_tools_parse(list, &tools, err);
+  if (!ok) tools = UINT32_MAX;
+  for (ToolId id = 0; id < TOOL_COUNT_; id++)
+    if (tools >> id & 1) str_printf(&names, "%s%s", names.len ? "," : "", instrument_tool_name(id));
+  if (ok) o->text[OPT_TOOL] = names.len ? names.data : "none";         // lives as long as the options
+  else error_set(err, "--tool=%s: this version of Warpgrind does not have that tool. The tools are: none,%s.", list, names.data);
+  return ok;
 }
 
 static bool check_fp(const Options *o, Error *err) {
@@ -248,8 +251,8 @@ int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
-  unsigned tools;
-  if (!check_tools(&o, &tools, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err)) return cli_fail("%s", err.text);
+  if (!check_tools(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err))
+    return cli_fail("%s", err.text);
   int code = cli_find_program(argv[0], &path, &err);
   if (!code && (!cli_choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
   bool on_gpu = options_is(&o, OPT_DEVICE, "gpu");

@@ -108,6 +108,8 @@ check select_launches    [ "$($count --launch-skip=3 --launch-count=4 ./fake sel
 check bad_regex          [ "$(code $count --kernel='(' ./fake select)" = 125 ]
 
 # coverage
+check tools_written_out   [ "$(code $w --tool=all --json=all.json ./fake launches 1; grep -c '"tools":\[.*"count","fpcheck".*\],"coverage"' all.json)" = "0
+1" ]
 check min_coverage       [ "$(code $count --min-coverage=100 ./fake launches 3)" = 0 ]
 check min_coverage_low   [ "$(code $w --min-coverage=1 ./fake launches 3)" = 125 ]
 check min_coverage_said  has err '--min-coverage=1'

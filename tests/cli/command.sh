@@ -24,7 +24,7 @@ check unknown_option       [ "$(code "$w" --sed=1 true)" = 125 ]
 check unknown_option_guess has err 'did you mean --seed'
 check bad_number           [ "$(code "$w" --workers=many true)" = 125 ]
 check tool_not_there       [ "$(code "$w" --tool=count,nosuchtool true)" = 125 ]
-check tool_names_available grep -q 'The tools are: none, .*count' err
+check tool_names_available grep -q 'The tools are: none,.*count' err
 check unknown_tool         [ "$(code "$w" --tool=leakcheck true)" = 125 ]
 check gpu_not_there        [ "$(code "$w" --device=gpu true)" = 125 ]
 check bad_environment      [ "$(code env WARPGRIND_DEVICES=0 "$w" true)" = 125 ]
