@@ -25,9 +25,12 @@ void gpu_fault_in(GpuContext *c, CUresult result) {
   const char *name = "an error", *meaning = "unknown";
   gpu_real.cuGetErrorName(result, &name);
   gpu_real.cuGetErrorString(result, &meaning);
+  SessionKernel *kernel = atomic_load_explicit(&c->last_kernel, memory_order_relaxed);
   char text[512];
-  snprintf(text, sizeof text, "the driver reported %s (%s) for a kernel launched before this call", name, meaning);
-  session_finding(&(SessionFinding){.kind = result == CUDA_ERROR_ASSERT ? "assert" : "launch-failure", .text = text});
+  snprintf(text, sizeof text, "the driver reported %s (%s) for %s", name, meaning,
+           kernel ? "the kernel that was launched last, or one before it" : "a kernel that was launched before this call");
+  session_finding(&(SessionFinding){.kind = result == CUDA_ERROR_ASSERT ? "assert" : "launch-failure", .text = text, .kernel = kernel,
+                                    .launch = kernel ? atomic_load_explicit(&c->last_launch, memory_order_relaxed) : 0});
 }
 
 void gpu_fault(CUresult result) {

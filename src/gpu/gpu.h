@@ -60,7 +60,8 @@ typedef struct GpuContext {
   _Atomic(SessionDevice *) session;        // NULL: no tool runs, it could not be made, or the context is going. See gpu_context_use
   _Atomic int users;
   _Atomic bool faulted;                    // a kernel failed: device memory cannot be read any more
-  SessionKernel *_Atomic last_kernel;      // the last one launched
+  SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
+  _Atomic uint32_t last_launch;            // its number
 } GpuContext;
 GpuContext *gpu_context_current(void);     // of the calling thread; NULL: none is current
 GpuContext *gpu_context_of_stream(CUstream s);
@@ -95,6 +96,7 @@ typedef struct GpuLaunch {
   CUfunction function;                     // what to give the driver: these three
   void **params, **extra;
   GpuFunction *of;                         // NULL: a kernel we know nothing of
+  GpuContext *context;                     // NULL: nobody wants to know
   bool told;                               // the session has heard of it
   void *list[5]; size_t size;              // the rest is room for the added parameter
   void *heap, *record_heap;

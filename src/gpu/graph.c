@@ -210,6 +210,8 @@ static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream) {
   if (e) e->ran = true;
   pthread_mutex_unlock(&lock);
   session_graph_launch(exec, stream);
+  GpuContext *c = gpu_context_of_stream(stream);
+  if (c) atomic_store_explicit(&c->last_kernel, NULL, memory_order_relaxed);
   return result;
 }
 

@@ -45,8 +45,19 @@ static bool read_params(const GpuLaunch *l, const InstrumentedKernel *code, Sess
   return read_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes == code->user_param_bytes;
 }
 
+// Counts the launch; what was launched last is remembered for kernels that fail.
+static uint32_t tell(GpuLaunch *l) {
+  uint32_t number = session_launch(&l->event);
+  l->told = true;
+  if (l->context && !l->event.captured) {
+    atomic_store_explicit(&l->context->last_launch, number, memory_order_relaxed);
+    atomic_store_explicit(&l->context->last_kernel, l->of->kernel, memory_order_relaxed);
+  }
+  return number;
+}
+
 // A record of zeros means: check nothing. Launches that were not selected get one, and those for which there is no session any more.
-static void add_record(GpuLaunch *l, const InstrumentedKernel *code, GpuContext *c) {
+static void add_record(GpuLaunch *l, const InstrumentedKernel *code) {
   SessionParams given;
   if (!read_params(l, code, &given)) {
     l->function = l->of->handle;             // the driver says the same as without us
@@ -54,12 +65,11 @@ static void add_record(GpuLaunch *l, const InstrumentedKernel *code, GpuContext 
   }
   void *record = code->record_bytes <= sizeof l->record ? l->record : (l->record_heap = mem_alloc(code->record_bytes));
   memset(record, 0, code->record_bytes);
-  SessionDevice *device = session_launch_selected(l->of->kernel) ? gpu_context_use(c) : NULL;
+  SessionDevice *device = session_launch_selected(l->of->kernel) ? gpu_context_use(l->context) : NULL;
   if (device) {
-    uint32_t number = session_launch(&l->event);
-    l->told = true;
+    uint32_t number = tell(l);
     if (!session_device_record(device, l->of->kernel, number, &given, record)) memset(record, 0, code->record_bytes);
-    gpu_context_used(c);
+    gpu_context_used(l->context);
   }
   if (l->extra) extend_buffer(l, code, &given, record);
   else extend_list(l, code, record);
@@ -82,19 +92,19 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->extra = extra;
   l->told = false;
   l->heap = l->record_heap = NULL;
+  l->context = NULL;
   l->of = gpu_function(handle);
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   if (!l->function) l->function = gpu_function_target(l->of);
   l->event.kernel = l->of->kernel;
-  GpuContext *c = session_wants_launches() ? look_around(l, ctx) : NULL;
+  if (session_wants_launches()) l->context = look_around(l, ctx);
   const InstrumentedKernel *code = l->function == handle ? NULL : l->of->code;
-  if (c) atomic_store_explicit(&c->last_kernel, l->of->kernel, memory_order_relaxed);
-  if (code && code->record_bytes) add_record(l, code, c);
+  if (code && code->record_bytes) add_record(l, code);
 }
 
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
-  if (l->of && !l->told && result == CUDA_SUCCESS) session_launch(&l->event);
+  if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   free(l->heap);
   free(l->record_heap);
   return gpu_checked(result);
