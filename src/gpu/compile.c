@@ -21,7 +21,7 @@ static void put_fatbin(Str *out, const char *text, size_t len, const ImageEntry 
   put(out, 0, 4), put(out, ENTRY, 4), put(out, minor, 2), put(out, major, 2), put(out, like->arch, 4);
   put(out, 0, 8);
   put(out, FLAG_64BIT | FLAG_LINUX | (like->debug ? FLAG_DEBUG : 0) | (like->suffix == 'a' ? FLAG_A : like->suffix == 'f' ? FLAG_F : 0), 8);
-  put(out, 0, 16);
+  put(out, 0, 8), put(out, 0, 8);
   put(out, ENTRY + 8, 4), put(out, options_len, 4);
   str_addn(out, like->options, options_len + 1);
   pad(out);
