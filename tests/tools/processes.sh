@@ -11,7 +11,8 @@ $CC -std=gnu11 -g -O1 -Wall -Wno-unused-function -Isrc -pthread -o "$d/processes
 run() {
   local mode=$1 want=$2 launches=$3 counted=$4 code; shift 4
   rm -f "$d/json"
-  (cd "$d" && "$WARPGRIND" --device=cpu --tool=count --json="$d/json" "$@" -- ./processes "$mode") > "$d/out" 2> "$d/err"
+  # shellcheck disable=SC2086
+  (cd "$d" && "$WARPGRIND" --device=cpu --tool=count --json="$d/json" "$@" -- ./processes $mode) > "$d/out" 2> "$d/err"
   code=$?
   if [ $code != "$want" ] || ! python3 - "$d/json" "$launches" "$counted" <<'PY'
 import json, sys
@@ -26,6 +27,11 @@ PY
 lost() { grep -q 'ended before the counts of device 0 were read: they are lost' "$d/err"; }
 
 check once            run once 0 1 1
+check skip_and_count  run "once 10" 0 10 3 --launch-skip=2 --launch-count=3
+check kernel          run "once 10" 0 10 10 --kernel='^f.ll$'
+check kernel_other    run "once 10" 0 10 0 --kernel=add
+check kernel_nothing  grep -q 'NOTHING WAS CHECKED' "$d/err"
+check kernel_exclude  run "once 10" 0 10 0 --kernel-exclude=fill
 check fork_first      run fork-first 0 6 6
 check fork_after      run fork-after 0 2 2
 check exec_child      run exec-child 0 5 5
@@ -44,6 +50,26 @@ check fault_finding   grep -q '"kind":"launch-failure".*"kernel":"bad".*"block":
 check fault_kept      grep -q 'illegal global address 0x10' "$d/err"
 check fault_none      [ "$(cd "$d" && code "$WARPGRIND" --device=cpu --tool=none -- ./processes fault)" = 0 ]
 check fault_none_said grep -q 'illegal global address 0x10' "$d/err"
+
+# Faults of code with a line table have its place, inline chain included.
+if command -v nvcc > "$d/log" 2>&1; then
+  nvcc -arch=compute_75 -lineinfo -o "$d/faults" tests/tools/faults.cc -x cu 2> "$d/log" || { cat "$d/log"; echo "FAIL faults: does not compile"; }
+  fault() {
+    "$WARPGRIND" --device=cpu --tool=count --json="$d/json" -- "$d/faults" "$1" > "$d/out" 2> "$d/err"
+    [ $? = 99 ] && python3 - "$d/json" "$@" <<'PY' || { cat "$d/out" "$d/err"; return 1; }
+import json, sys
+path, mode, kind, function, line = sys.argv[1:]
+f = json.load(open(path))["findings"]
+print(f)
+sys.exit(not (len(f) == 1 and f[0]["kind"] == kind and f[0]["file"].endswith("faults.cc") and f[0]["line"] == int(line)
+              and any(function in p.get("function", "") + p.get("kernel", "") for p in [f[0]] + f[0].get("inlined_at", [])) and f[0]["stack"]))
+PY
+  }
+  at() { grep -n "LINE $1\$" tests/tools/faults.cc | cut -d: -f1; }
+  check fault_place    fault address launch-failure store "$(at address)"
+  check fault_inlined  [ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["findings"][0]["inlined_at"][0]["line"])' "$d/json")" = "$(at call)" ]
+  check fault_assert   fault assert assert check "$(at assert)"
+else echo "skip fault_place: no nvcc"; fi
 
 # Ctrl-C, and the ways of those who manage processes.
 for signal in SIGINT:130 SIGTERM:143 SIGQUIT:131; do
