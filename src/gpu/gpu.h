@@ -44,7 +44,7 @@ bool gpu_start(void **table, Error *err);
 void *gpu_real_symbol(const char *name);   // dlsym in the real driver: names that cuda/api.def does not have
 
 // --- procaddr.c ---
-void gpu_wrappers_install(void **table);   // gpu_real is filled in
+void gpu_wrappers_install(void **table, bool wrap);          // gpu_real is filled in; wrap false: only real functions
 
 // --- quiet.c: our own driver calls on a thread of the program ---
 typedef struct GpuQuiet { CUstreamCaptureMode mode; bool changed; } GpuQuiet;

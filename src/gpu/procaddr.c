@@ -53,20 +53,21 @@ static void learn_answer(const Entry *e) {
   if (gpu_real.cuGetProcAddress_v2(e->base, &real, e->since, flags, NULL) == CUDA_SUCCESS && real) learn(real, e->exported);
 }
 
-void gpu_wrappers_install(void **table) {
-  void **real = (void **)&gpu_real;
+// The table is written last and all at once: other threads call through it from then on.
+void gpu_wrappers_install(void **table, bool wrap) {
+  void **real = (void **)&gpu_real, *chosen[ARRAY_LEN(entries)];
+  memcpy(chosen, real, sizeof chosen);
   for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
     if (real[wrappers[i].index]) learn(real[wrappers[i].index], entries[wrappers[i].index].exported);
-  for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
-    if (!real[i]) continue;
-    learn(real[i], entries[i].exported);
-    table[i] = real[i];
-  }
-  for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
+  for (size_t i = 0; i < ARRAY_LEN(entries); i++)
+    if (real[i]) learn(real[i], entries[i].exported);
+  for (size_t i = 0; wrap && i < ARRAY_LEN(wrappers); i++)
     if (real[wrappers[i].index]) {
       learn_answer(&entries[wrappers[i].index]);
-      table[wrappers[i].index] = wrappers[i].ours;
+      chosen[wrappers[i].index] = wrappers[i].ours;
     }
+  for (size_t i = 0; i < ARRAY_LEN(entries); i++)
+    if (chosen[i]) __atomic_store_n(&table[i], chosen[i], __ATOMIC_RELEASE);
 }
 
 // Functions of drivers newer than cuda/api.def that we wrap: they can only be found in this way.

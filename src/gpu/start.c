@@ -39,13 +39,28 @@ static bool open_driver(const char *path, Error *err) {
   return true;
 }
 
+// What our own calls take for granted. CUDA 11 has all of it; without, everything is only passed on.
+static const char *missing_function(void) {
+#define NEEDED(name) if (!gpu_real.name) return #name
+  NEEDED(cuCtxGetCurrent); NEEDED(cuCtxSetCurrent); NEEDED(cuCtxPushCurrent_v2); NEEDED(cuCtxPopCurrent_v2); NEEDED(cuCtxGetDevice);
+  NEEDED(cuCtxSynchronize); NEEDED(cuDeviceGetAttribute); NEEDED(cuDevicePrimaryCtxGetState); NEEDED(cuDevicePrimaryCtxRetain);
+  NEEDED(cuDevicePrimaryCtxRelease_v2); NEEDED(cuGetErrorName); NEEDED(cuGetErrorString); NEEDED(cuMemAlloc_v2); NEEDED(cuMemFree_v2);
+  NEEDED(cuMemHostRegister_v2); NEEDED(cuMemHostUnregister); NEEDED(cuMemHostGetDevicePointer_v2); NEEDED(cuMemsetD8Async);
+  NEEDED(cuMemcpyDtoHAsync_v2); NEEDED(cuStreamCreate); NEEDED(cuStreamSynchronize); NEEDED(cuModuleLoadDataEx); NEEDED(cuModuleGetFunction);
+  NEEDED(cuModuleUnload); NEEDED(cuDeviceGet);
+#undef NEEDED
+  return NULL;
+}
+
 bool gpu_start(void **table, Error *err) {
   Str path = {0};
   bool ok = gpu_find_driver(&path, err) && open_driver(path.data, err);
   if (ok) {
     void **real = (void **)&gpu_real;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) real[i] = dlsym(handle, names[i]);
-    gpu_wrappers_install(table);
+    const char *missing = missing_function();
+    if (missing) log_line("%s is too old to work with (it has no %s): kernels run unchanged and unchecked", path.data, missing);
+    gpu_wrappers_install(table, !missing);
     int version = 0;
     if (gpu_real.cuDriverGetVersion) gpu_real.cuDriverGetVersion(&version);
     log_verbose("real driver: %s, CUDA %d.%d", path.data, version / 1000, version % 1000 / 10);

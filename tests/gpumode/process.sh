@@ -40,6 +40,7 @@ said() { "$WARPGRIND" "$@" > "$dir/out" 2> "$dir/err"; echo $?; }
 export WARPGRIND_REAL_DRIVER
 WARPGRIND_REAL_DRIVER=$dir/small_driver.so
 one missing none 'cuCtxGetCurrent: this driver has no such function' missing
+one too_old none 'small_driver.so is too old to work with (it has no cuCtxGetCurrent)' missing
 standin=$BUILD/tests/libcuda-standin.so
 WARPGRIND_REAL_DRIVER=$dir/nothing.so
 check no_file test "$(said --device=gpu -- true)" = 125
