@@ -148,22 +148,28 @@ static bool ask_apart(const char *path, Answer *a, Error *err) {
 // --- a good answer that took its time is kept until the machine or the driver changes ---
 enum { QUICK_MS = 10 };
 
+// The folder is that of gpu/cache.c.
+static bool cache_folder(Str *out) {
+  const char *own = getenv("WARPGRIND_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  if (own) str_add(out, own);
+  else if (xdg && *xdg) str_printf(out, "%s/warpgrind", xdg);
+  else if (home && *home) str_printf(out, "%s/.cache/warpgrind", home);
+  return out->len != 0;
+}
+
 static bool answer_name(const char *path, Str *name) {
   Str key = {0}, boot = {0};
   struct stat st;
-  const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME"), *visible = getenv("CUDA_VISIBLE_DEVICES");
-  if (stat(path, &st) != 0 || !file_read("/proc/sys/kernel/random/boot_id", &boot, NULL) || (!(cache && *cache) && !(home && *home))) {
-    str_free(&boot);
-    return false;
+  const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+  bool ok = stat(path, &st) == 0 && file_read("/proc/sys/kernel/random/boot_id", &boot, NULL) && cache_folder(name);
+  if (ok) {
+    str_printf(&key, WARPGRIND_VERSION "\n%s\n%lld.%lld %lld %u\n%s\n%s", path, (long long)st.st_mtim.tv_sec, (long long)st.st_mtim.tv_nsec,
+               (long long)st.st_ino, (unsigned)geteuid(), boot.data, visible ? visible : "all");
+    str_printf(name, "/device-%016llx", (unsigned long long)base_hash(key.data, key.len));
   }
-  str_printf(&key, WARPGRIND_VERSION "\n%s\n%lld.%lld %lld %u\n%s\n%s", path, (long long)st.st_mtim.tv_sec, (long long)st.st_mtim.tv_nsec,
-             (long long)st.st_ino, (unsigned)geteuid(), boot.data, visible ? visible : "all");
-  if (cache && *cache) str_add(name, cache);
-  else str_printf(name, "%s/.cache", home);
-  str_printf(name, "/warpgrind/device-%016llx", (unsigned long long)base_hash(key.data, key.len));
   str_free(&key);
   str_free(&boot);
-  return true;
+  return ok;
 }
 
 static bool recall(const char *name, Answer *a) {
@@ -176,27 +182,24 @@ static bool recall(const char *name, Answer *a) {
 
 // Nothing is said where it cannot be kept: the next run asks again.
 static void keep(const char *name, const Answer *a) {
-  Str folder = {0};
-  str_addn(&folder, name, (size_t)(strrchr(name, '/') - name));
-  char *last = strrchr(folder.data, '/');
-  *last = 0;
-  mkdir(folder.data, 0777);
-  *last = '/';
-  mkdir(folder.data, 0777);
   Str file = {0};
   str_printf(&file, "%s.%d", name, (int)getpid());
+  for (char *p = file.data; (p = strchr(p + 1, '/'));) {
+    *p = 0;
+    mkdir(file.data, 0700);
+    *p = '/';
+  }
   if (file_write(file.data, a, sizeof *a, NULL)) rename(file.data, name);
   str_free(&file);
-  str_free(&folder);
 }
 
 static bool driver_answers(const char *path, Answer *a, Error *err) {
   Str name = {0};
   double start = now_ms();
-  bool kept = answer_name(path, &name) && recall(name.data, a);
+  bool named = answer_name(path, &name), kept = named && recall(name.data, a);
   if (!kept) {
     if (!ask_apart(path, a, err)) return false;
-    if (!a->problem[0] && name.data && a->load_ms + a->init_ms > QUICK_MS) keep(name.data, a);
+    if (!a->problem[0] && named && a->load_ms + a->init_ms > QUICK_MS) keep(name.data, a);
   }
   if (!a->problem[0]) {
     str_printf(&why, "real driver: %s, CUDA %d.%d, %d device%s, device 0 is %s, compute capability %d.%d\n", path, a->version / 1000,

@@ -26,7 +26,7 @@ check bad_number           [ "$(code "$w" --workers=many true)" = 125 ]
 check tool_not_there       [ "$(code "$w" --tool=count,nosuchtool true)" = 125 ]
 check tool_names_available grep -q 'The tools are: none,.*count' err
 check unknown_tool         [ "$(code "$w" --tool=leakcheck true)" = 125 ]
-check gpu_not_there        [ "$(code "$w" --device=gpu true)" = 125 ]
+check gpu_not_there        [ "$(WARPGRIND_REAL_DRIVER=$TEST_DIR/none.so code "$w" --device=gpu true)" = 125 ]
 check bad_environment      [ "$(code env WARPGRIND_DEVICES=0 "$w" true)" = 125 ]
 check environment_named    has err 'WARPGRIND_DEVICES'
 check option_with_space    [ "$(code "$w" --workers 1 --tool none true)" = 0 ]

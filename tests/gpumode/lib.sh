@@ -1,7 +1,7 @@
 # For the tests of GPU mode on a machine without a GPU: the stand-in is the real driver.
 . tests/lib/steps.sh
 WARPGRIND_REAL_DRIVER=$BUILD/tests/libcuda-standin.so
-export WARPGRIND_REAL_DRIVER TEST_DEVICE=gpu
+export WARPGRIND_REAL_DRIVER TEST_DEVICE=gpu WARPGRIND_CACHE_DIR=$TEST_DIR/cache
 flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$WARPGRIND_REAL_DRIVER" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
 
 # every_test STEP FILE…: each as it would run on the virtual device, but through the driver proxy

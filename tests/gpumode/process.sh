@@ -8,7 +8,6 @@ flags=(-std=gnu11 -g -O1 -Wall -Isrc -Itests/driver -pthread -L"$BUILD/lib" -l:l
 $CC -o "$dir/program" tests/gpumode/process/program.c "${flags[@]}" || exit 1
 $CC -fPIC -shared -o "$dir/plugin.so" tests/gpumode/process/plugin.c "${flags[@]}" || exit 1
 $CC -fPIC -shared -o "$dir/small_driver.so" tests/gpumode/process/small_driver.c || exit 1
-export XDG_CACHE_HOME=$dir/cache
 
 # one NAME TOOL 'text that must be in the report' WORD…: the program passes its own checks, and the report says this
 one() {
@@ -60,3 +59,14 @@ mkdir -p "$dir/folder" && cp "$dir/small_driver.so" "$dir/folder/libcuda.so.1"
 # Warpgrind's own library is passed over on the way.
 check by_search test "$(LD_LIBRARY_PATH=$BUILD/lib:$dir/folder said --device=gpu -v -- true)" = 0
 check by_search_which has "$dir/err" "real driver: $dir/folder/libcuda.so.1, CUDA 4.0"
+
+# A driver that takes its time is asked once.
+$CC -fPIC -shared -DSLOW -o "$dir/folder/libcuda.so.1" tests/gpumode/process/small_driver.c || exit 1
+check slow_first test "$(LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
+check slow_first_asks has "$dir/err" 'asking it took'
+check slow_again test "$(LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
+check slow_again_knows has "$dir/err" 'its answer was known from an earlier run'
+check slow_other_devices test "$(CUDA_VISIBLE_DEVICES=0 LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
+check slow_other_devices_asks has "$dir/err" 'asking it took'
+check slow_no_cache test "$(WARPGRIND_CACHE_DIR='' LD_LIBRARY_PATH=$dir/folder said --device=gpu -v -- true)" = 0
+check slow_no_cache_asks has "$dir/err" 'asking it took'
