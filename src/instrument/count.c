@@ -15,13 +15,18 @@ static void prepare(Counting *w) {
   Code *c = body_entry(b);
   w->counters = body_reg(b, TYPE_B64);
   w->lower = body_reg(b, TYPE_B32);
-  PtxReg *replica = body_temp(b, TYPE_B32, 0), *off = body_temp(b, TYPE_PRED, 0), *offset = body_temp(b, TYPE_B64, 0);
+  PtxReg *replica = body_temp(b, TYPE_B32, 0), *one = body_temp(b, TYPE_B32, 1), *off = body_temp(b, TYPE_PRED, 0), *offset = body_temp(b, TYPE_B64, 0);
   record_load(c, w->counters, offsetof(WgLaunch, counters));
   EMIT(c, "mov.u32", opd_reg(w->lower), opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
   EMIT(c, "setp.eq.u64", opd_reg(off), opd_reg(w->counters), opd_imm(0));
   EMIT(c, "selp.b32", opd_reg(w->lower), opd_imm(-1), opd_reg(w->lower), opd_reg(off));
+  // ptxas adds up atomics of a warp to one address before it makes them; here one lane does it for all already. So it must not
+  // see that the address is the same for all: it does not know that the number of bits in %lanemask_eq is 1.
+  EMIT(c, "mov.u32", opd_reg(one), opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
+  EMIT(c, "popc.b32", opd_reg(one), opd_reg(one));
   EMIT(c, "mov.u32", opd_reg(replica), opd_sreg(SREG_SMID, SEL_NONE));
   vec_push(&w->count->masks, &EMIT(c, "and.b32", opd_reg(replica), opd_reg(replica), opd_imm(0))->ops[2]);
+  EMIT(c, "mul.lo.u32", opd_reg(replica), opd_reg(replica), opd_reg(one));
   vec_push(&w->count->strides, &EMIT(c, "mul.wide.u32", opd_reg(offset), opd_reg(replica), opd_imm(0))->ops[2]);
   EMIT(c, "add.u64", opd_reg(w->counters), opd_reg(w->counters), opd_reg(offset));
 }
@@ -35,13 +40,26 @@ static void add_lanes(Counting *w, uint32_t block, Code *c, uint32_t threads, ui
   code_guard(c, NULL, false);
   EMIT(c, "popc.b32", opd_reg(lanes), opd_reg(lanes));
   EMIT(c, "cvt.u64.u32", opd_reg(n), opd_reg(lanes));
-  code_guard(c, leads, false);
-  const struct { uint32_t counter; PtxOperand by; } adds[] = {{threads, opd_reg(n)}, {warps, opd_imm(1)}};
+  struct { uint32_t counter; PtxOperand by; PtxReg *kept; } adds[] = {{threads, opd_reg(n), NULL}, {warps, opd_imm(1), NULL}};
+  unsigned in_memory = 0;
   for (size_t i = 0; i < ARRAY_LEN(adds); i++) {
-    PtxReg *kept = adds[i].counter == COUNT_NONE ? NULL : count_loops_register(w, block, adds[i].counter);
-    if (kept) EMIT(c, "add.u64", opd_reg(kept), opd_reg(kept), adds[i].by);
+    if (adds[i].counter == COUNT_NONE) continue;
+    adds[i].kept = count_loops_register(w, block, adds[i].counter);
+    in_memory += !adds[i].kept;
+  }
+  // One way around both atomics: ptxas makes a branch around each that has a guard.
+  PtxLabel *over = in_memory > 1 ? body_label(b) : NULL;
+  code_guard(c, leads, over != NULL);
+  if (over) {
+    EMIT(c, "bra", opd_label(over));
+    code_guard(c, NULL, false);
+  }
+  for (size_t i = 0; i < ARRAY_LEN(adds); i++) {
+    if (adds[i].kept) EMIT(c, "add.u64", opd_reg(adds[i].kept), opd_reg(adds[i].kept), adds[i].by);
     else if (adds[i].counter != COUNT_NONE) EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), adds[i].counter * 8ll), adds[i].by);
   }
+  if (over) code_label(c, over);
+  code_guard(c, NULL, false);
 }
 
 // --- the table ---

@@ -203,7 +203,7 @@ static void test_pointers(void) {
 
 // A site knows its line and where that was inlined, twice over.
 static void test_places(void) {
-  char *text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b64 %rd1;\n.loc 1 10 5\nld.param.u64 %rd1, [out];\n"
+  char *text = ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b64 %rd1;\n.loc 1 10 5\nld.param.u64 %rd1, [out];\n"
                ".loc 1 10 5\n.loc 2 7 3, function_name $L__info_string0, inlined_at 1 10 5\n.loc 2 3 9, function_name $L__info_string1, inlined_at 2 7 3\n"
                "st.global.u32 [%rd1], 1;\n.loc 1 11 1\nst.global.v2.u64 [%rd1+16], {%rd1, %rd1};\nret;\n}\n.file 1 \"a.cu\"\n.file 2 \"b.h\"\n"
                ".section .debug_str\n{\n$L__info_string0:\n.b8 111,117,116,101,114,0\n$L__info_string1:\n.b8 105,110,110,101,114,0\n}\n";
