@@ -77,7 +77,8 @@ check removed grep -qx 'library ? library.so+' "$d/frames"
 
 # C++ names.
 if [ -e tests/where/names.cc ] && command -v "${CXX:-g++}" > "$d/log" 2>&1; then
-  ${CXX:-g++} -g -O1 -o "$d/names" tests/where/names.cc "$d/libcapture.so" -Wl,-rpath,"$d" && rm -f "$d/stacks" && "$d/names" "$d/stacks" &&
+  # shellcheck disable=SC2086
+  ${CXX:-g++} -g -O1 $san -o "$d/names" tests/where/names.cc "$d/libcapture.so" -Wl,-rpath,"$d" && rm -f "$d/stacks" && "$d/names" "$d/stacks" &&
     "$d/symbolize" "$d/stacks" > "$d/frames"
   check names grep -q '^names void .*outer::call<int>(char const\*, int)' "$d/frames"
 fi
