@@ -114,8 +114,10 @@ static void *synchronize(void *user) {
   return NULL;
 }
 
-bool gpu_context_settle(GpuContext *c) {
-  enum { PATIENCE_S = 2 };
+enum { PATIENCE_S = 2 };
+
+// For drivers that cannot record an event for a whole context: a thread that waits, and may go on waiting without us.
+static bool wait_in_thread(GpuContext *c, CUresult *result) {
   Settle *s = mem_alloc(sizeof *s);
   pthread_t thread;
   pthread_condattr_t clock;
@@ -136,8 +138,31 @@ bool gpu_context_settle(GpuContext *c) {
   pthread_mutex_lock(&s->lock);
   while (!s->finished && pthread_cond_timedwait(&s->done, &s->lock, &until) != ETIMEDOUT) continue;
   bool finished = s->finished;
-  CUresult result = s->result;
+  *result = s->result;
   let_go(s);
+  return finished;
+}
+
+static bool wait_for_event(GpuContext *c, CUresult *result) {
+  struct timespec pause = {0, 20000}, now, start;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  while ((*result = gpu_real.cuEventQuery(c->event)) == CUDA_ERROR_NOT_READY) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - start.tv_sec > PATIENCE_S) return false;
+    nanosleep(&pause, NULL);
+    pause.tv_nsec = MIN(pause.tv_nsec * 2, 5000000);
+  }
+  return true;
+}
+
+bool gpu_context_settle(GpuContext *c) {
+  CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+  bool finished = false;
+  Entered e = enter(c);
+  bool recorded = e.ok && c->event && gpu_real.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
+  if (recorded) finished = wait_for_event(c, &result);
+  leave(e);
+  if (!recorded) finished = wait_in_thread(c, &result);
   if (!finished) log_line("kernels are still running: what they have not counted yet is not in the report");
   if (finished && result != CUDA_SUCCESS) gpu_fault_in(c, result);
   return finished && result == CUDA_SUCCESS;
@@ -157,6 +182,7 @@ static void open_session(GpuContext *c) {
   Error err = {{0}};
   Entered e = enter(c);
   if (gpu_real.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) c->stream = NULL;
+  if (!gpu_real.cuCtxRecordEvent || gpu_real.cuEventCreate(&c->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) c->event = NULL;
   leave(e);
   atomic_store(&c->session, session_device_open(&ops, c, c->device, &err));
 }

@@ -57,6 +57,7 @@ typedef struct GpuContext {
   CUdevice device;
   unsigned sm;                             // 90
   CUstream stream;                         // our own, non-blocking; NULL: no tool runs
+  CUevent event;                           // for all of the context's work; NULL: no tool runs, or the driver cannot do that
   _Atomic(SessionDevice *) session;        // NULL: no tool runs, it could not be made, or the context is going. See gpu_context_use
   _Atomic int users;
   _Atomic bool faulted;                    // a kernel failed: device memory cannot be read any more
