@@ -46,10 +46,11 @@ static bool map_host(void *user, void *p, size_t size, uint64_t *device_address)
   return ok;
 }
 
-// At the end of the process it is left to the driver: a kernel may still be running, and this would wait for it.
+// At the end of the process, and where kernels are still running, it is left to the driver: this would wait for them.
 static void unmap_host(void *user, void *p) {
-  if (ending) return;
-  Entered e = enter(user);
+  GpuContext *c = user;
+  if (ending || !c->settled) return;
+  Entered e = enter(c);
   if (e.ok) gpu_real.cuMemHostUnregister(p);
   leave(e);
 }
@@ -67,12 +68,8 @@ static uint64_t alloc(void *user, size_t size) {
   return p;
 }
 
-static void free_memory(void *user, uint64_t p) {
-  if (ending) return;
-  Entered e = enter(user);
-  if (e.ok) gpu_real.cuMemFree_v2(p);
-  leave(e);
-}
+// Only asked for when the context goes, and with it goes its memory; cuMemFree would wait for every kernel.
+static void free_memory(void *user, uint64_t p) {}
 
 static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
   GpuContext *c = user;
@@ -245,7 +242,8 @@ static void close_session(GpuContext *c) {
   SessionDevice *session = atomic_exchange(&c->session, NULL);
   if (!session) return;
   while (atomic_load(&c->users)) sched_yield();            // launches that are filling in their record
-  session_device_close(session, gpu_context_settle(c) || !atomic_load(&c->faulted));
+  c->settled = gpu_context_settle(c);
+  session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }
 
 // Pairs of these stand around every use of the session's device.

@@ -60,6 +60,7 @@ typedef struct GpuContext {
   CUevent event;                           // for all of the context's work; NULL: no tool runs, or the driver cannot do that
   _Atomic(SessionDevice *) session;        // NULL: no tool runs, it could not be made, or the context is going. See gpu_context_use
   _Atomic int users;
+  bool settled;                            // when it went, all its work had ended
   _Atomic bool faulted;                    // a kernel failed: device memory cannot be read any more
   SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;            // its number
