@@ -12,7 +12,7 @@
 #include "base/base.h"
 
 // --- mode.c ---
-bool preload_on_gpu(void);                     // asks the environment; tests/gpumode/standin.c has another answer
+bool preload_on_gpu(void);                     // WARPGRIND_DEVICE=gpu in the environment
 
 // --- table.c ---
 extern const char *const preload_names[];      // in the order of the table
