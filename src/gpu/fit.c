@@ -57,6 +57,21 @@ static void limit_registers(PtxModule *m, PtxFunc *f, unsigned limit) {
   f->maxnreg = limit;
 }
 
+// Checks are rarely reached code with calls in it, for which the compiler would take registers from all of the kernel, and fewer
+// threads would run at a time (measured: GEMM of PolyBench with twice the registers took twice as long). So it gets as many as the
+// original has, and keeps what does not fit in local memory.
+void gpu_fit_registers(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n) {
+  for (uint32_t i = 0; i < p->nkernels; i++) {
+    Needs original;
+    if (!kernel_needs(m->module, m->library, p->kernels[i], &original) || original.regs <= 0) continue;
+    unsigned limit = MAX(round_up((unsigned)original.regs, REGISTER_STEP), (unsigned)REGISTERS_NOBODY_MISSES);
+    for (uint32_t u = 0; u < n; u++) {
+      PtxFunc *f = ptx_find_func(units[u], p->kernels[i]);
+      if (f && !f->is_declaration && limit < 255) limit_registers(units[u], f, limit);
+    }
+  }
+}
+
 bool gpu_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, bool *try_again, Error *err) {
   const GpuLoaded *l = &p->loaded;
   bool keep_occupancy = may_wait(units, n), fit = true;
@@ -65,6 +80,7 @@ bool gpu_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, bool *try
     Needs original, ours;
     if (!kernel_needs(m->module, m->library, p->kernels[i], &original)) continue;      // never launched then
     if (!kernel_needs(l->module, l->library, p->kernels[i], &ours)) return error_set(err, "the driver does not find %s in the code with checks", p->kernels[i]);
+    log_verbose("kernel %s: %d registers, %d without checks; blocks of up to %d threads, %d without", p->kernels[i], ours.regs, original.regs, ours.threads, original.threads);
     if (ours.shared > original.shared) return error_set(err, "with checks it needs %d bytes of shared memory instead of %d", ours.shared, original.shared);
     unsigned limit = register_limit(&original, &ours, keep_occupancy);
     if (!limit) continue;

@@ -74,7 +74,7 @@ GpuHash gpu_cache_seed(void);              // Warpgrind's version and build, dri
 
 // --- compile.c ---
 typedef struct GpuLoaded { CUmodule module; CUlibrary library; GpuJit jit; } GpuLoaded;      // one of the two handles
-typedef struct GpuTexts { VEC(Str) units; } GpuTexts;
+typedef struct GpuTexts { VEC(Str) units; bool has_key; GpuHash key; } GpuTexts;            // key: what they were made from; else their content
 // From the PTX of a piece to the PTX that runs. *out is only filled when tools run.
 bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code, const GpuJit *jit, unsigned sm, PtxModule **units,
               Instrumented *out, Error *err);
@@ -134,6 +134,7 @@ unsigned gpu_device_sm(void);              // of the current context, else of th
 
 // --- fit.c ---
 // true: all kernels of the piece fit. Else err says why not, and *try_again whether registers were limited in the units.
+void gpu_fit_registers(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n);   // before compiling: as many as the original has
 bool gpu_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, bool *try_again, Error *err);
 
 // --- variables.c: the session hears of variables as of other memory ---

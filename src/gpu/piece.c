@@ -244,13 +244,14 @@ static bool load_usable(GpuModule *m, GpuPiece *p, const GpuTexts *t, const char
 static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
   Str blob = {0};
   Error err;
-  if (session_tools() || is_linked(m) || m->jit.has_symbols || !gpu_cache_get(piece_key(m, p->index), "ptx", &blob)) return false;
-  bool ok = gpu_load_blob(blob.data, blob.len, &m->jit, m->library != NULL, name, &p->loaded, &err);
+  const char *kind = is_linked(m) ? "cubin" : "ptx";
+  if (session_tools() || m->jit.has_symbols || !gpu_cache_get(piece_key(m, p->index), kind, &blob)) return false;
+  bool ok = gpu_load_blob(blob.data, blob.len, is_linked(m) ? &(GpuJit){0} : &m->jit, m->library != NULL, name, &p->loaded, &err);
   if (ok && !is_usable(p, &p->loaded, name, &err)) {
     gpu_unload(&p->loaded);
     ok = false;
   }
-  if (!ok) gpu_cache_drop(piece_key(m, p->index), "ptx");
+  if (!ok) gpu_cache_drop(piece_key(m, p->index), kind);
   str_free(&blob);
   return ok;
 }
@@ -272,8 +273,9 @@ static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **
 
 // Compiled with what the original admits; a second try has a limit on registers.
 static bool compile(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, const char *name, Error *err) {
+  if (session_tools()) gpu_fit_registers(m, p, units, n);
   for (int attempt = 0; attempt < 2; attempt++) {
-    GpuTexts t = {0};
+    GpuTexts t = {.has_key = !session_tools(), .key = piece_key(m, p->index)};
     bool try_again = false;
     gpu_emit_print(units, n, &t);
     bool ok = load_usable(m, p, &t, name, err);
