@@ -62,6 +62,7 @@ static void weave_as_planned(FpCheck *k) {
 static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
   FpCheck k = {.body = b, .kinds = b->program->plan->fp_kinds ? b->program->plan->fp_kinds : WG_FP_ALL};
+  k.follow = b->program->plan->fp_flow;
   k.flow = fp_flow_build(b);
   k.fired = body_reg(b, TYPE_PRED);
   k.matrix_operand = body_reg(b, TYPE_B32);

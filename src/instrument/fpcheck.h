@@ -42,7 +42,7 @@ bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan
 bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x);
 
 // --- fpcheck_emit.c: tests and the slow path ---
-typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK } FpItemKind;
+typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK, FP_ITEM_FLOW } FpItemKind;
 enum { FP_CONDITIONS = 6 };
 typedef struct FpItem {                    // one instruction whose values are looked at in the slow path
   FpItemKind kind;
@@ -56,6 +56,7 @@ typedef struct FpCheck {                   // one function
   Body *body;
   FpFlow *flow;
   unsigned kinds;
+  bool follow;                             // --fp-flow
   PtxReg *fired;                           // some test of the group at hand was positive
   PtxReg *matrix_operand;
   bool open;                               // the group has a test already
@@ -91,7 +92,11 @@ void fp_clone_begin(FpCheck *k);           // what is woven from now on goes int
 void fp_clone_end(FpCheck *k);
 PtxLabel *fp_clone_label(const FpCheck *k);
 
+// --- fpcheck_follow.c: --fp-flow ---
+bool fp_check_flow(FpCheck *k, uint32_t i);
+
 // --- fpcheck_full.c, fpcheck_fast.c ---
+void fp_save_overwritten(FpCheck *k, uint32_t i, FpOperation *o);        // operands that the instruction overwrites are copied before it
 void fp_weave_full(FpCheck *k);
 void fp_weave_fast(FpCheck *k);
 

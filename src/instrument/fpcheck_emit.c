@@ -181,6 +181,7 @@ static uint32_t sites_of(FpCheck *k, uint32_t instr, unsigned format, char use, 
   if (!known) {
     known = b->program->sites.len + 1;
     strmap_put(&k->sites, arena_strdup(&b->cfg->arena, key.data), (void *)(uintptr_t)known);
+    if (use == 'r' && k->follow) program_site(b->program, b, in);
     for (unsigned rest = kinds; rest; rest &= rest - 1) program_site(b->program, b, in);
   }
   str_free(&key);
@@ -249,7 +250,7 @@ static void call_result(FpCheck *k, Code *c, const FpItem *item, uint32_t site, 
   if (o->halves_from_two) in[0] = o->operands[half ? 0 : 1], types[1].format = 0, n = 1;
   bool wide = o->result.format == WG_FP_F64;
   for (unsigned i = 0; i < n; i++) wide |= types[i].format == WG_FP_F64;
-  uint32_t what = WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op, k->kinds, o->ftz);
+  uint32_t what = WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op, k->kinds, o->ftz) | (k->follow ? WG_FP_WHAT_FLOW : 0);
   PtxOperand args[8];
   args[4] = bits_of(k, c, &item->result, o->result, half, wide, 0);
   for (unsigned i = 0; i < FP_OPERANDS; i++) args[5 + i] = i < n && types[i].format ? bits_of(k, c, in[i], types[i], half, wide, i + 1) : opd_imm(0);
@@ -328,6 +329,21 @@ static void call_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
   }
 }
 
+// Every operand that may be exceptional, with the result if there is one of the same shape.
+static void call_flow(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
+  const FpOperation *o = &item->operation;
+  for (unsigned n = 0; n < o->n; n++)
+    for (unsigned half = 0; half <= o->types[n].packed; half++) {
+      bool has_result = o->result.format && o->result.packed == o->types[n].packed;
+      PtxOperand value = bits_of(k, c, o->operands[n], o->types[n], half, true, 0), result = opd_imm(0);
+      if (has_result) result = bits_of(k, c, &item->result, o->result, half, true, 1);
+      Head h = head_of(k, c, site);
+      uint32_t what = WG_FP_WHAT(has_result ? o->result.format : 0, o->types[n].format, 0, 0, o->op, 0, 0);
+      const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), value, result};
+      code_call(c, probe(k, "wg_fp_flow"), args, ARRAY_LEN(args));
+    }
+}
+
 static void look_closely(FpCheck *k, Code *c, const FpItem *item) {
   const FpOperation *o = &item->operation;
   PtxLabel *over = item->nconditions ? body_label(k->body) : NULL;
@@ -338,6 +354,7 @@ static void look_closely(FpCheck *k, Code *c, const FpItem *item) {
     code_guard(c, NULL, false);
   }
   if (item->kind == FP_ITEM_SINK) call_sink(k, c, item, sites_of(k, item->instr, o->types[0].format, 'k', 1));
+  else if (item->kind == FP_ITEM_FLOW) call_flow(k, c, item, sites_of(k, item->instr, o->types[0].format, o->op == WG_FP_STORED ? 'm' : 'v', 1));
   else if (item->kind == FP_ITEM_COMPARE) call_compare(k, c, item, sites_of(k, item->instr, o->types[0].format, 'c', 1));
   else if (o->op == WG_FP_SATURATE) call_saturated(k, c, item, sites_of(k, item->instr, WG_FP_NONE, 's', 1));
   else {

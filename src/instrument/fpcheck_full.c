@@ -23,7 +23,7 @@ static PtxOperand *copy_operand(FpCheck *k, uint32_t i, const PtxOperand *o, FpT
   return copy;
 }
 
-static void save_overwritten(FpCheck *k, uint32_t i, FpOperation *o) {
+void fp_save_overwritten(FpCheck *k, uint32_t i, FpOperation *o) {
   const PtxReg *d = written(k->body->cfg->instrs[i]);
   PtxOperand *copy = NULL;
   for (unsigned n = 0; n < o->n; n++) {
@@ -49,7 +49,7 @@ static bool check_result(FpCheck *k, uint32_t i) {
   for (unsigned n = 0; n < o->n; n++)
     if (!usable(o->operands[n])) return false;
   add_guard(&item, in);
-  save_overwritten(k, i, o);
+  fp_save_overwritten(k, i, o);
   Code *c = fp_after(k, i);
   if (o->op == WG_FP_SATURATE) {
     if (!fp_test_overflow(k, c, in, o)) return false;
@@ -98,7 +98,7 @@ static bool check_comparison(FpCheck *k, uint32_t i) {
   FpItem item = {.kind = FP_ITEM_COMPARE, .instr = i};
   item.operation = (FpOperation){.op = WG_FP_COMPARE, .types = {t, t}, .operands = {a, b}, .n = 2};
   item.result = *a;
-  save_overwritten(k, i, &item.operation);
+  fp_save_overwritten(k, i, &item.operation);
   add_guard(&item, in);
   // A predicate that the comparison itself writes is no guard any more.
   if (in->guard && in->ops[0].kind == OPD_REG && in->ops[0].reg == in->guard) return false;
@@ -156,6 +156,7 @@ void fp_weave_full(FpCheck *k) {
       bool selects = cfg->instrs[i]->op == OP_SELP;
       if ((f->owner[i] && !selects) || check_matrix(k, i)) continue;
       bool checked = check_result(k, i) || check_selection(k, f, i) || check_comparison(k, i);
+      if (k->follow && !k->flow->depth[i]) checked |= fp_check_flow(k, i);
       if (checked && k->flow->depth[i]) fp_close_group(k, fp_after(k, i), true);
     }
     if (k->items.len) fp_close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);

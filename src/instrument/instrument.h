@@ -22,7 +22,7 @@ typedef struct InstrumentPlan {
   unsigned tools;                          // TOOL_BIT()s; 0: nothing to add
   // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they are.
   bool (*wants_kernel)(const char *name, void *user); void *user;
-  unsigned fp_kinds; bool fp_full;         // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction
+  unsigned fp_kinds; bool fp_full, fp_flow; // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction; --fp-flow
 } InstrumentPlan;
 bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err);       // "nan,inf,div0,sub"
 

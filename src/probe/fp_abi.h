@@ -16,6 +16,8 @@ typedef enum WgFpOp {
   WG_FP_MATRIX,            // mma: a says what the operands of the whole warp held (one float: NaN if anything exceptional, or 0)
   WG_FP_LOAD,              // read from memory or a parameter
   WG_FP_COMPARE,
+  WG_FP_VANISHES,          // --fp-flow: the operand a is exceptional and the result is not; or is where there is none
+  WG_FP_STORED,            // --fp-flow: a goes to memory
   WG_FP_SINK,              // fast mode: goes where it leaves or may vanish
 } WgFpOp;
 
@@ -25,6 +27,7 @@ enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_
 // has one site for each thing looked for, in the order of the bits.
 #define WG_FP_WHAT(format, a, b, c, op, kinds, ftz) \
   ((uint32_t)(format) | (uint32_t)(a) << 4 | (uint32_t)(b) << 8 | (uint32_t)(c) << 12 | (uint32_t)(op) << 16 | (uint32_t)(kinds) << 24 | (uint32_t)(ftz) << 28)
+#define WG_FP_WHAT_FLOW (1u << 29)         // --fp-flow: results that only carry an exception on are reported too, at the site behind the others
 #define WG_FP_WHAT_FORMAT(w) ((w) & 15)
 #define WG_FP_WHAT_OPERAND(w, i) ((w) >> (4 + 4 * (i)) & 15)
 #define WG_FP_WHAT_OP(w) ((w) >> 16 & 63)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-_Static_assert(KIND_FP_NAN == 17 && KIND_FP_INF == 18 && KIND_FP_DIV0 == 19 && KIND_FP_SUBNORMAL == 20 && KIND_FP_INPUT == 21 && KIND_FP_COMPARE == 22 && KIND_FP_REACHED == 28,
+_Static_assert(KIND_FP_NAN == 17 && KIND_FP_INF == 18 && KIND_FP_DIV0 == 19 && KIND_FP_SUBNORMAL == 20 && KIND_FP_INPUT == 21 && KIND_FP_COMPARE == 22 && KIND_FP_REACHED == 28 && KIND_FP_FLOW == 29,
                "probe/fp.c has these numbers");
 
 static const char *const format_names[] = {"", "f16", "bf16", "f32", "f64"};
@@ -35,7 +35,7 @@ static void add_number(Str *out, uint64_t bits, uint32_t format) {
 typedef struct Numbers { uint32_t what, format, op, formats[3]; uint64_t r, in[3]; bool has_third; } Numbers;
 
 static bool numbers_of(const RunFinding *f, Numbers *n) {
-  bool fp = (f->kind->number >= KIND_FP_NAN && f->kind->number <= KIND_FP_COMPARE) || f->kind->number == KIND_FP_REACHED;
+  bool fp = (f->kind->number >= KIND_FP_NAN && f->kind->number <= KIND_FP_COMPARE) || f->kind->number == KIND_FP_REACHED || f->kind->number == KIND_FP_FLOW;
   if (f->text || !fp) return false;
   uint32_t what = (uint32_t)f->extra[2];
   *n = (Numbers){.what = what, .format = WG_FP_WHAT_FORMAT(what), .op = WG_FP_WHAT_OP(what), .has_third = true};
@@ -45,6 +45,7 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
     wide |= n->formats[i] == WG_FP_F64;
   }
   if (n->op == WG_FP_LOAD || n->op == WG_FP_SINK) n->r = f->value[0];
+  else if (n->op == WG_FP_VANISHES || n->op == WG_FP_STORED) n->in[0] = f->value[0], n->r = f->extra[0];
   else if (n->op == WG_FP_COMPARE) n->in[0] = f->value[0], n->in[1] = f->extra[0];
   else if (wide) n->r = f->value[0], n->in[0] = f->extra[0], n->in[1] = f->address, n->has_third = n->formats[2] == 0;
   else n->r = f->value[0] & 0xffffffff, n->in[0] = f->value[0] >> 32, n->in[1] = f->extra[0] & 0xffffffff, n->in[2] = f->extra[0] >> 32;
@@ -83,6 +84,16 @@ bool report_fp_finding(const RunFinding *f, Str *out) {
       str_add(out, " is compared with ");
       add_number(out, n.in[1], n.formats[1]);
       str_printf(out, " (%s)", format_names[n.formats[0]]);
+      return true;
+    case WG_FP_STORED:
+      add_number(out, n.in[0], n.formats[0]);
+      str_printf(out, " (%s) is written to memory", format_names[n.formats[0]]);
+      return true;
+    case WG_FP_VANISHES:
+      add_number(out, n.in[0], n.formats[0]);
+      str_printf(out, " (%s) vanishes", format_names[n.formats[0]]);
+      if (f->site && f->site->text) str_printf(out, " in %.*s", (int)strcspn(f->site->text, " \t;"), f->site->text);
+      if (n.format) str_add(out, ", which gives "), add_number(out, n.r, n.format);
       return true;
     case WG_FP_SINK:
       add_number(out, n.r, n.format);
@@ -124,7 +135,9 @@ bool report_fp_json(const RunFinding *f, Str *out) {
   if (!numbers_of(f, &n)) return false;
   uint32_t format = n.format ? n.format : n.formats[0];
   str_printf(out, ",\"format\":\"%s\"", format_names[format <= WG_FP_F64 ? format : 0]);
-  if (n.op != WG_FP_COMPARE) {
+  if (f->kind->number == KIND_FP_FLOW)
+    str_printf(out, ",\"flow\":\"%s\"", n.op == WG_FP_VANISHES ? "vanishes" : n.op == WG_FP_STORED ? "stored" : "carried");
+  if (n.format) {
     str_add(out, ",\"value\":");
     add_json_number(out, n.r, n.format);
   }

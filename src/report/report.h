@@ -22,6 +22,9 @@ void report_counts(Run *r, bool all, Str *out);          // what --tool=count fo
 bool report_fp_finding(const RunFinding *f, Str *out);   // "1 / 0 = inf (f32)"; false: it is none
 bool report_fp_json(const RunFinding *f, Str *out);      // ,"format":…,"value":…,"operands":[…]
 
+void report_fp_table(Run *r, Str *out);                  // fp_table.c: places by format and exception; nothing if there are none
+void report_fp_verdicts(Run *r, Str *out);               // fp_verdict.c: what became of them; with --fp-flow
+
 // --- json.c ---
 void report_json(Run *r, Str *out);
 

@@ -39,6 +39,8 @@ static void add_kernel(const Run *r, const RunKernel *k, Str *out) {
 }
 
 void report_coverage(Run *r, bool all, Str *out) {
+  report_fp_verdicts(r, out);
+  report_fp_table(r, out);
   str_printf(out, "device: %s; kernel launches: %llu, different kernels: %llu\n", r->device, (unsigned long long)r->launches, (unsigned long long)r->different_kernels);
   if (has_tools(r)) {
     uint64_t covered = 0;

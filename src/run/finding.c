@@ -130,7 +130,7 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   f->address = d->address;
   memcpy(f->value, d->value, sizeof f->value);
   memcpy(f->extra, d->extra, sizeof f->extra);
-  if ((kind->number >= KIND_FP_NAN && kind->number <= KIND_FP_COMPARE) || kind->number == KIND_FP_REACHED) {      // probe/fp_abi.h: the word, and then the bytes of a value
+  if ((kind->number >= KIND_FP_NAN && kind->number <= KIND_FP_COMPARE) || kind->number == KIND_FP_REACHED || kind->number == KIND_FP_FLOW) {      // probe/fp_abi.h: the word, and then the bytes of a value
     f->extra[2] = d->size, f->size = wg_fp_bytes(d->size);
     f->has_address = kind->number == KIND_FP_INPUT && d->address;
   }

@@ -51,3 +51,15 @@ check "--fp-every is in the coverage" has "$TEST_DIR/err" "3 launches"
 build births-ftz compute_80 -ftz=true
 code fp --fp=sub --fp-mode=full "$TEST_DIR/births-ftz" > /dev/null
 check "-ftz=true: only double precision is subnormal" is "$(kinds | grep sub)" "fp-subnormal 2"
+
+# --fp-flow: from birth to effect.
+code fp --fp-flow "$TEST_DIR/births" > /dev/null
+line() { grep -n "$1" "$t/births.cu" | head -n 1 | cut -d: -f1; }
+check "--fp-flow: the sum carries what was born before" has "$TEST_DIR/err" "written to memory at births.cu:$(line '  \*out = s;')"
+check "--fp-flow: births stay the same" is "$(python3 "$t/expect.py" "$t/births.cu" "$TEST_DIR/report.json" | grep -v fp-flow)" ""
+code fp --fp-flow "$TEST_DIR/silent" > /dev/null
+check "--fp-flow: masks vanish in the maximum" has "$TEST_DIR/err" "-inf (f32) vanishes in max.f32"
+check "--fp-flow: no error in a correct program" has "$TEST_DIR/err" "ERROR SUMMARY: 0 errors"
+check "the table of places" is "$(code fp --fp-mode=full "$TEST_DIR/births" > /dev/null; grep -A5 'places with exceptions' "$TEST_DIR/err" | sed 's/==[0-9]*== *//' | tr -s ' ' | grep '^f')" "f16 0 4 0 0
+f32 7 9 6 1
+f64 2 1 1 1"
