@@ -104,7 +104,7 @@ static GpuHash texts_key(const GpuTexts *t, const GpuJit *jit) {
 
 static bool load_linked(const GpuTexts *t, const GpuCode *code, const GpuJit *jit, bool as_library, const char *name, GpuLoaded *out, Error *err) {
   uint32_t sm = gpu_device_sm();
-  GpuHash key = gpu_hash(&sm, sizeof sm, texts_key(t, jit));
+  GpuHash key = t->has_key ? t->key : gpu_hash(&sm, sizeof sm, texts_key(t, jit));
   GpuJit load = {.copies = jit->copies};
   Str cubin = {0};
   if (!jit->has_symbols && gpu_cache_get(key, "cubin", &cubin)) {

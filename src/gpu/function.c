@@ -69,6 +69,20 @@ GpuFunction *gpu_function_of_target(CUfunction target) {
   return f && atomic_load(&f->target) == target ? f : NULL;
 }
 
+// With CUDA_MODULE_LOADING=EAGER nothing may be loaded at a launch: the program may have a kernel running that never ends.
+static bool loads_eagerly;
+static void ask_mode(void) {
+  CUmoduleLoadingMode mode;
+  loads_eagerly = gpu_real.cuModuleGetLoadingMode && gpu_real.cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_EAGER_LOADING;
+}
+
+void gpu_function_found(GpuModule *m, CUfunction handle, bool is_kernel, const char *name) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, ask_mode);
+  GpuFunction *f = gpu_function_register(m, handle, is_kernel, name);
+  if (loads_eagerly) gpu_function_target(f);
+}
+
 GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kernel, const char *name) {
   FunctionRecord *r = table_get(&by_handle, handle);
   if (r && r->base.module == m && !strcmp(r->base.name, name)) return &r->base;

@@ -51,7 +51,7 @@ CUresult gpu_cuLibraryGetModule(CUmodule *out, CUlibrary handle) {
 CUresult gpu_cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name) {
   GPU_TRY(gpu_real.cuLibraryGetKernel(out, handle, name));
   GpuModule *m = gpu_library_find(handle);
-  if (m) gpu_function_register(m, (CUfunction)*out, true, name);
+  if (m) gpu_function_found(m, (CUfunction)*out, true, name);
   return CUDA_SUCCESS;
 }
 

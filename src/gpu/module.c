@@ -141,7 +141,7 @@ CUresult gpu_cuModuleUnload(CUmodule handle) {
 CUresult gpu_cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name) {
   GPU_TRY(gpu_real.cuModuleGetFunction(out, handle, name));
   GpuModule *m = find(handle);
-  if (m) gpu_function_register(m, *out, false, name);
+  if (m) gpu_function_found(m, *out, false, name);
   return CUDA_SUCCESS;
 }
 

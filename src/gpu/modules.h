@@ -158,6 +158,7 @@ typedef struct FunctionRecord {
   CUfunction also;                         // of a CUkernel: our code's CUfunction in the context it was first used in
   VEC(FunctionSetting) settings;           // what the program set, for the target
 } FunctionRecord;
+void gpu_function_found(GpuModule *m, CUfunction handle, bool is_kernel, const char *name);   // the program got it; decides if modules load eagerly
 GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kernel, const char *name);
 void gpu_functions_forget(GpuModule *m, CUcontext ctx);     // ctx NULL: all
 void gpu_function_set(GpuFunction *f, FunctionSetting s);   // remembers it and applies it to the target

@@ -173,7 +173,8 @@ static bool scan_func(GpuSplit *s, Scan *scan, Part *p, bool is_entry) {
       declare(s, p, id);
       named = true;
     } else if (named) {                      // a declaration may lack its ';'
-      static const char *const starts[] = {".visible", ".extern", ".weak", ".common", ".entry", ".func", ".global", ".const", ".shared", ".file", ".section", NULL};
+      static const char *const starts[] = {".visible", ".extern", ".weak", ".common", ".entry", ".func", ".global", ".const", ".shared", ".local",
+                                           ".tex", ".alias", ".file", ".section", NULL};
       if (!word_in(w, starts)) continue;
       *scan = before;
       break;

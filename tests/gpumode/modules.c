@@ -228,6 +228,11 @@ static void relocatable(void) {
   OK(cuLibraryUnload(lib));
 }
 
+// With CUDA_MODULE_LOADING=EAGER what the program asks for is ready before it is launched.
+static void eager(void) {
+  get(load(kernels_ptx), "alone");
+}
+
 // --- many at a time, again and again ---
 
 static void *use_all(void *arg) {
@@ -295,7 +300,7 @@ static void contexts(void) {
 int main(int argc, char **argv) {
   static const struct { const char *name; void (*run)(void); } programs[] = {
     {"variables", variables}, {"libraries", libraries}, {"managed", managed}, {"attributes", attributes}, {"images", images},
-    {"foreign", foreign}, {"linked", linked}, {"relocatable", relocatable}, {"threads", threads}, {"again", again}, {"contexts", contexts},
+    {"foreign", foreign}, {"linked", linked}, {"eager", eager}, {"relocatable", relocatable}, {"threads", threads}, {"again", again}, {"contexts", contexts},
   };
   OK(cuInit(0));
   OK(cuCtxCreate_v2(&context, 0, 0));

@@ -45,6 +45,12 @@ check foreign passes none foreign
 check foreign-covered covered
 check foreign-reason test "$(sql "select count(*) from kernel where name = 'of_tomorrow' and covered = 0 and reason like '%PTX only for compute_100, which does not fit%' and cure like '%-gencode arch=compute_90,code=compute_90%'")" = 1
 
+loaded() { [ "$(grep -c '^==.* kernel alone: ' "$TEST_DIR/err")" = "$1" ] || { cat "$TEST_DIR/err"; return 1; }; }
+check lazy passes none eager
+check lazy-loads loaded 0
+CUDA_MODULE_LOADING=EAGER run none eager
+check eager-loads loaded 1
+
 # A driver that refuses our code: the program runs as it would without us, variables included.
 WARPGRIND_CACHE_DIR=
 export STANDIN_REFUSES=word
@@ -74,6 +80,9 @@ check cache-repaired from_cache 3
 for f in "$WARPGRIND_CACHE_DIR"/??/*; do : > "$f"; done
 check cache-emptied from_cache 0
 check cache-with-a-tool passes count variables
+linked_from_cache() { passes none relocatable && [ "$(grep -c 'from the cache' "$TEST_DIR/err")" = "$1" ] || { cat "$TEST_DIR/err"; return 1; }; }
+check cache-linked-cold linked_from_cache 0
+check cache-linked-warm linked_from_cache 1
 : > "$TEST_DIR/a-file"
 WARPGRIND_CACHE_DIR=$TEST_DIR/a-file/cache
 check cache-impossible from_cache 0
