@@ -79,6 +79,9 @@ bool error_set(Error *e, const char *fmt, ...) PRINTF_LIKE(2, 3);   // always re
 // --- file.c ---
 bool file_read(const char *path, Str *out, Error *e);
 bool file_write(const char *path, const void *data, size_t n, Error *e);
+// Where Warpgrind keeps what a later run can use: $WARPGRIND_CACHE_DIR, else $XDG_CACHE_HOME/warpgrind, else ~/.cache/warpgrind. It
+// need not exist. false: nowhere (the first is set and empty, or there is no home folder).
+bool file_cache_folder(Str *out);
 
 // --- log.c: every line starts with "==PID== " and goes to standard error or the log file. Thread-safe. ---
 typedef enum { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE } LogLevel;

@@ -21,3 +21,12 @@ bool file_write(const char *path, const void *data, size_t n, Error *e) {
   ok = fclose(f) == 0 && ok;
   return ok ? true : error_set(e, "cannot write %s: %s", path, strerror(errno));
 }
+
+bool file_cache_folder(Str *out) {
+  const char *own = getenv("WARPGRIND_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  size_t before = out->len;
+  if (own) str_add(out, own);
+  else if (xdg && *xdg) str_printf(out, "%s/warpgrind", xdg);
+  else if (home && *home) str_printf(out, "%s/.cache/warpgrind", home);
+  return out->len != before;
+}

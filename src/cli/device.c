@@ -148,20 +148,11 @@ static bool ask_apart(const char *path, Answer *a, Error *err) {
 // --- a good answer that took its time is kept until the machine or the driver changes ---
 enum { QUICK_MS = 10 };
 
-// The folder is that of gpu/cache.c.
-static bool cache_folder(Str *out) {
-  const char *own = getenv("WARPGRIND_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (own) str_add(out, own);
-  else if (xdg && *xdg) str_printf(out, "%s/warpgrind", xdg);
-  else if (home && *home) str_printf(out, "%s/.cache/warpgrind", home);
-  return out->len != 0;
-}
-
 static bool answer_name(const char *path, Str *name) {
   Str key = {0}, boot = {0};
   struct stat st;
   const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-  bool ok = stat(path, &st) == 0 && file_read("/proc/sys/kernel/random/boot_id", &boot, NULL) && cache_folder(name);
+  bool ok = stat(path, &st) == 0 && file_read("/proc/sys/kernel/random/boot_id", &boot, NULL) && file_cache_folder(name);
   if (ok) {
     str_printf(&key, WARPGRIND_VERSION "\n%s\n%lld.%lld %lld %u\n%s\n%s", path, (long long)st.st_mtim.tv_sec, (long long)st.st_mtim.tv_nsec,
                (long long)st.st_ino, (unsigned)geteuid(), boot.data, visible ? visible : "all");

@@ -277,13 +277,9 @@ static bool make_folder(Str *path) {
   return (mkdir(path->data, 0700) == 0 || errno == EEXIST) && access(path->data, W_OK) == 0;
 }
 
-// The cache folder of src/gpu/cache.c, and one below it.
 static bool cache_folder(const char *below, Str *out) {
-  const char *own = getenv("WARPGRIND_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (own ? !*own : !(xdg && *xdg) && !(home && *home)) return false;
-  if (own) str_printf(out, "%s/%s", own, below);
-  else if (xdg && *xdg) str_printf(out, "%s/warpgrind/%s", xdg, below);
-  else str_printf(out, "%s/.cache/warpgrind/%s", home, below);
+  if (!file_cache_folder(out)) return false;
+  str_printf(out, "/%s", below);
   return make_folder(out);
 }
 

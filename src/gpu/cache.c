@@ -2,7 +2,7 @@
 // that went into it; written beside its place and moved there, so that a reader never sees half of one. A cache that cannot be
 // used costs time, never correctness: that is said with -v, once.
 //
-//   $WARPGRIND_CACHE_DIR, else $XDG_CACHE_HOME/warpgrind, else ~/.cache/warpgrind (empty WARPGRIND_CACHE_DIR: no cache)
+//   file_cache_folder() says where
 //   $WARPGRIND_CACHE_LIMIT   in MiB, 1024 unless told; the files used longest ago go first
 #define _GNU_SOURCE
 #include "gpu/modules.h"
@@ -24,13 +24,11 @@ static char folder[3072];                             // "": no cache
 static uint64_t limit;
 
 static void set_up(void) {
-  const char *own = getenv("WARPGRIND_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *mib = getenv("WARPGRIND_CACHE_LIMIT");
+  const char *mib = getenv("WARPGRIND_CACHE_LIMIT");
+  Str path = {0};
   limit = (mib && *mib ? strtoull(mib, NULL, 10) : 1024) << 20;
-  int n = 0;
-  if (own) n = snprintf(folder, sizeof folder, "%s", own);
-  else if (xdg && *xdg) n = snprintf(folder, sizeof folder, "%s/warpgrind", xdg);
-  else if (home && *home) n = snprintf(folder, sizeof folder, "%s/.cache/warpgrind", home);
-  if (!limit || n < 0 || n >= (int)sizeof folder) folder[0] = 0;
+  if (limit && file_cache_folder(&path) && path.len < sizeof folder) memcpy(folder, path.data, path.len + 1);
+  str_free(&path);
 }
 
 static bool is_off(void) {
@@ -210,7 +208,8 @@ static void make_seed(void) {
   seed = gpu_hash_text("warpgrind " WARPGRIND_VERSION, (GpuHash){0, 0});
   seed = hash_file_of((void *)make_seed, seed);       // another build of Warpgrind, another driver of the same version
   seed = hash_file_of((void *)gpu_real.cuInit, seed);
-  uint32_t facts[2] = {(uint32_t)driver, session_tools()};
+  const InstrumentPlan *plan = session_plan();
+  uint32_t facts[] = {(uint32_t)driver, session_tools(), plan->fp_kinds, (uint32_t)plan->fp_full << 1 | plan->fp_flow};
   seed = gpu_hash(facts, sizeof facts, seed);
 }
 
