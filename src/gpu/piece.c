@@ -71,15 +71,31 @@ GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const
   return m;
 }
 
-// Function records stay: graphs and other threads may still hold them.
+// Function records stay, and so does the bare module they point to: graphs and other threads may still hold them.
 void gpu_module_delete(GpuModule *m) {
   gpu_variables_gone(m);
   session_module_unloaded(m->session);
-  for (uint32_t i = 0; i < m->npieces; i++)
-    if (atomic_load(&m->pieces[i].state) == PIECE_OURS) gpu_unload(&m->pieces[i].loaded);
+  for (uint32_t i = 0; i < m->npieces; i++) {
+    GpuPiece *p = &m->pieces[i];
+    if (atomic_load(&p->state) == PIECE_OURS) gpu_unload(&p->loaded);
+    pthread_mutex_destroy(&p->lock);
+    free((void *)p->reason);
+    free(p->kernels);
+    free(p->vars);
+  }
+  free(m->pieces);
+  m->pieces = NULL;
+  m->npieces = 0;
+  m->indexed = true;                         // with no names
+  strmap_free(&m->piece_of);
   gpu_split_free(m->split);
   m->split = NULL;
   arena_free(&m->text_arena);
+  gpu_code_close(&m->code);
+  m->code = (GpuCode){.name = "", .what = "", .reason = "it was unloaded"};
+  free(m->jit.copies);
+  vec_free(&m->functions);
+  vec_free(&m->context_modules);
 }
 
 // --- which piece a name is in ---
