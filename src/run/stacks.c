@@ -20,6 +20,31 @@ static uint32_t python_frames(Run *r, const char *text, RunFrame *out, uint32_t 
   return n;
 }
 
+// nvcc makes two functions for the host's side of a kernel: __device_stub__Z4copyPi (of _Z4copyPi), and one with the kernel's own
+// name that calls it.
+static bool wraps_stub(SymbolTable *t, const RunFrame *stub, const RunFrame *f) {
+  enum { PREFIX = 14 };                                  // "__device_stub_"
+  if (!t || !stub->function || !f->function || strncmp(stub->function, "__device_stub__", PREFIX + 1)) return false;
+  char name[1024];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(stub->function + PREFIX, "("), stub->function + PREFIX);
+  return !strcmp(f->function, symbol_readable_name(t, name)) || !strcmp(f->function, name + 1);
+}
+
+// Leaves out what says nothing: the start of program or thread, what nvcc puts around a launch, and under Python frames the
+// interpreter. A stack of nothing else stays.
+static uint32_t drop_noise(SymbolTable *t, RunFrame *f, uint32_t n) {
+  uint32_t kept = 0;
+  bool python = n && f[0].python;
+  RunFrame before = {0};
+  for (uint32_t i = 0; i < n; i++) {
+    RunFrame inner = before, at = before = f[i];
+    SymbolNoise noise = at.python ? SYMBOL_PROGRAM : symbol_noise(at.function);
+    if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (noise == SYMBOL_PYTHON && python) || wraps_stub(t, &inner, &at)) continue;
+    f[kept++] = at;
+  }
+  return kept ? kept : n;
+}
+
 const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n) {
   if (!s->resolved) {
     s->resolved = true;
@@ -35,6 +60,7 @@ const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n) {
         vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file), run_text(r, found[j].object), found[j].line,
                                   found[j].address, found[j].inlined, false});
     }
+    all.len = drop_noise(s->symbols, all.data, all.len);
     s->frames = ARENA_ARRAY(&r->arena, RunFrame, all.len);
     if (all.len) memcpy(s->frames, all.data, all.len * sizeof(RunFrame));
     s->nframes = all.len;

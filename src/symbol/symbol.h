@@ -14,4 +14,8 @@ uint32_t symbol_lookup(SymbolTable *t, uint64_t return_address, SymbolFrame *out
 const char *symbol_readable_name(SymbolTable *t, const char *linkage_name);   // a C++ name as people write it; lives with the table
 void symbol_table_free(SymbolTable *t);
 
+// --- noise.c: noise.def, the functions that say nothing about a program ---
+typedef enum { SYMBOL_PROGRAM, SYMBOL_START, SYMBOL_LAUNCH, SYMBOL_PYTHON } SymbolNoise;
+SymbolNoise symbol_noise(const char *function);
+
 #endif

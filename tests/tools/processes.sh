@@ -67,6 +67,7 @@ PY
   }
   at() { grep -n "LINE $1\$" tests/tools/faults.cc | cut -d: -f1; }
   check fault_place    fault address launch-failure store "$(at address)"
+  check fault_stack    [ "$(python3 -c 'import json,sys; print([f["function"] for f in json.load(open(sys.argv[1]))["findings"][0]["stack"]])' "$d/json")" = "['main']" ]
   check fault_inlined  [ "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["findings"][0]["inlined_at"][0]["line"])' "$d/json")" = "$(at call)" ]
   check fault_assert   fault assert assert check "$(at assert)"
 else echo "skip fault_place: no nvcc"; fi
