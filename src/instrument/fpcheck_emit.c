@@ -313,20 +313,46 @@ static void call_saturated(FpCheck *k, Code *c, const FpItem *item, uint32_t sit
   }
 }
 
-static void call_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
-  FpType t = item->operation.types[0];
-  PtxOperand hot = opd_imm(0);
-  for (unsigned half = 0; half <= t.packed; half++) {
-    PtxOperand value = bits_of(k, c, item->operation.operands[0], t, half, true, 0);
-    if (k->hot >= 0) {
-      hot = temp64(k, 1);
-      record_load(c, hot.reg, offsetof(WgLaunch, counters));
-      EMIT(c, "add.u64", hot, hot, opd_imm(k->hot * 8));
-    }
-    Head h = head_of(k, c, site);
-    const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(WG_FP_WHAT(t.format, 0, 0, 0, WG_FP_SINK, 0, 0)), value, hot};
-    code_call(c, probe(k, "wg_fp_sink"), args, ARRAY_LEN(args));
+// A sink only counts, and says that the kernel is to be tested everywhere from now on: a call inside a loop would make ptxas
+// spill registers of the loop (seen in machine code).
+static void count_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
+  Body *b = k->body;
+  PtxOperand lanes = temp32(k, 2), n = temp32(k, 3), wide = temp64(k, 1), counts = temp64(k, 2), channel = temp64(k, 5);
+  PtxReg *leads = body_temp(b, TYPE_PRED, 1);
+  PtxLabel *over = body_label(b);
+  b->program->sites.data[site].classes |= WG_FP_SITE_SINK;
+  k->open = false;
+  fp_test_value(k, c, item->operation.types[0], *item->operation.operands[0], false, NULL, false);
+  k->open = false;
+  code_guard(c, k->fired, true);
+  EMIT(c, "bra", opd_label(over));
+  code_guard(c, NULL, false);
+  record_load(c, channel.reg, offsetof(WgLaunch, channel));
+  EMIT(c, "setp.eq.u64", opd_reg(leads), channel, opd_imm(0));
+  code_guard(c, leads, false);
+  EMIT(c, "bra", opd_label(over));
+  code_guard(c, NULL, false);
+  EMIT(c, "activemask.b32", lanes);
+  EMIT(c, "mov.u32", n, opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
+  EMIT(c, "and.b32", n, n, lanes);
+  EMIT(c, "setp.ne.u32", opd_reg(leads), n, opd_imm(0));
+  code_guard(c, leads, false);
+  EMIT(c, "bra", opd_label(over));
+  code_guard(c, NULL, false);
+  record_load(c, n.reg, offsetof(WgLaunch, site_base));
+  EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgChannel, counts_at)));
+  EMIT(c, "add.u64", counts, counts, channel);
+  EMIT(c, "mul.wide.u32", wide, n, opd_imm(8));
+  EMIT(c, "add.u64", counts, counts, wide);
+  EMIT(c, "popc.b32", lanes, lanes);
+  EMIT(c, "cvt.u64.u32", wide, lanes);
+  EMIT(c, "red.global.add.u64", opd_at(c, counts, site * 8ll), wide);
+  if (k->hot >= 0) {
+    record_load(c, counts.reg, offsetof(WgLaunch, counters));
+    EMIT(c, "mov.u32", n, opd_imm(1));
+    EMIT(c, "st.volatile.global.u32", opd_at(c, counts, k->hot * 8), n);
   }
+  code_label(c, over);
 }
 
 // Every operand that may be exceptional, with the result if there is one of the same shape.
@@ -353,7 +379,7 @@ static void look_closely(FpCheck *k, Code *c, const FpItem *item) {
     EMIT(c, "bra", opd_label(over));
     code_guard(c, NULL, false);
   }
-  if (item->kind == FP_ITEM_SINK) call_sink(k, c, item, sites_of(k, item->instr, o->types[0].format, 'k', 1));
+  if (item->kind == FP_ITEM_SINK) count_sink(k, c, item, sites_of(k, item->instr, o->types[0].format, 'k', 1));
   else if (item->kind == FP_ITEM_FLOW) call_flow(k, c, item, sites_of(k, item->instr, o->types[0].format, o->op == WG_FP_STORED ? 'm' : 'v', 1));
   else if (item->kind == FP_ITEM_COMPARE) call_compare(k, c, item, sites_of(k, item->instr, o->types[0].format, 'c', 1));
   else if (o->op == WG_FP_SATURATE) call_saturated(k, c, item, sites_of(k, item->instr, WG_FP_NONE, 's', 1));

@@ -4,7 +4,7 @@
 #include "probe/fp_abi.h"
 
 // Numbers of channel/kinds.def; report/fp.c asserts that they are the same.
-enum { FP_KIND_NAN = 17, FP_KIND_INF = 18, FP_KIND_DIV0 = 19, FP_KIND_SUBNORMAL = 20, FP_KIND_INPUT = 21, FP_KIND_COMPARE = 22, FP_KIND_REACHED = 28, FP_KIND_FLOW = 29 };
+enum { FP_KIND_NAN = 17, FP_KIND_INF = 18, FP_KIND_DIV0 = 19, FP_KIND_SUBNORMAL = 20, FP_KIND_INPUT = 21, FP_KIND_COMPARE = 22, FP_KIND_FLOW = 29 };
 
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
 
@@ -86,14 +86,6 @@ void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t wh
 __attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b) {
   if (fp_class(a, WG_FP_WHAT_OPERAND(what, 0)) == FP_NOT_A_NUMBER || fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) == FP_NOT_A_NUMBER)
     wg_report(channel, launch, site, FP_KIND_COMPARE, what, 0, a, b);
-}
-
-// Fast mode: a value goes where it leaves or may vanish. From now on the kernel is tested at every instruction.
-void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t hot);
-__attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t hot) {
-  if (fp_class(value, WG_FP_WHAT_FORMAT(what)) < FP_INFINITE) return;
-  if (hot) *(volatile uint64_t *)hot = 1;
-  wg_report(channel, launch, site, FP_KIND_REACHED, what, 0, value, 0);
 }
 
 // --fp-flow: an exceptional operand that leaves, or whose result is not exceptional any more.

@@ -45,6 +45,10 @@ static inline uint32_t wg_fp_bytes(uint32_t what) {
   }
 }
 
+// Site.classes: a sink of fast mode. Its code only counts (no call, so that ptxas takes no registers from the kernel for it): what
+// is known of its findings is their number.
+#define WG_FP_SITE_SINK (1u << 31)
+
 // WgLaunch.flags
 enum { WG_LAUNCH_FP_FULL = 1 << 8 };       // this launch is to be tested at every instruction
 

@@ -36,7 +36,7 @@ typedef struct Numbers { uint32_t what, format, op, formats[3]; uint64_t r, in[3
 
 static bool numbers_of(const RunFinding *f, Numbers *n) {
   bool fp = (f->kind->number >= KIND_FP_NAN && f->kind->number <= KIND_FP_COMPARE) || f->kind->number == KIND_FP_REACHED || f->kind->number == KIND_FP_FLOW;
-  if (f->text || !fp) return false;
+  if (f->text || !fp || f->kind->number == KIND_FP_REACHED) return false;
   uint32_t what = (uint32_t)f->extra[2];
   *n = (Numbers){.what = what, .format = WG_FP_WHAT_FORMAT(what), .op = WG_FP_WHAT_OP(what), .has_third = true};
   bool wide = n->format == WG_FP_F64;
@@ -44,7 +44,7 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
     n->formats[i] = WG_FP_WHAT_OPERAND(what, i);
     wide |= n->formats[i] == WG_FP_F64;
   }
-  if (n->op == WG_FP_LOAD || n->op == WG_FP_SINK) n->r = f->value[0];
+  if (n->op == WG_FP_LOAD) n->r = f->value[0];
   else if (n->op == WG_FP_VANISHES || n->op == WG_FP_STORED) n->in[0] = f->value[0], n->r = f->extra[0];
   else if (n->op == WG_FP_COMPARE) n->in[0] = f->value[0], n->in[1] = f->extra[0];
   else if (wide) n->r = f->value[0], n->in[0] = f->extra[0], n->in[1] = f->address, n->has_third = n->formats[2] == 0;
@@ -94,10 +94,6 @@ bool report_fp_finding(const RunFinding *f, Str *out) {
       str_printf(out, " (%s) vanishes", format_names[n.formats[0]]);
       if (f->site && f->site->text) str_printf(out, " in %.*s", (int)strcspn(f->site->text, " \t;"), f->site->text);
       if (n.format) str_add(out, ", which gives "), add_number(out, n.r, n.format);
-      return true;
-    case WG_FP_SINK:
-      add_number(out, n.r, n.format);
-      str_printf(out, " (%s)", format_names[n.format]);
       return true;
     case WG_FP_SATURATE:
       add_number(out, n.r, n.format);

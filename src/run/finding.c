@@ -148,6 +148,19 @@ static void note_undescribed(Run *r, RunProcess *p, const RunSite *s, uint64_t c
                file ? file : "one instruction", file ? ":" : "", file ? s->places[0].line : 0);
 }
 
+// A sink of fpcheck writes no record: it is known by its count alone.
+static bool counted_sink(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
+  const RunSite *s = u64map_get(&p->sites, (uint64_t)site + 1);
+  if (!s || !(s->classes & WG_FP_SITE_SINK) || is_full(r)) return false;
+  RunFinding *f = device_finding(r, p, channel_kind(KIND_FP_REACHED), site);
+  for (uint32_t i = 0; i < r->kernels.len && s->function; i++)
+    if (r->kernels.data[i]->process == p && !strcmp(r->kernels.data[i]->name, s->function)) f->kernel = r->kernels.data[i];
+  f->count = count;
+  f->counted = true;
+  add(r, f);
+  return true;
+}
+
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
   RunFinding *f = u64map_get(&p->found, (uint64_t)site + 1);
   if (f) {
@@ -156,6 +169,7 @@ void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
     f->counted = true;
     return;
   }
+  if (counted_sink(r, p, site, count)) return;
   r->findings_left_out += count;
   r->places_left_out++;
   if (!is_full(r)) note_undescribed(r, p, u64map_get(&p->sites, (uint64_t)site + 1), count);
