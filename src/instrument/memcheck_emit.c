@@ -142,6 +142,12 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   code->near = in;
   code_label(code, slow);
   PtxReg *address = address_of(m, code, c, 0), *good = body_temp(b, TYPE_PRED, 1), *kind = body_temp(b, TYPE_B32, 2);
+  if (c->kind == CHECK_LOOKUP && c->space == SPACE_GENERIC) {         // shared and local memory, parameters: not in the table
+    EMIT(code, "isspacep.global", opd_reg(good), opd_reg(address));
+    code_guard(code, good, true);
+    EMIT(code, "bra", opd_label(back));
+    code_guard(code, NULL, false);
+  }
   call_exact(m, code, c, kind, address);
   PtxLabel *bad = body_label(b);
   EMIT(code, "setp.ne.u32", opd_reg(good), opd_reg(kind), opd_imm(0));

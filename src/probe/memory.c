@@ -18,6 +18,17 @@ DEVICE const WgMemoryRange *range_below(uint64_t table, uint64_t address) {
   return low ? &ranges[low - 1] : 0;
 }
 
+// Memory that nobody told us about (the device's heap, what the driver gives a cooperative grid) is not in the table. So an address
+// outside of everything is wrong only if it is null or close to something: then it was meant for that.
+enum { NULL_PAGE = 65536, CLOSE = 4096 };
+DEVICE int is_stray(uint64_t table, const WgMemoryRange *below, uint64_t address) {
+  const WgMemoryTable *t = (const WgMemoryTable *)table;
+  const WgMemoryRange *first = (const WgMemoryRange *)(t + 1), *next = below ? below + 1 : first;
+  if (address < NULL_PAGE) return 1;
+  if (below && address - (below->base + below->size) < CLOSE) return 1;
+  return next < first + t->count && next->base - address < CLOSE;
+}
+
 uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t last);
 uint64_t wg_memory_base(uint64_t table, uint64_t address);
 uint64_t wg_memory_last(uint64_t table, uint64_t address);
@@ -30,7 +41,7 @@ __attribute__((noinline)) uint32_t wg_memcheck(uint64_t table, uint64_t address,
     return r && r->state == WG_MEMORY_FREED && address - r->base < r->size ? USE_AFTER_FREE : OOB_READ + what;
   }
   if (!table) return 0;                      // nothing is known of this launch
-  if (!r || address - r->base >= r->size) return OOB_READ + what;
+  if (!r || address - r->base >= r->size) return is_stray(table, r, address) ? OOB_READ + what : 0;
   if (r->state == WG_MEMORY_FREED) return USE_AFTER_FREE;
   return r->size - (address - r->base) >= bytes ? 0 : OOB_READ + what;
 }
