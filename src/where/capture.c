@@ -89,10 +89,14 @@ static bool step(Walk *w, bool returned) {
   return w->pc != 0;
 }
 
-static UnwindObject ourselves;
+// Where this library's own code lies. Several threads may look for it at once: they find the same.
+static struct { _Atomic uint64_t start, end; } ourselves;
 
-__attribute__((constructor)) static void find_ourselves(void) {
-  where_object_of((uint64_t)(uintptr_t)where_capture, &ourselves);
+static void find_ourselves(void) {
+  UnwindObject o = {0};
+  where_object_of((uint64_t)(uintptr_t)where_capture, &o);
+  ourselves.start = o.start;
+  ourselves.end = o.end;
 }
 
 __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max) {
@@ -104,10 +108,12 @@ __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max)
   __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=r"(w.pc), "=r"(w.sp), "=r"(w.fp));
 #endif
   if (atomic_fetch_add_explicit(&captures, 1, memory_order_relaxed) % EPOCH_EVERY == 0) renew_epoch();
+  if (!ourselves.end) find_ourselves();
   w.stack_end = where_stack_end(w.sp);
+  uint64_t our_start = ourselves.start, our_end = ourselves.end;
   uint32_t n = 0;
   enum { STEPS_MAX = 4 * WHERE_MAX };                    // our own frames, and any circle that grows
   for (unsigned i = 0; w.stack_end && n < max && i < STEPS_MAX && step(&w, i > 0); i++)
-    if (w.pc < ourselves.start || w.pc >= ourselves.end) frames[n++] = w.pc;
+    if (w.pc < our_start || w.pc >= our_end) frames[n++] = w.pc;
   return n;
 }

@@ -7,12 +7,18 @@
 #include <link.h>
 #include <unistd.h>
 
-// The loader's lock-free search (glibc 2.35 and newer) is looked up at run time: the library must load under older ones too.
+// The loader's lock-free search (glibc 2.35 and newer) is looked up at run time: the library must load under older ones too. Not
+// in a constructor: ours run before libc's.
 struct dl_find_object;
-static int (*find_object)(void *, struct dl_find_object *);
+typedef int FindObject(void *, struct dl_find_object *);
 
-__attribute__((constructor)) static void look_up_find_object(void) {
-  find_object = (int (*)(void *, struct dl_find_object *))(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
+static FindObject *loaders_search(void) {
+  static _Atomic uintptr_t known;                        // 1: there is none
+  if (!known) {
+    uintptr_t f = (uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
+    known = f ? f : 1;
+  }
+  return known == 1 ? NULL : (FindObject *)known;
 }
 
 typedef struct Search { uint64_t pc; UnwindObject *out; } Search;
@@ -36,6 +42,7 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *user) {
 }
 
 bool where_object_of(uint64_t pc, UnwindObject *out) {
+  FindObject *find_object = loaders_search();
   if (find_object) {
     // glibc's struct: flags, start and end of the mapping, the link map, the unwind table; room behind it for what may come.
     struct { unsigned long long flags; void *start, *end, *link_map, *eh_frame; unsigned long long room[16]; } found;
