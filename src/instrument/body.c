@@ -32,6 +32,7 @@ static const PtxInstr *instr_at(const Body *b, uint32_t i) {
 
 Code *body_entry(Body *b) { return code_at(b, &b->entry, instr_at(b, 0)); }
 Code *body_before(Body *b, uint32_t i) { return code_at(b, &b->before[i], instr_at(b, i)); }
+Code *body_cold(Body *b) { return code_at(b, &b->cold, instr_at(b, b->cfg->ninstrs)); }
 Code *body_before_once(Body *b, uint32_t i) { return code_at(b, &b->before_once[i], instr_at(b, i)); }
 Code *body_after(Body *b, uint32_t i) { return code_at(b, &b->after[i], instr_at(b, i)); }
 Code *body_instead(Body *b, uint32_t i) { return code_at(b, &b->instead[i], instr_at(b, i)); }
@@ -92,7 +93,7 @@ static void put_code(const Body *b, const Code *c, PtxStmt **at) {
 static void install_stmts(Body *b) {
   PtxFunc *f = b->func;
   for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_decide(b, &b->copies.data[i]);
-  uint32_t room = f->nstmts + b->regs.len + b->added.len + loop_copy_size(b) + b->copies.len + 1;
+  uint32_t room = f->nstmts + b->regs.len + b->added.len + loop_copy_size(b) + b->copies.len + 2;
   PtxStmt *stmts = ARENA_ARRAY(&f->module->arena, PtxStmt, room), *at = stmts;
   for (uint32_t i = 0; i < b->regs.len; i++, at++) {
     at->kind = STMT_REGS;
@@ -126,6 +127,12 @@ static void install_stmts(Body *b) {
   const LoopCopy *last = loop_copy_ends(b, f->nstmts);
   if (last) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = last->leave};
   put_code(b, b->before[n], &at);
+  if (b->copies.len || b->cold) {          // the end of the body is a return: nobody may run on
+    PtxInstr *ret = ARENA_NEW(&f->module->arena, PtxInstr);
+    ret->op = OP_RET;
+    *at++ = (PtxStmt){.kind = STMT_INSTR, .instr = ret};
+  }
+  put_code(b, b->cold, &at);
   for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_install(b, &b->copies.data[i], &at);
   CHECK(at <= stmts + room);
   f->stmts = stmts;

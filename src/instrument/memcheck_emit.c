@@ -138,7 +138,7 @@ static void remember_range(Memcheck *m, Code *code, PtxReg *address) {
 static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *back, PtxLabel *after) {
   Body *b = m->body;
   PtxInstr *in = b->cfg->instrs[c->instr];
-  Code *code = body_before(b, b->cfg->ninstrs);
+  Code *code = body_cold(b);
   code->near = in;
   code_label(code, slow);
   PtxReg *address = address_of(m, code, c, 0), *good = body_temp(b, TYPE_PRED, 1), *kind = body_temp(b, TYPE_B32, 2);

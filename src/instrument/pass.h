@@ -92,7 +92,7 @@ struct Body {
   FuncInfo *info;
   IrCfg *cfg;
   uint32_t unit;
-  Code *entry, **before, **after, **instead;   // by instruction; before[ninstrs]: the end of the body
+  Code *entry, *cold, **before, **after, **instead;   // by instruction; before[ninstrs]: the end of the body
   Code **before_once;                      // by instruction: not in copies of the loop it is in
   VEC(LoopCopy) copies;
   VEC(Added) added;
@@ -104,6 +104,7 @@ struct Body {
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
 bool body_close(Body *b, Error *err);      // puts everything into the function
 Code *body_entry(Body *b);                 // once for each call of the function, before its first instruction
+Code *body_cold(Body *b);                  // out of line, behind the function: reached only by branches to labels in it
 Code *body_before(Body *b, uint32_t i);    // all lanes that come to the instruction, whatever its guard
 Code *body_before_once(Body *b, uint32_t i);   // the same, left out where the instruction is in a copied loop
 Code *body_after(Body *b, uint32_t i);     // lanes that go on to the next instruction

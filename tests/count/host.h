@@ -48,7 +48,7 @@ static inline VgpuStatus launch(Loaded *l, const char *name, uint32_t grid, uint
   char buffer[4096] = {0};
   if (!k || bytes > k->user_param_bytes) die("launch", name);
   if (bytes) memcpy(buffer, params, bytes);
-  memcpy(buffer + k->record_offset, &record, k->record_bytes);
+  memcpy(buffer + k->record_offset, &record, MIN(k->record_bytes, sizeof record));   // a tool's own facts: none known
   VgpuLaunch launch = {.kernel = vgpu_module_kernel(l->module, name), .grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = buffer};
   VgpuFault fault;
   return vgpu_launch(&launch, &fault);
