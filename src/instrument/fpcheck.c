@@ -46,6 +46,7 @@ static void weave_as_planned(FpCheck *k) {
   const InstrumentPlan *plan = b->program->plan;
   bool alone = plan->tools == TOOL_BIT(FPCHECK);
   k->hot = -1;
+  if (!k->flow->makes && !k->flow->decides && !k->follow) return;
   if (plan->fp_full || !alone || !b->func->is_entry || !b->info->record || !fp_can_clone(k)) {
     fp_weave_full(k);
     return;

@@ -31,6 +31,8 @@ typedef struct FpFlow {
   uint32_t nregs;                          // registers of the program; ours come after them
   FpType *type;                            // by register: what it holds, by dataflow; NONE: no floating point, or not known
   uint32_t *uses, *select_uses;            // by register: how often read, how often as a value of selp
+  bool *made;                              // by register: it may hold what an instruction of this function made of numbers
+  bool makes, decides;                     // some instruction does; some compares. Else there is nothing to look for
   int *depth;                              // by instruction: nested { } around it
 } FpFlow;
 FpFlow *fp_flow_build(Body *b);

@@ -44,7 +44,7 @@ static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
   }
   if (o->kind != OPD_REG || o->selector != SEL_NONE) return;
   FpType t = k->flow->type[o->reg->id];
-  if (!t.format || (!nan_only && !in->guard && was_seen(f, o->reg))) return;
+  if (!t.format || !k->flow->made[o->reg->id] || (!nan_only && !in->guard && was_seen(f, o->reg))) return;
   bool scalar = !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
   if (nan_only && scalar) fp_test_nan(k, fp_before(k, i), t, *o, *o, in->guard, in->guard_negated);
   else fp_test_value(k, fp_before(k, i), t, *o, false, in->guard, in->guard_negated);

@@ -72,6 +72,53 @@ static void nest(FpFlow *f, const Body *b) {
   }
 }
 
+// --- what may have been born here ---
+// What is loaded was stored by somebody who tested it then, or came in from outside; what was made of bits left the floating-point
+// numbers through a test. So only results, and what moves and selections make of them, can be new.
+typedef struct Made { const FpFlow *f; bool any; } Made;
+static void look_at_source(void *ctx, PtxReg **reg, bool is_def) {
+  Made *m = ctx;
+  if (!is_def && m->f->made[(*reg)->id]) m->any = true;
+}
+static void mark(void *ctx, PtxReg **reg, bool is_def) {
+  FpFlow *f = ctx;
+  if (is_def) f->made[(*reg)->id] = true;
+}
+
+static bool may_make(FpFlow *f, PtxInstr *in) {
+  FpOperation o;
+  FpType d, a, b, c;
+  if (fp_operation(in, &o) || fp_is_matrix(in, &d, &a, &b, &c) || in->op == OP_WGMMA_MMA_ASYNC) return true;
+  if (in->op == OP_CALL) return true;
+  if (in->op == OP_LD && in->space == SPACE_PARAM && in->ops[1].kind == OPD_ADDR && in->ops[1].list[0].kind == OPD_VAR)
+    return in->ops[1].list[0].var->func && !in->ops[1].list[0].var->func->is_entry;       // what a call returned, what a function was given
+  if (ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) return false;
+  Made m = {f, false};
+  ptx_visit_regs(in, look_at_source, &m);
+  return m.any;
+}
+
+static void find_made(FpFlow *f, const IrCfg *cfg) {
+  FpOperation o;
+  FpType d, a, b, c;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++)
+    f->makes |= fp_operation(cfg->instrs[i], &o) || fp_is_matrix(cfg->instrs[i], &d, &a, &b, &c) || cfg->instrs[i]->op == OP_WGMMA_MMA_ASYNC || cfg->instrs[i]->op == OP_CALL;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++)
+    f->decides |= (cfg->instrs[i]->op == OP_SETP || cfg->instrs[i]->op == OP_SET) && fp_type(cfg->instrs[i]->types[cfg->instrs[i]->ntypes ? cfg->instrs[i]->ntypes - 1 : 0]).format;
+  for (bool changed = f->makes; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+      PtxInstr *in = cfg->instrs[i];
+      const PtxOperand *to = in->nops ? &in->ops[0] : NULL;
+      while (to && (to->kind == OPD_PAIR || to->kind == OPD_VECTOR) && to->nlist) to = &to->list[0];
+      bool known = !to || to->kind != OPD_REG || f->made[to->reg->id];
+      if (known || !may_make(f, in)) continue;
+      ptx_visit_regs(in, mark, f);
+      changed = true;
+    }
+  }
+}
+
 FpFlow *fp_flow_build(Body *b) {
   IrCfg *cfg = b->cfg;
   Arena *a = &cfg->arena;
@@ -82,6 +129,8 @@ FpFlow *fp_flow_build(Body *b) {
   f->uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);
   f->select_uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);
   f->depth = ARENA_ARRAY(a, int, cfg->ninstrs + 1);
+  f->made = ARENA_ARRAY(a, bool, b->func->nregs + 1);
+  find_made(f, cfg);
   nest(f, b);
   seed_types(f, cfg);
   for (bool changed = true; changed;) {
