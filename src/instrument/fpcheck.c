@@ -18,7 +18,10 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
     EMIT(c, "setp.ne.u64", opd_reg(has), opd_reg(counters), opd_imm(0));
     EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
     code_guard(c, has, false);
-    EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+    // Read by every warp: it should stay near. A block may then see an old value; the multiprocessor whose sink fired does not.
+    const PtxModule *m = b->func->module;
+    if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70) EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+    else EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
     code_guard(c, NULL, false);
     EMIT(c, "or.b32", opd_reg(flags), opd_reg(flags), opd_reg(hot));
   }
