@@ -117,6 +117,7 @@ struct Module {
   VgpuModule *vgpu;
   SessionModule *session;
   Library *library;
+  bool of_library;                                       // stays when the library is taken from it
   bool shares_managed;                                   // its managed variables are another module's
   StrMap functions;                                      // name -> Function
   VEC(Function *) all_functions;

@@ -29,6 +29,7 @@ CUresult library_module(Library *lib, Context *ctx, Module **out) {
       module_report_failure(&lib->code, &err);
     } else {
       m->library = lib;
+      m->of_library = true;
       lib->session = m->session;
       if (lib->modules.len) {
         vgpu_module_share_managed(m->vgpu, lib->modules.data[0]->vgpu);
@@ -101,6 +102,7 @@ CUresult cuLibraryUnload(CUlibrary handle) {
     Module *m = lib->modules.data[--lib->modules.len];
     module_unload(m);
   }
+  if (lib->session) session_module_unloaded(lib->session);
   for (uint32_t i = 0; i < lib->all_kernels.len; i++) object_delete(lib->all_kernels.data[i]);
   vec_free(&lib->all_kernels);
   vec_free(&lib->modules);

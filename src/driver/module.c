@@ -186,7 +186,7 @@ void module_unload(Module *m) {
   vec_free(&m->texrefs);
   strmap_free(&m->functions);
   vgpu_module_unload(m->vgpu);
-  if (!m->library) session_module_unloaded(m->session);
+  if (!m->of_library) session_module_unloaded(m->session);
   object_delete(m);
 }
 
