@@ -1,4 +1,5 @@
-# expected_counts.py PROGRAM-OUTPUT REPORT.json: the lines "count", "only", "launches" and "uncovered" against the report.
+# expected_counts.py PROGRAM-OUTPUT REPORT.json [total]: the lines "count", "only", "launches" and "uncovered" against the report.
+# total: the sums over all kernels only; where each kernel is compiled for itself, functions that several share count for them.
 import json
 import sys
 
@@ -9,6 +10,10 @@ for row in report.get("counts", []):
     for key, value in row.items():
         if isinstance(value, int) and not key.endswith("line"):
             sums[key] = sums.get(key, 0) + value
+total = len(sys.argv) > 3
+if total:
+    found = {"all": {key: sum(f[key] for f in found.values()) for key in next(iter(found.values()))}}
+    expected = {}
 bad = 0
 seen = set()
 uncovered = [u["kernel"] for u in report["coverage"]["uncovered"]]
@@ -26,7 +31,9 @@ for line in open(sys.argv[1]):
         seen.add(words[1])
         for word in words[2:]:
             key, value = word.split("=")
-            if found.get(words[1], {}).get(key, 0) != int(value):
+            if total:
+                expected[key] = expected.get(key, 0) + int(value)
+            elif found.get(words[1], {}).get(key, 0) != int(value):
                 wrong("%s: %s is %s, not %s" % (words[1], key, found.get(words[1], {}).get(key, 0), value))
     elif words[:1] == ["launches"] and int(words[1]):
         coverage = report["coverage"]
@@ -39,6 +46,11 @@ for line in open(sys.argv[1]):
             wrong("%s is not named as uncovered" % words[1])
         else:
             uncovered.remove(words[1])
+if total:
+    seen.add("all")
+    for key, value in expected.items():
+        if found["all"][key] != value:
+            wrong("%s is %s, not %s" % (key, found["all"][key], value))
 for kernel, sums in found.items():
     if kernel not in seen and sums["instructions"]:
         wrong("%s was not expected: %s" % (kernel, sums))
