@@ -225,7 +225,7 @@ static void scan_strings(GpuSplit *s, Scan inside, Part *p) {
   for (Word w; (w = next_word(&inside)).len;) {
     if (!is_name(w)) continue;
     Scan after = inside;
-    if (*next_word(&after).at != ':') continue;
+    if (!word_is(next_word(&after), ":")) continue;
     entry.end = w.at;
     vec_push(&s->parts, entry);
     entry = (Part){.kind = PART_VAR, .start = w.at, .line = inside.line};
@@ -315,7 +315,10 @@ static bool scan_part(GpuSplit *s, Scan *scan) {
   } else {
     ok = false;
   }
-  if (!ok) s->failed = p.line;
+  if (!ok) {
+    s->failed = p.line;
+    p.end = scan->at;
+  }
   vec_push(&s->parts, p);
   return ok;
 }
@@ -455,13 +458,13 @@ GpuSplit *gpu_split(const char *text, size_t len) {
   s->end = text + len;
   Scan scan = {text, s->end, 1};
   while (scan_part(s, &scan)) {}
-  for (uint32_t i = 0; i < s->parts.len && !s->whole; i++) {
-    const Part *p = &s->parts.data[i];
-    if (p->kind == PART_KEEP && !strncmp(p->start, ".target", 7) && memmem(p->start, (size_t)(p->end - p->start), "debug", 5)) s->whole = true;
-  }
   if (s->failed) {
     for (uint32_t i = 0; i < s->symbols.len; i++) s->symbols.data[i].piece = UINT32_MAX;
     return s;
+  }
+  for (uint32_t i = 0; i < s->parts.len && !s->whole; i++) {
+    const Part *p = &s->parts.data[i];
+    if (p->kind == PART_KEEP && p->end - p->start > 7 && !strncmp(p->start, ".target", 7) && memmem(p->start, (size_t)(p->end - p->start), "debug", 5)) s->whole = true;
   }
   if (s->whole) {
     s->npieces = 1;

@@ -58,9 +58,38 @@ static void small_texts(void) {
   expect("nothing", "", "");
 }
 
+// Text that ends anywhere, with nothing readable behind it, or has any character changed.
+static void damaged_texts(void) {
+  static const char text[] = HEAD ".file 1 \"a.cu\"\n.global .u32 v = {1}, w;\n.extern .func (.param .b32 r) f (.param .b32 x)\n;\n"
+    ".visible .entry a(.param .u64 p) .maxntid 1, 1, 1 { .loc 1 2 3, function_name $L1, inlined_at 1 2 3\n call (r), f, (x); /* { */ ret; } // }\n"
+    ".alias g, f;\n.section .debug_str {\n$L1:\n.b8 1\n$L2:\n.b8 2\n}\n.pragma \"x\";\n";
+  static const char characters[] = "{}();.:\"/*= \n,x";
+  uint32_t pieces = 0;
+  for (size_t n = 0; n < sizeof text; n++)
+    for (size_t k = 0; k < sizeof characters; k++) {
+      char *copy = mem_alloc(n + 1);
+      memcpy(copy, text, n);
+      if (k && n) copy[(n * 7919 + k * 31) % n] = characters[k - 1];
+      char *exact = malloc(n ? n : 1);
+      memcpy(exact, copy, n);
+      GpuSplit *s = gpu_split(exact, n);
+      for (uint32_t i = 0; i < gpu_split_count(s); i++) {
+        Str piece = {0};
+        gpu_split_text(s, i, &piece);
+        pieces += piece.len > 0;
+        str_free(&piece);
+      }
+      gpu_split_free(s);
+      free(exact);
+      free(copy);
+    }
+  printf("%s damaged texts\n", pieces ? "ok" : "FAIL");
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) {
     small_texts();
+    damaged_texts();
     return failures != 0;
   }
   Str text = {0};
