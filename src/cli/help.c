@@ -78,7 +78,12 @@ void cli_print_help(FILE *f) {
   fprintf(f, "\nTools:\n");
   for (size_t i = 0; i < ARRAY_LEN(tools); i++) print_row(f, tools[i].name, tools[i].help);
   fprintf(f, "\nSubcommands:\n");
-  for (unsigned i = 0; i < cli_nsubcommands; i++) print_row(f, cli_subcommands[i].name, cli_subcommands[i].help);
+  for (unsigned i = 0; i < cli_nsubcommands; i++) {
+    Str name = {0};
+    str_addn(&name, cli_subcommands[i].usage, strcspn(cli_subcommands[i].usage, " "));
+    print_row(f, name.data, cli_subcommands[i].help);
+    str_free(&name);
+  }
   print_row(f, "--help, --man, --version", "This text, the manual page (troff), the version");
   fprintf(f, "\nExit code:\n");
   for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++) print_row(f, exit_codes[i].code, exit_codes[i].meaning);

@@ -76,12 +76,18 @@ static int parse_options(int argc, char **argv, Options *o, int *next) {
   return -1;
 }
 
+// fp-diff is fp_diff in C.
+static bool is_called(const char *word, const char *name) {
+  while (*word && (*word == *name || (*word == '-' && *name == '_'))) word++, name++;
+  return !*word && !*name;
+}
+
 int main(int argc, char **argv) {
   const char *slash = strrchr(argv[0], '/');
   if (strncmp(slash ? slash + 1 : argv[0], "ptxas", 5) == 0) return cli_ptxas(argc, argv);
   if (argc > 1)
     for (unsigned i = 0; i < cli_nsubcommands; i++)
-      if (strcmp(argv[1], cli_subcommands[i].name) == 0) return cli_subcommands[i].run(argc - 1, argv + 1);
+      if (is_called(argv[1], cli_subcommands[i].name)) return cli_subcommands[i].run(argc - 1, argv + 1);
 
   Options o = {0};
   Error err = {0};

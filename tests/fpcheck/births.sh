@@ -63,3 +63,12 @@ check "--fp-flow: no error in a correct program" has "$TEST_DIR/err" "ERROR SUMM
 check "the table of places" is "$(code fp --fp-mode=full "$TEST_DIR/births" > /dev/null; grep -A5 'places with exceptions' "$TEST_DIR/err" | sed 's/==[0-9]*== *//' | tr -s ' ' | grep '^f')" "f16 0 4 0 0
 f32 7 9 6 1
 f64 2 1 1 1"
+
+# fp-diff: fast math flushes subnormal numbers.
+build births-fastmath compute_80 -use_fast_math
+fp -q --fp-mode=full "$TEST_DIR/births" > /dev/null 2>&1; cp "$TEST_DIR/report.json" "$TEST_DIR/plain.json"
+fp -q --fp-mode=full "$TEST_DIR/births-fastmath" > /dev/null 2>&1; cp "$TEST_DIR/report.json" "$TEST_DIR/fastmath.json"
+check "fp-diff: exit code" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" "$TEST_DIR/fastmath.json")" 1
+check "fp-diff: the line" is "$(grep -c 'only in' "$TEST_DIR/out") $(grep -o 'only in plain.json: fp-subnormal f32 at births.cu:[0-9]*' "$TEST_DIR/out")" "1 only in plain.json: fp-subnormal f32 at births.cu:$(line 'fp-subnormal f32')"
+check "fp-diff: nothing changed" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" "$TEST_DIR/plain.json")" 0
+check "fp-diff: not a report" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" tests/fpcheck/births.sh)" 125
