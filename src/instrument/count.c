@@ -103,7 +103,7 @@ static void list_instruction(Counting *w, const PtxInstr *in, uint32_t threads, 
   const char *file = loc ? t->files[loc->file].path : NULL;
   uint32_t line = loc ? loc->line : in->ptx_line;
   CountItem *item = t->items.len ? &t->items.data[t->items.len - 1] : NULL;
-  if (!item || item->kernel != w->kernel || item->file != file || item->line != line || item->threads != threads || item->but_not != but_not) {
+  if (!item || item->kernel != w->kernel || item->file != file || item->line != line || item->threads != threads || item->but_not != but_not || item->n == UINT16_MAX) {
     vec_push(&t->items, (CountItem){.kernel = w->kernel, .file = file, .line = line, .threads = threads, .but_not = but_not, .warps = warps});
     item = &t->items.data[t->items.len - 1];
   }

@@ -10,8 +10,8 @@ enum { COUNT_CLASSES = 24, COUNT_NONE = UINT32_MAX };
 typedef struct CountItem {
   const char *kernel, *file; uint32_t line;
   uint32_t threads, but_not, warps;        // counters; but_not COUNT_NONE: nothing to subtract
-  uint32_t n, by_class[COUNT_CLASSES];
-  uint32_t loads, stores, atomics, load_bytes, store_bytes, atomic_bytes;
+  uint16_t n, by_class[COUNT_CLASSES], loads, stores, atomics;
+  uint32_t load_bytes, store_bytes, atomic_bytes;
 } CountItem;
 typedef struct CountTable {
   CountItem *items; uint32_t nitems;

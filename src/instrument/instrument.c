@@ -38,7 +38,7 @@ static bool weave_all(Program *p, Error *err) {
   for (unsigned t = 0; t < 32; t++)
     if (pass_of(p, t) && pass_of(p, t)->end && !pass_of(p, t)->end(p, err)) return false;
   for (uint32_t u = 0; u < p->nunits; u++)
-    if (!ptx_verify(p->units[u], err)) return false;
+    if (!ptx_verify_new(p->units[u], err)) return false;
   return true;
 }
 
@@ -67,6 +67,7 @@ bool instrument_module(PtxModule **units, uint32_t nunits, const InstrumentPlan 
   probes_free(&p);
   vec_free(&p.sites);
   vec_free(&p.calls);
+  vec_free(&p.declarations);
   u64map_free(&p.mnemonics);
   arena_free(&p.scratch);
   if (!ok) instrument_free(out);

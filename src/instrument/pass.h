@@ -50,6 +50,7 @@ struct Program {
   const char *prefix, *reg_prefix;         // no name of the program begins so: "__wg", "%wg_"
   PtxVar **slot;                           // by unit: see record.c
   VEC(CallEdge) calls;
+  VEC(PtxFunc *) declarations;             // of kernels that are defined later; record.c
   bool launches_from_device;
   VEC(Site) sites;
   U64Map mnemonics;                        // code.c

@@ -24,6 +24,10 @@ static uint32_t make_room(PtxModule *m, uint64_t bytes) {
   return NEW_LIMIT;
 }
 
+static bool declares(const PtxFunc *declaration, const PtxFunc *f) {
+  return declaration->module == f->module && !strcmp(declaration->name, f->name);
+}
+
 static void append_param(PtxFunc *f, PtxVar *v) {
   PtxVar **params = ARENA_ARRAY(&f->module->arena, PtxVar *, f->nparams + 1);
   if (f->nparams) memcpy(params, f->params, sizeof *params * f->nparams);
@@ -57,14 +61,21 @@ static void add_parameter(Program *p, FuncInfo *info) {
   info->record = v;
   k->record_offset = (uint32_t)v->param_offset;
   k->record_bytes = sizeof(WgLaunch);
-  for (uint32_t i = 0; i < f->module->nitems; i++) {          // declarations that stand before the definition
-    const PtxItem *it = &f->module->items[i];
-    if (it->kind != ITEM_FUNC || it->func == f || !it->func->is_entry || strcmp(it->func->name, f->name)) continue;
-    append_param(it->func, new_param(p, it->func));
-  }
+  for (uint32_t i = 0; i < p->declarations.len; i++)
+    if (declares(p->declarations.data[i], f)) append_param(p->declarations.data[i], new_param(p, p->declarations.data[i]));
+}
+
+// Kernels declared before they are defined, printed as they stand: there are hardly ever any.
+static void list_declarations(Program *p) {
+  for (uint32_t u = 0; u < p->nunits; u++)
+    for (uint32_t i = 0; i < p->units[u]->nitems; i++) {
+      const PtxItem *it = &p->units[u]->items[i];
+      if (it->kind == ITEM_FUNC && it->func->is_entry && it->func->is_declaration) vec_push(&p->declarations, it->func);
+    }
 }
 
 bool record_add_parameters(Program *p, Error *err) {
+  list_declarations(p);
   for (uint32_t u = 0; u < p->nunits; u++)
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
       FuncInfo *info = func_info(p->units[u]->funcs[i]);
@@ -89,11 +100,9 @@ uint32_t record_reserve(Body *b, uint32_t bytes) {
   uint32_t at = (uint32_t)v->size;
   grow_param(v, bytes);
   b->program->out->kernels[b->info->kernel].record_bytes = (uint32_t)v->size;
-  for (uint32_t i = 0; i < b->func->module->nitems; i++) {
-    const PtxItem *it = &b->func->module->items[i];
-    if (it->kind == ITEM_FUNC && it->func != b->func && it->func->is_entry && !strcmp(it->func->name, b->func->name))
-      grow_param(it->func->params[it->func->nparams - 1], bytes);
-  }
+  Program *p = b->program;
+  for (uint32_t i = 0; i < p->declarations.len; i++)
+    if (declares(p->declarations.data[i], b->func)) grow_param(p->declarations.data[i]->params[p->declarations.data[i]->nparams - 1], bytes);
   return at;
 }
 

@@ -291,6 +291,7 @@ const char *ptx_file_path(const PtxModule *m, uint32_t index);   // NULL if unkn
 
 // --- verifier.c: every instruction matches a form of the table; operands, types, labels, scopes agree. ---
 bool ptx_verify(PtxModule *m, Error *err);
+bool ptx_verify_new(PtxModule *m, Error *err);     // those that have no form yet: all that passes added or changed since
 // Puts "name:line:column: error: …", the source line and a caret into err.
 bool ptx_error_at(Error *err, const PtxModule *m, uint32_t line, uint32_t column, const char *fmt, ...) PRINTF_LIKE(5, 6);
 

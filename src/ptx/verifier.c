@@ -283,11 +283,16 @@ static bool verify_instr(Verifier *v, PtxInstr *in) {
   return check_vector_length(v, in) && check_pack(v, in) && check_cvt_rounding(v, in) && check_labels(v, in);
 }
 
-bool ptx_verify(PtxModule *m, Error *err) {
+static bool verify_all(PtxModule *m, bool only_new, Error *err) {
   for (uint32_t i = 0; i < m->nfuncs; i++) {
     Verifier v = {m, m->funcs[i], err, ""};
-    for (uint32_t k = 0; k < m->funcs[i]->nstmts; k++)
-      if (m->funcs[i]->stmts[k].kind == STMT_INSTR && !verify_instr(&v, m->funcs[i]->stmts[k].instr)) return false;
+    for (uint32_t k = 0; k < m->funcs[i]->nstmts; k++) {
+      const PtxStmt *s = &m->funcs[i]->stmts[k];
+      if (s->kind == STMT_INSTR && !(only_new && s->instr->form) && !verify_instr(&v, s->instr)) return false;
+    }
   }
   return true;
 }
+
+bool ptx_verify(PtxModule *m, Error *err) { return verify_all(m, false, err); }
+bool ptx_verify_new(PtxModule *m, Error *err) { return verify_all(m, true, err); }
