@@ -80,7 +80,10 @@ static void sinks_of(Fast *f, uint32_t i) {
     case OP_RCP: case OP_RSQRT: sink(f, i, &in->ops[1], false); return;
     case OP_CVT:
       if (fp_operation(in, &o) && o.op == WG_FP_SATURATE) {
-        if (fp_test_overflow(k, fp_before(k, i), in, &o)) fp_add_item(k, (FpItem){.kind = FP_ITEM_RESULT, .instr = i, .operation = o, .result = *o.operands[0]});
+        FpItem item = new_item(i, in, o.operands[0], o.types[0]);
+        item.kind = FP_ITEM_RESULT;
+        item.operation = o;
+        if (fp_test_overflow(k, fp_before(k, i), in, &o)) fp_add_item(k, item);
         return;
       }
       if (in->ntypes == 2 && fp_type(in->types[1]).format && (!fp_type(in->types[0]).format || ptx_has(in, MOD_SAT))) sink(f, i, &in->ops[1], false);

@@ -72,3 +72,13 @@ check "fp-diff: exit code" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json
 check "fp-diff: the line" is "$(grep -c 'only in' "$TEST_DIR/out") $(grep -o 'only in plain.json: fp-subnormal f32 at births.cu:[0-9]*' "$TEST_DIR/out")" "1 only in plain.json: fp-subnormal f32 at births.cu:$(line 'fp-subnormal f32')"
 check "fp-diff: nothing changed" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" "$TEST_DIR/plain.json")" 0
 check "fp-diff: not a report" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" tests/fpcheck/births.sh)" 125
+
+# FP8: an overflow that saturation hides.
+BLESS=0
+. tests/lib/steps.sh
+host=$(ptxhost)
+for mode in full fast; do
+  code fp --fp-mode=$mode "$host" "$t/saturates.ptx" > /dev/null
+  check "saturating conversions, $mode" is "$(kinds)" "fp-inf 2
+fp-input 1"
+done
