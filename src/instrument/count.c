@@ -1,7 +1,7 @@
 // count: how often every instruction is executed, by how many threads and how many warps. The example to learn passes from.
 //
-// All instructions of a basic block run equally often, so one pair of counters serves the block: at its beginning one lane
-// adds the number of lanes that are here to the first and 1 to the second. A guarded instruction runs for fewer lanes and gets
+// All instructions of a basic block run equally often, so one set of counters serves the block: at its beginning one lane
+// adds the number of lanes that are here to one and 1 to another, or 1 to a third if all 32 are here. A guarded instruction runs for fewer lanes and gets
 // a counter of threads of its own, which it shares with the instructions of the block that have the same guard. What a
 // counter means is in a table (count.h); count_rows.c turns it into rows.
 //
@@ -31,34 +31,64 @@ static void prepare(Counting *w) {
   EMIT(c, "add.u64", opd_reg(w->counters), opd_reg(w->counters), opd_reg(offset));
 }
 
-// Adds the number of lanes to counter `threads` and 1 to `warps` (if there is one); with a guard, only lanes it lets pass.
-static void add_lanes(Counting *w, uint32_t block, Code *c, uint32_t threads, uint32_t warps, PtxReg *guard, bool negated) {
+static void add_to_counter(Counting *w, Code *c, uint32_t counter, PtxOperand by) {
+  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), counter * 8ll), by);
+}
+
+// Who is here: the lanes that the code's guard lets pass, one of them, and how many they are.
+typedef struct Here { PtxReg *lanes, *leads, *n; } Here;
+static Here look_around(Counting *w, Code *c) {
   Body *b = w->body;
-  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *leads = body_temp(b, TYPE_PRED, 0), *n = body_temp(b, TYPE_B64, 0);
-  code_guard(c, guard, negated);
-  code_elect(c, lanes, leads, w->lower);
+  Here h = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_PRED, 0), body_temp(b, TYPE_B64, 0)};
+  PtxReg *n = body_temp(b, TYPE_B32, 1);
+  code_elect(c, h.lanes, h.leads, w->lower);
   code_guard(c, NULL, false);
-  EMIT(c, "popc.b32", opd_reg(lanes), opd_reg(lanes));
-  EMIT(c, "cvt.u64.u32", opd_reg(n), opd_reg(lanes));
-  struct { uint32_t counter; PtxOperand by; PtxReg *kept; } adds[] = {{threads, opd_reg(n), NULL}, {warps, opd_imm(1), NULL}};
-  unsigned in_memory = 0;
-  for (size_t i = 0; i < ARRAY_LEN(adds); i++) {
-    if (adds[i].counter == COUNT_NONE) continue;
-    adds[i].kept = count_loops_register(w, block, adds[i].counter);
-    in_memory += !adds[i].kept;
+  EMIT(c, "popc.b32", opd_reg(n), opd_reg(h.lanes));
+  EMIT(c, "cvt.u64.u32", opd_reg(h.n), opd_reg(n));
+  return h;
+}
+
+// One branch around all atomics of a block: ptxas makes one around each that has a guard. A full warp adds 1 to BLOCK_FULL, another
+// its lanes to BLOCK_THREADS, by the same instruction.
+static void add_in_memory(Counting *w, Code *c, uint32_t counters, const Here *h) {
+  Body *b = w->body;
+  PtxLabel *over = body_label(b);
+  PtxReg *fewer = body_temp(b, TYPE_PRED, 1), *at = body_temp(b, TYPE_B64, 1);
+  code_guard(c, h->leads, true);
+  EMIT(c, "bra", opd_label(over));
+  code_guard(c, NULL, false);
+  EMIT(c, "setp.ne.u32", opd_reg(fewer), opd_reg(h->lanes), opd_imm(-1));
+  EMIT(c, "selp.b64", opd_reg(at), opd_imm(BLOCK_THREADS * 8), opd_imm(BLOCK_FULL * 8), opd_reg(fewer));
+  EMIT(c, "selp.b64", opd_reg(h->n), opd_reg(h->n), opd_imm(1), opd_reg(fewer));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(w->counters));
+  EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(at), counters * 8ll), opd_reg(h->n));
+  code_guard(c, fewer, false);
+  add_to_counter(w, c, counters + BLOCK_WARPS, opd_imm(1));
+  code_guard(c, NULL, false);
+  code_label(c, over);
+}
+
+static void count_lanes(Counting *w, uint32_t block, Code *c, uint32_t counters) {
+  Here h = look_around(w, c);
+  PtxReg *threads = count_loops_register(w, block, counters + BLOCK_THREADS), *warps = threads ? count_loops_register(w, block, counters + BLOCK_WARPS) : NULL;
+  if (!warps) {
+    CHECK(!threads);                       // registers are given to blocks by the pair
+    add_in_memory(w, c, counters, &h);
+    return;
   }
-  // One way around both atomics: ptxas makes a branch around each that has a guard.
-  PtxLabel *over = in_memory > 1 ? body_label(b) : NULL;
-  code_guard(c, leads, over != NULL);
-  if (over) {
-    EMIT(c, "bra", opd_label(over));
-    code_guard(c, NULL, false);
-  }
-  for (size_t i = 0; i < ARRAY_LEN(adds); i++) {
-    if (adds[i].kept) EMIT(c, "add.u64", opd_reg(adds[i].kept), opd_reg(adds[i].kept), adds[i].by);
-    else if (adds[i].counter != COUNT_NONE) EMIT(c, "red.global.add.u64", opd_at(c, opd_reg(w->counters), adds[i].counter * 8ll), adds[i].by);
-  }
-  if (over) code_label(c, over);
+  code_guard(c, h.leads, false);
+  EMIT(c, "add.u64", opd_reg(threads), opd_reg(threads), opd_reg(h.n));
+  EMIT(c, "add.u64", opd_reg(warps), opd_reg(warps), opd_imm(1));
+  code_guard(c, NULL, false);
+}
+
+static void count_guarded(Counting *w, uint32_t block, Code *c, uint32_t counter, PtxReg *guard, bool negated) {
+  code_guard(c, guard, negated);
+  Here h = look_around(w, c);
+  PtxReg *kept = count_loops_register(w, block, counter);
+  code_guard(c, h.leads, false);
+  if (kept) EMIT(c, "add.u64", opd_reg(kept), opd_reg(kept), opd_reg(h.n));
+  else add_to_counter(w, c, counter, opd_reg(h.n));
   code_guard(c, NULL, false);
 }
 
@@ -97,14 +127,20 @@ static const PtxLoc *counted_at(const Count *t, const PtxLoc *loc) {
   return best;
 }
 
-static void list_instruction(Counting *w, const PtxInstr *in, uint32_t threads, uint32_t but_not, uint32_t warps) {
+// How often an instruction is executed, as a CountItem says it.
+typedef struct Times { uint32_t block, guard, but_not, warps; } Times;
+
+static void list_instruction(Counting *w, const PtxInstr *in, Times times) {
   Count *t = w->count;
   const PtxLoc *loc = counted_at(t, in->loc);
   const char *file = loc ? t->files[loc->file].path : NULL;
   uint32_t line = loc ? loc->line : in->ptx_line;
   CountItem *item = t->items.len ? &t->items.data[t->items.len - 1] : NULL;
-  if (!item || item->kernel != w->kernel || item->file != file || item->line != line || item->threads != threads || item->but_not != but_not || item->n == UINT16_MAX) {
-    vec_push(&t->items, (CountItem){.kernel = w->kernel, .file = file, .line = line, .threads = threads, .but_not = but_not, .warps = warps});
+  bool same = item && item->kernel == w->kernel && item->file == file && item->line == line && item->block == times.block &&
+              item->guard == times.guard && item->but_not == times.but_not && item->warps == times.warps && item->n < UINT16_MAX;
+  if (!same) {
+    vec_push(&t->items, (CountItem){.kernel = w->kernel, .file = file, .line = line, .block = times.block, .guard = times.guard,
+                                    .but_not = times.but_not, .warps = times.warps});
     item = &t->items.data[t->items.len - 1];
   }
   unsigned classes = ptx_op_classes(in);
@@ -134,7 +170,7 @@ static uint32_t guard_counter(Counting *w, Guards *g, uint32_t block, uint32_t i
   for (uint32_t k = 0; k < g->n; k++)
     if (g->list[k].reg == in->guard && g->list[k].negated == in->guard_negated) return g->list[k].threads;
   uint32_t threads = w->count->ncounters++;
-  add_lanes(w, block, body_before(w->body, i), threads, COUNT_NONE, in->guard, in->guard_negated);
+  count_guarded(w, block, body_before(w->body, i), threads, in->guard, in->guard_negated);
   if (g->n < ARRAY_LEN(g->list)) g->list[g->n++] = (Guard){in->guard, in->guard_negated, threads};
   return threads;
 }
@@ -153,14 +189,14 @@ static uint32_t edge_counter(const Counting *w, uint32_t from) {
 
 // A guarded branch or exit at the end of a block needs no counter of its own where the counters around it say how many threads
 // it took along: the next block has no other way in, so they are the rest; or the block it goes to has at most one other.
-static bool derive_branch(const Counting *w, uint32_t block, const PtxInstr *in, uint32_t *threads, uint32_t *but_not) {
+static bool derive_branch(const Counting *w, uint32_t block, const PtxInstr *in, Times *times) {
   const IrCfg *cfg = w->body->cfg;
   const IrBlock *b = &cfg->blocks[block];
   uint32_t next = block + 1;
   bool branches = in->op == OP_BRA, ends = in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP;
   if ((branches && b->nsucc != 2) || (!branches && !ends) || next >= cfg->nblocks) return false;
   if (cfg->blocks[next].npred == 1 && w->entry[next] != COUNT_NONE) {
-    *but_not = w->entry[next];
+    times->but_not = w->entry[next];
     return true;
   }
   if (!branches) return false;
@@ -169,8 +205,8 @@ static bool derive_branch(const Counting *w, uint32_t block, const PtxInstr *in,
   uint32_t other = COUNT_NONE;
   for (uint32_t i = 0; i < to->npred; i++)
     if (to->pred[i] != block && (other = edge_counter(w, to->pred[i])) == COUNT_NONE) return false;
-  *threads = w->entry[b->succ[0]];
-  *but_not = other;
+  times->block = w->entry[b->succ[0]];
+  times->but_not = other;
   return true;
 }
 
@@ -178,19 +214,19 @@ static void count_block(Counting *w, uint32_t block) {
   const IrCfg *cfg = w->body->cfg;
   const IrBlock *b = &cfg->blocks[block];
   Guards guards = {.n = 0};
-  uint32_t pair = COUNT_NONE;                // counter of threads; that of warps follows it
+  uint32_t counters = COUNT_NONE;
   for (uint32_t i = b->first; i < b->end; i++) {
     PtxInstr *in = cfg->instrs[i];
-    if (pair == COUNT_NONE) {
-      pair = i == b->first ? w->entry[block] : w->count->ncounters;
-      if (i != b->first) w->count->ncounters += 2;
-      add_lanes(w, block, body_before(w->body, i), pair, pair + 1, NULL, false);
+    if (counters == COUNT_NONE) {
+      counters = i == b->first ? w->entry[block] : w->count->ncounters;
+      if (i != b->first) w->count->ncounters += BLOCK_COUNTERS;
+      count_lanes(w, block, body_before(w->body, i), counters);
     }
-    uint32_t threads = pair, but_not = COUNT_NONE;
-    if (in->guard && !(i == b->end - 1 && derive_branch(w, block, in, &threads, &but_not))) threads = guard_counter(w, &guards, block, i, in);
-    list_instruction(w, in, threads, but_not, pair + 1);
+    Times times = {counters, COUNT_NONE, COUNT_NONE, counters};
+    if (in->guard && !(i == b->end - 1 && derive_branch(w, block, in, &times))) times.guard = guard_counter(w, &guards, block, i, in);
+    list_instruction(w, in, times);
     if (guards.n) ptx_visit_regs(in, forget_guard, &guards);
-    if (in->op == OP_CALL && program_may_not_return(in)) pair = COUNT_NONE, guards.n = 0;    // fewer threads may come back
+    if (in->op == OP_CALL && program_may_not_return(in)) counters = COUNT_NONE, guards.n = 0;    // fewer threads may come back
   }
 }
 
@@ -201,7 +237,7 @@ static void number_blocks(Counting *w) {
   for (uint32_t i = 0; i < cfg->nblocks; i++) {
     bool counts = cfg->blocks[i].rpo != IR_NONE && cfg->blocks[i].first < cfg->blocks[i].end;
     w->entry[i] = counts ? w->count->ncounters : COUNT_NONE;
-    if (counts) w->count->ncounters += 2;
+    if (counts) w->count->ncounters += BLOCK_COUNTERS;
   }
 }
 
@@ -226,8 +262,9 @@ static bool end(Program *p, Error *err) {
   Count *t = p->count;
   Instrumented *out = p->out;
   CountTable *table = out->count = ARENA_NEW(&out->arena, CountTable);
+  t->ncounters = (t->ncounters + 15) & ~15u;                 // whole lines of the cache
   table->ncounters = t->ncounters;
-  table->replicas = t->ncounters <= 2048 ? 32 : t->ncounters <= 32768 ? 8 : 1;
+  table->replicas = t->ncounters <= 512 ? 128 : t->ncounters <= 4096 ? 32 : t->ncounters <= 32768 ? 8 : 1;
   table->nitems = t->items.len;
   table->items = ARENA_ARRAY(&out->arena, CountItem, t->items.len + 1);
   if (t->items.len) memcpy(table->items, t->items.data, sizeof *table->items * t->items.len);

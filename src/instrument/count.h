@@ -6,10 +6,15 @@
 
 enum { COUNT_CLASSES = 24, COUNT_NONE = UINT32_MAX };
 
-// Some instructions of one source line that run equally often: `threads - but_not` times, in `warps` warp executions.
+// The counters of a block: three in a row, so that a warp with all its lanes needs only one addition.
+enum { BLOCK_THREADS, BLOCK_WARPS, BLOCK_FULL, BLOCK_COUNTERS };       // threads and number of warps with fewer lanes; warps with 32
+
+// Some instructions of one source line that run equally often: as often as their block, or as `guard` if it has a counter, less as often
+// as the block but_not.
 typedef struct CountItem {
   const char *kernel, *file; uint32_t line;
-  uint32_t threads, but_not, warps;        // counters; but_not COUNT_NONE: nothing to subtract
+  uint32_t block, guard, but_not;          // first counters of blocks, a counter of threads; COUNT_NONE: none
+  uint32_t warps;                          // the block that says how many warps come there
   uint16_t n, by_class[COUNT_CLASSES], loads, stores, atomics;
   uint32_t load_bytes, store_bytes, atomic_bytes;
 } CountItem;
@@ -34,7 +39,7 @@ typedef struct Counting {                  // one function
   PtxReg *counters;                        // address of this multiprocessor's counters
   PtxReg *lower;                           // lanes below this one; all lanes when nothing is to be counted
   const char *kernel;
-  uint32_t *entry;                         // block -> the pair of counters at its beginning, COUNT_NONE: it has none
+  uint32_t *entry;                         // block -> the counters at its beginning, COUNT_NONE: it has none
   struct CountLoops *loops;                // NULL: no loops
 } Counting;
 

@@ -83,7 +83,7 @@ PtxReg *count_loops_register(Counting *w, uint32_t block, uint32_t counter) {
   CountLoops *l = w->loops;
   if (!l || !l->chosen[block]) return NULL;
   KeptLoop *loop = &l->loops[l->top[block]];
-  if (loop->n == REGISTERS) return NULL;
+  CHECK(loop->n < REGISTERS);               // cost() was an upper bound
   PtxReg *reg = body_reg(w->body, TYPE_B64);
   loop->kept[loop->n++] = (Kept){counter, reg};
   return reg;

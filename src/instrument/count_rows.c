@@ -7,6 +7,20 @@ static uint64_t read_counter(const CountTable *t, const uint64_t *counters, uint
   return sum;
 }
 
+static uint64_t block_threads(const CountTable *t, const uint64_t *counters, uint32_t block) {
+  if (block == COUNT_NONE) return 0;
+  return read_counter(t, counters, block + BLOCK_THREADS) + 32 * read_counter(t, counters, block + BLOCK_FULL);
+}
+
+static uint64_t block_warps(const CountTable *t, const uint64_t *counters, uint32_t block) {
+  return read_counter(t, counters, block + BLOCK_WARPS) + read_counter(t, counters, block + BLOCK_FULL);
+}
+
+static uint64_t item_threads(const CountTable *t, const uint64_t *counters, const CountItem *i) {
+  if (i->guard != COUNT_NONE) return read_counter(t, counters, i->guard);
+  return block_threads(t, counters, i->block) - block_threads(t, counters, i->but_not);
+}
+
 static int compare_text(const char *a, const char *b) { return !a || !b ? (a != NULL) - (b != NULL) : strcmp(a, b); }
 
 static int by_place(const void *x, const void *y) {
@@ -30,7 +44,7 @@ static void add_item(CountRow *row, const CountItem *item, uint64_t threads, uin
 
 static bool ran(const CountTable *t, const uint64_t *counters, const CountItem *const *items, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
-    if (read_counter(t, counters, items[i]->warps)) return true;
+    if (block_warps(t, counters, items[i]->warps)) return true;
   return false;
 }
 
@@ -47,7 +61,7 @@ static void kernel_rows(const CountTable *t, const uint64_t *counters, const Cou
     row.kernel = item->kernel;
     row.file = item->file;
     row.line = item->line;
-    add_item(&row, item, read_counter(t, counters, item->threads) - read_counter(t, counters, item->but_not), read_counter(t, counters, item->warps));
+    add_item(&row, item, item_threads(t, counters, item), block_warps(t, counters, item->warps));
   }
   each(user, &row);
 }
