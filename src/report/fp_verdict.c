@@ -54,7 +54,22 @@ static void add_kernel(const Run *r, const RunKernel *k, Str *out) {
 // 0: they reach memory, 1: they decide, 2: they die.
 static unsigned rank(const Run *r, const RunKernel *k) { return count_steps(r, k, LEAVES) ? 0 : count_steps(r, k, DECIDES) ? 1 : 2; }
 
+// Fast mode saw something leave and nothing being born or coming in.
+static void add_unexplained(const Run *r, Str *out) {
+  const RunKernel *last = NULL;
+  for (uint32_t i = 0; i < r->findings.len; i++) {
+    const RunFinding *f = r->findings.data[i];
+    if (f->kind->number != KIND_FP_REACHED || !f->kernel || f->kernel == last) continue;
+    bool explained = false;
+    for (uint32_t k = 0; k < r->findings.len; k++)
+      explained |= r->findings.data[k]->kernel == f->kernel && (step_of(r->findings.data[k]) == BORN || r->findings.data[k]->kind->number == KIND_FP_INPUT);
+    last = f->kernel;
+    if (!explained) str_printf(out, "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests every instruction\n", f->kernel->readable);
+  }
+}
+
 void report_fp_verdicts(Run *r, Str *out) {
+  add_unexplained(r, out);
   bool followed = false;
   for (uint32_t i = 0; i < r->findings.len; i++) followed |= r->findings.data[i]->kind->number == KIND_FP_FLOW;
   if (!followed) return;

@@ -82,3 +82,10 @@ for mode in full fast; do
   check "saturating conversions, $mode" is "$(kinds)" "fp-inf 2
 fp-input 1"
 done
+
+# What fast mode does not find, it says.
+build once compute_75
+check "once: a note is no error" is "$(code fp "$TEST_DIR/once")" 0
+check "once: the sink" is "$(kinds)" "fp-reached 1"
+check "once: what to do" has "$TEST_DIR/err" "--fp-mode=full tests every instruction"
+check "once: full mode finds it" is "$(code fp --fp-mode=full "$TEST_DIR/once")" 99
