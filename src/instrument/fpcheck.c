@@ -55,11 +55,13 @@ static void weave_as_planned(FpCheck *k) {
     return;
   }
   if (!warps_are_bound(b)) k->hot = b->info->kernel;
+  if (fp_can_run_again(k)) k->seen = body_reg(b, TYPE_PRED), k->repeats = body_reg(b, TYPE_PRED);
   fp_weave_fast(k);
   fp_clone_begin(k);
   PtxLabel *full = fp_clone_label(k);
   fp_weave_full(k);
   fp_clone_end(k);
+  if (k->seen) fp_again_weave(k, full);
   choose_body(k, full);
 }
 

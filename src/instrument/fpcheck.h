@@ -61,6 +61,7 @@ typedef struct FpCheck {                   // one function
   bool follow;                             // --fp-flow
   PtxReg *fired;                           // some test of the group at hand was positive
   PtxReg *matrix_operand;
+  PtxReg *seen, *repeats;                  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
   bool open;                               // the group has a test already
   bool slow_begun;
   VEC(FpItem) items;                       // of the group at hand
@@ -93,6 +94,11 @@ bool fp_can_clone(const FpCheck *k);
 void fp_clone_begin(FpCheck *k);           // what is woven from now on goes into the second body
 void fp_clone_end(FpCheck *k);
 PtxLabel *fp_clone_label(const FpCheck *k);
+
+// --- fpcheck_again.c: threads that came to a sink run again through the full body ---
+bool fp_can_run_again(FpCheck *k);
+void fp_again_mark(FpCheck *k, Code *c);
+void fp_again_weave(FpCheck *k, PtxLabel *full);
 
 // --- fpcheck_follow.c: --fp-flow ---
 bool fp_check_flow(FpCheck *k, uint32_t i);

@@ -82,7 +82,18 @@ static void append(Code *to, const Code *c) {
 }
 
 static void copy_instruction(FpCheck *k, Code *to, const PtxInstr *in) {
+  PtxReg *guard = NULL;
+  bool stores = k->repeats && in->op == OP_ST && in->space != SPACE_LOCAL && in->space != SPACE_PARAM;
+  if (stores && in->guard) {                                   // who repeats stores nothing
+    guard = body_temp(k->body, TYPE_PRED, 1);
+    if (in->guard_negated) EMIT(to, "or.pred", opd_reg(guard), opd_reg(in->guard), opd_reg(k->repeats));
+    else {
+      EMIT(to, "not.pred", opd_reg(guard), opd_reg(in->guard));
+      EMIT(to, "or.pred", opd_reg(guard), opd_reg(guard), opd_reg(k->repeats));
+    }
+  } else if (stores) guard = k->repeats;
   PtxInstr *copy = code_instr(to, in);
+  if (stores) copy->guard = guard, copy->guard_negated = true;
   bool jumps = false;
   for (unsigned i = 0; i < in->nops; i++) jumps |= in->ops[i].kind == OPD_LABEL;
   if (!jumps) return;

@@ -327,6 +327,7 @@ static void count_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
   code_guard(c, k->fired, true);
   EMIT(c, "bra", opd_label(over));
   code_guard(c, NULL, false);
+  fp_again_mark(k, c);
   record_load(c, channel.reg, offsetof(WgLaunch, channel));
   EMIT(c, "setp.eq.u64", opd_reg(leads), channel, opd_imm(0));
   code_guard(c, leads, false);

@@ -50,6 +50,9 @@ static inline uint32_t wg_fp_bytes(uint32_t what) {
 #define WG_FP_SITE_SINK (1u << 31)
 
 // WgLaunch.flags
-enum { WG_LAUNCH_FP_FULL = 1 << 8 };       // this launch is to be tested at every instruction
+enum {
+  WG_LAUNCH_FP_FULL = 1 << 8,              // this launch is to be tested at every instruction
+  WG_LAUNCH_FP_APART = 1 << 9,             // what it reads and what it writes are different allocations
+};
 
 #endif

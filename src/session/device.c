@@ -81,6 +81,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   memset(record, 0, bytes);
   WgLaunch r = {.channel = d->channel_address, .counters = counters, .launch = launch, .site_base = k->piece->site_base};
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
+  else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
   if (session_tools() & TOOL_BIT(MEMCHECK)) {
     pthread_mutex_lock(&session_lock);
     r.memory = session_table(&d->tables, &d->ops, d->user);

@@ -1,7 +1,7 @@
 // What the host knows about a kernel's pointer parameters, put into the launch record.
 #include "session/internal.h"
 
-static bool pointer_of(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer) {
+bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer) {
   if (p->pointers) {
     if (!p->pointers[f->param]) return false;
     memcpy(pointer, (const char *)p->pointers[f->param] + f->param_offset, sizeof *pointer);
@@ -28,7 +28,7 @@ void session_fill_facts(const InstrumentedKernel *code, const SessionParams *par
     const InstrumentFact *f = &code->facts[i];
     char *at = (char *)record + f->record_offset;
     uint64_t pointer;
-    if (!pointer_of(f, params, &pointer) || !pointer) continue;          // the record is zero: not known
+    if (!session_fact_pointer(f, params, &pointer) || !pointer) continue;          // the record is zero: not known
     if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
     last_pointer = pointer;
     if (!found) continue;

@@ -71,7 +71,9 @@ void session_ranges_free(uint64_t base);
 bool session_ranges_find(uint64_t address, WgMemoryRange *out);
 uint64_t session_ranges_version(void);
 size_t session_ranges_table(void *to, size_t room, uint64_t *its_version);
-// --- facts.c ---
+// --- facts.c, fp.c ---
+bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer);
+bool session_fp_apart(const InstrumentedKernel *code, const SessionParams *params);
 void session_fill_facts(const InstrumentedKernel *code, const SessionParams *params, void *record);
 // --- table.c: the allocations as the device sees them ---
 typedef struct MemoryTables { struct TableChunk *chunks; uint64_t version, address; size_t bytes; bool full; } MemoryTables;

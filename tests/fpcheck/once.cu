@@ -1,19 +1,30 @@
-// A launch in which one thread of the first block divides by zero: in fast mode the sink fires when nobody else does it. Run by births.sh.
+// A launch in which one thread of the first block divides by zero: in fast mode its sink fires, and it runs again through the full body.
+// With an argument the launch updates its input in place: running again would compute something else, so it must not. Run by births.sh.
 #include <cstdio>
+#include <cstring>
 
 __global__ void divides(float *out, const float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = 3.0f / b[i];
+  if (i >= n) return;
+  float x = 3.0f / b[i];
+  if (i & 1) out[i] = x;
+  else out[i] = x * b[i] + 1.0f;
 }
 
-int main() {
+int main(int argc, char **) {
   const int n = 200000;
   static float b[n];
-  for (int i = 0; i < n; i++) b[i] = i == 5 ? 0.0f : 1.0f;
+  for (int i = 0; i < n; i++) b[i] = i == 5 ? 0.0f : (float)(i % 7 + 1);
   float *out, *dev;
   if (cudaMalloc(&out, sizeof b) != cudaSuccess || cudaMalloc(&dev, sizeof b) != cudaSuccess) return 1;
   cudaMemcpy(dev, b, sizeof b, cudaMemcpyHostToDevice);
-  divides<<<(n + 255) / 256, 256>>>(out, dev, n);
-  if (cudaDeviceSynchronize() != cudaSuccess) return 1;
-  printf("done\n");
+  divides<<<(n + 255) / 256, 256>>>(argc > 1 ? dev : out, dev, n);
+  if (cudaMemcpy(b, argc > 1 ? dev : out, sizeof b, cudaMemcpyDeviceToHost) != cudaSuccess) return 1;
+  unsigned sum = 0;
+  for (int i = 0; i < n; i++) {
+    unsigned bits;
+    memcpy(&bits, &b[i], 4);
+    sum = sum * 31 + bits;
+  }
+  printf("%08x\n", sum);
 }
