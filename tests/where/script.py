@@ -45,7 +45,7 @@ def busy():
         outer()
 
 
-helpers = [threading.Thread(target=busy) for _ in range(2)]
+helpers = [threading.Thread(target=busy, daemon=True) for _ in range(2)]
 for t in helpers: t.start()
 for i in range(300):
     assert Elsewhere().größe_λ_𐌀().splitlines()[0] == unlocked[0]
