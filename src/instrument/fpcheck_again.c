@@ -115,5 +115,5 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
   code_guard(c, apart, false);
   EMIT(c, "bra", opd_label(full));
   code_guard(c, NULL, false);
-  code_emit(c, "ret", NULL, 0);
+  code_emit(c, "ret", (const PtxOperand[]){{0}}, 0);
 }

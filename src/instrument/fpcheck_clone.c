@@ -26,7 +26,7 @@ Code *fp_after(FpCheck *k, uint32_t i) { return k->clone ? code_of(k, &k->clone-
 
 static Code *end_of_function(FpCheck *k) {
   Code *c = body_before(k->body, k->body->cfg->ninstrs);
-  if (!k->slow_begun) code_emit(c, "ret", NULL, 0);            // nobody runs into it
+  if (!k->slow_begun) code_emit(c, "ret", (const PtxOperand[]){{0}}, 0);            // nobody runs into it
   k->slow_begun = true;
   return c;
 }
@@ -133,6 +133,6 @@ void fp_clone_end(FpCheck *k) {
       case STMT_LOC: case STMT_PRAGMA: case STMT_DIRECTIVE: code_stmt(to, *s); break;
     }
   }
-  code_emit(to, "ret", NULL, 0);
+  code_emit(to, "ret", (const PtxOperand[]){{0}}, 0);
   append(to, c->slow);
 }
