@@ -7,7 +7,7 @@
 static const char *const groups[] = {"Checks", "Device", "Report", "Program"};
 
 static const char intro[] =
-  "Warpgrind runs CUDA programs with no GPU: kernels execute on a virtual device made of the CPU's cores.";
+  "Warpgrind runs CUDA programs and checks what their kernels do, on a GPU or with none: on a virtual device made of the CPU's cores.";
 
 static const struct { const char *code, *meaning; } exit_codes[] = {
   {"program's", "the program's own exit code, when there are no findings"},
@@ -110,7 +110,7 @@ static void print_man_entry(FILE *f, const char *left, const char *right) {
 
 void cli_print_man(FILE *f) {
   fprintf(f, ".TH WARPGRIND 1 \"\" \"warpgrind %s\" \"User Commands\"\n", WARPGRIND_VERSION);
-  fprintf(f, ".SH NAME\nwarpgrind \\- run CUDA programs with no GPU\n.SH SYNOPSIS\n");
+  fprintf(f, ".SH NAME\nwarpgrind \\- run and check CUDA programs, with or without a GPU\n.SH SYNOPSIS\n");
   fprintf(f, "\\fBwarpgrind\\fR [\\fIoptions\\fR] [\\-\\-] \\fIprogram\\fR [\\fIarguments\\fR...]\n");
   for (unsigned i = 0; i < cli_nsubcommands; i++) {
     fprintf(f, ".br\n\\fBwarpgrind\\fR ");
