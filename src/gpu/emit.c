@@ -21,8 +21,8 @@ static void make_rounding_explicit(PtxModule *m) {
     }
 }
 
-// A probe that reads a product, or a branch between it and the sum it goes into, keeps the compiler from fusing the two (measured:
-// ADI of PolyBench under memcheck). The probes of count do neither.
+// A probe that reads a product keeps the compiler from fusing it with the sum it goes into; a branch between the two might. The
+// probes of count do neither.
 static bool may_stop_fusing(void) { return session_tools() & ~TOOL_BIT(COUNT); }
 
 static PtxModule *read_unit(const char *text, size_t len, const char *name, const GpuJit *jit, unsigned sm, Error *err) {
