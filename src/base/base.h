@@ -76,6 +76,9 @@ void str_free(Str *s);
 typedef struct Error { char text[2048]; } Error;      // "" means no error
 bool error_set(Error *e, const char *fmt, ...) PRINTF_LIKE(2, 3);   // always returns false; e may be NULL
 
+// --- clock.c: time that only goes forward ---
+uint64_t clock_ns(void);
+
 // --- file.c ---
 bool file_read(const char *path, Str *out, Error *e);
 bool file_write(const char *path, const void *data, size_t n, Error *e);

@@ -13,11 +13,7 @@
 
 enum { SLEEP_MIN_MS = 1, SLEEP_MAX_MS = 20, LIVENESS_MS = 100 };
 
-uint64_t reader_now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
+uint64_t reader_now_ms(void) { return clock_ns() / 1000000; }
 
 void *reader_map(ChannelReader *r, uint64_t offset, size_t size) {
   void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, (off_t)offset);

@@ -315,7 +315,6 @@ void event_move(Event *e, Stream *s, uint64_t seq);      // queue_lock held: it 
 CUresult event_get(CUevent handle, Event **out);
 void event_retain(Event *e);
 void event_release(Event *e);
-uint64_t clock_ns(void);
 
 // --- memop.c: cuStreamWaitValue and friends ---
 CUresult memops_run(const CUstreamBatchMemOpParams *ops, unsigned count);

@@ -3,12 +3,6 @@
 
 #include <time.h>
 
-uint64_t clock_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 // Counted under their own lock: work is freed with and without queue_lock held.
 static pthread_mutex_t refs_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -64,7 +64,6 @@ uint64_t session_stack(void);                                    // id of the ca
 // --- code.c ---
 void session_announce_kernel(SessionKernel *k);                  // with the lock held
 void session_each_piece(void (*each)(void *user, Piece *p), void *user);        // with the lock held
-uint64_t session_now_ns(void);
 // --- ranges.c: the allocations of the process, for checks ---
 void session_ranges_add(uint64_t base, uint64_t size);
 void session_ranges_free(uint64_t base);

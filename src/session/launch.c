@@ -17,7 +17,7 @@ static void send_launch(const SessionLaunch *l, uint32_t number) {
   session_send(EVENT_LAUNCH, &(EventLaunch){
     number, l->kernel->id, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
     l->cluster[0], l->cluster[1], l->cluster[2], l->shared, (uintptr_t)l->stream, (uint64_t)l->device,
-    (l->cooperative ? LAUNCH_COOPERATIVE : 0) | (l->captured ? LAUNCH_CAPTURED : 0), session_now_ns(), session_stack()});
+    (l->cooperative ? LAUNCH_COOPERATIVE : 0) | (l->captured ? LAUNCH_CAPTURED : 0), clock_ns(), session_stack()});
 }
 
 uint32_t session_launch(const SessionLaunch *l) {
@@ -50,5 +50,5 @@ bool session_launch_selected(SessionKernel *k) {
 
 void session_graph_launch(const void *graph, const void *stream) {
   if (!session_wants_launches()) return;
-  session_send(EVENT_GRAPH_LAUNCH, &(EventGraphLaunch){(uintptr_t)graph, (uintptr_t)stream, session_now_ns(), session_stack()});
+  session_send(EVENT_GRAPH_LAUNCH, &(EventGraphLaunch){(uintptr_t)graph, (uintptr_t)stream, clock_ns(), session_stack()});
 }

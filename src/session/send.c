@@ -19,12 +19,6 @@ static uint64_t last_string;
 
 uint32_t session_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
 
-uint64_t session_now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void read_command_line(Str *out) {
   Error err;
   if (!file_read("/proc/self/cmdline", out, &err)) return;
@@ -38,7 +32,7 @@ static void introduce_process(void) {
   exe[n > 0 ? n : 0] = 0;
   Str arguments = {0};
   read_command_line(&arguments);
-  channel_write(EVENT_PROCESS, &(EventProcess){(uint64_t)getpid(), (uint64_t)getppid(), session_now_ns(), exe, arguments.data, session_device_name()});
+  channel_write(EVENT_PROCESS, &(EventProcess){(uint64_t)getpid(), (uint64_t)getppid(), clock_ns(), exe, arguments.data, session_device_name()});
   str_free(&arguments);
 }
 

@@ -115,7 +115,6 @@ uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
 
 // --- engine.c ---
-uint64_t engine_now_ns(void);                 // a clock that only goes forward
 void engine_free_groups(VgpuKernel *k);
 void vgpu_print(Launch *l, const char *text, size_t n);
 struct Launch {

@@ -53,12 +53,6 @@ void vgpu_print(Launch *l, const char *text, size_t n) {
   pthread_mutex_unlock(&print_lock);
 }
 
-uint64_t engine_now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t next_random(uint64_t *s) {    // xorshift64*
   *s ^= *s >> 12;
   *s ^= *s << 25;
@@ -347,7 +341,7 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
       continue;
     }
     if (spun && !worked) return GROUP_SUSPEND;
-    uint64_t now = engine_now_ns();
+    uint64_t now = clock_ns();
     if (!start) start = now;
     else if (now - start > GROUP_SLICE_NS) {
       g->ran_ns += now - start;

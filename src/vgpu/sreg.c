@@ -38,9 +38,9 @@ static uint64_t value(Warp *w, PtxSreg s, unsigned part, unsigned lane) {
   case SREG_LANEMASK_LT: return (1u << lane) - 1;
   case SREG_LANEMASK_GE: return FULL_MASK << lane;
   case SREG_LANEMASK_GT: return (uint32_t)(0xfffffffeull << lane);
-  case SREG_CLOCK: return (uint32_t)engine_now_ns();
-  case SREG_CLOCK_HI: return engine_now_ns() >> 32;
-  case SREG_CLOCK64: return engine_now_ns();
+  case SREG_CLOCK: return (uint32_t)clock_ns();
+  case SREG_CLOCK_HI: return clock_ns() >> 32;
+  case SREG_CLOCK64: return clock_ns();
   case SREG_GLOBALTIMER: return wall_ns();
   case SREG_GLOBALTIMER_LO: return (uint32_t)wall_ns();
   case SREG_GLOBALTIMER_HI: return wall_ns() >> 32;
