@@ -114,7 +114,7 @@ $(BUILD)/obj/%.o: src/%.S $(BUILD)/flags
 PROBE_CC ?= clang
 PROBE_FLAGS := --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx70 -Xclang -fconvergent-functions \
   -ffreestanding -O2 -fno-unroll-loops -Wall -Wextra -Isrc
-$(BUILD)/gen/probe.ptx: $(sort $(wildcard src/probe/*.[ch]))
+$(BUILD)/gen/probe.ptx: $(sort $(wildcard src/probe/*.[ch] src/probe/*.def))
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(patsubst src/%,%,$(filter %.c,$^)) > $(@:.ptx=.c)
 	$(call say,PTX ) $(PROBE_CC) $(PROBE_FLAGS) -S -o $@.new $(@:.ptx=.c) && mv $@.new $@

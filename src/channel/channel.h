@@ -18,7 +18,7 @@
 typedef enum { SEVERITY_NONE, SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR } Severity;
 typedef enum ChannelKind {
 #define KIND(id, number, name, severity, text) KIND_##id = number,
-#include "channel/kinds.def"
+#include "probe/kinds.def"
 } ChannelKind;
 typedef struct ChannelKindInfo { uint32_t number; const char *name, *text; Severity severity; } ChannelKindInfo;
 const ChannelKindInfo *channel_kind(uint32_t number);            // NULL: no such kind

@@ -2,7 +2,7 @@
 
 static const ChannelKindInfo kinds[] = {
 #define KIND(id, number, name, severity, text) {number, name, text, SEVERITY_##severity},
-#include "channel/kinds.def"
+#include "probe/kinds.def"
 };
 
 const ChannelKindInfo *channel_kind(uint32_t number) {

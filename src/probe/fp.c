@@ -3,9 +3,6 @@
 #include "probe/device.h"
 #include "probe/fp_abi.h"
 
-// Numbers of channel/kinds.def; report/fp.c asserts that they are the same.
-enum { FP_KIND_NAN = 17, FP_KIND_INF = 18, FP_KIND_DIV0 = 19, FP_KIND_SUBNORMAL = 20, FP_KIND_INPUT = 21, FP_KIND_COMPARE = 22, FP_KIND_FLOW = 29 };
-
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
 
 typedef enum { FP_FINITE, FP_ZERO, FP_SUBNORMAL, FP_INFINITE, FP_NOT_A_NUMBER } FpClass;
@@ -57,7 +54,7 @@ DEVICE int fp_carries(uint32_t what, uint64_t r) { return what & WG_FP_WHAT_FLOW
 DEVICE uint32_t fp_flow_site(uint32_t site, uint32_t what) { return site + (uint32_t)__builtin_popcount(WG_FP_WHAT_KINDS(what)); }
 
 DEVICE uint32_t fp_kind(uint32_t born) {
-  return born == WG_FP_NAN ? FP_KIND_NAN : born == WG_FP_INF ? FP_KIND_INF : born == WG_FP_DIV0 ? FP_KIND_DIV0 : FP_KIND_SUBNORMAL;
+  return born == WG_FP_NAN ? DEVICE_KIND_FP_NAN : born == WG_FP_INF ? DEVICE_KIND_FP_INF : born == WG_FP_DIV0 ? DEVICE_KIND_FP_DIV0 : DEVICE_KIND_FP_SUBNORMAL;
 }
 
 // A result r of operands a, b, c, in formats of up to 32 bits; operands that are f64 are given as 0 and f32 bits of their class.
@@ -65,27 +62,27 @@ void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t w
 __attribute__((noinline)) void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c) {
   uint32_t born = fp_born(what, r, a, b, c) & WG_FP_WHAT_KINDS(what);
   if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, 0, r | (uint64_t)a << 32, b | (uint64_t)c << 32);
-  else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), FP_KIND_FLOW, what, 0, r | (uint64_t)a << 32, b | (uint64_t)c << 32);
+  else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, 0, r | (uint64_t)a << 32, b | (uint64_t)c << 32);
 }
 
 void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c);
 __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c) {
   uint32_t born = fp_born(what, r, a, b, c) & WG_FP_WHAT_KINDS(what);
   if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, b, r, a);
-  else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), FP_KIND_FLOW, what, b, r, a);
+  else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, b, r, a);
 }
 
 // A value that came in: one site.
 void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address);
 __attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address) {
-  if (fp_class(value, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE) wg_report(channel, launch, site, FP_KIND_INPUT, what, address, value, 0);
+  if (fp_class(value, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE) wg_report(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value, 0);
 }
 
 // A decision between a and b.
 void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b);
 __attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b) {
   if (fp_class(a, WG_FP_WHAT_OPERAND(what, 0)) == FP_NOT_A_NUMBER || fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) == FP_NOT_A_NUMBER)
-    wg_report(channel, launch, site, FP_KIND_COMPARE, what, 0, a, b);
+    wg_report(channel, launch, site, DEVICE_KIND_FP_COMPARE, what, 0, a, b);
 }
 
 // --fp-flow: an exceptional operand that leaves, or whose result is not exceptional any more.
@@ -93,5 +90,5 @@ void wg_fp_flow(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what,
 __attribute__((noinline)) void wg_fp_flow(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t result) {
   if (fp_class(value, WG_FP_WHAT_OPERAND(what, 0)) < FP_INFINITE) return;
   if (fp_class(result, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE) return;
-  wg_report(channel, launch, site, FP_KIND_FLOW, what, 0, value, result);
+  wg_report(channel, launch, site, DEVICE_KIND_FP_FLOW, what, 0, value, result);
 }

@@ -2,7 +2,8 @@
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 
-enum { OOB_READ = 1, USE_AFTER_FREE = 4 };   // channel/kinds.def; write and atomic follow the read
+// WG_ACCESS_… is added to the kind of a read.
+_Static_assert(DEVICE_KIND_OOB_WRITE == DEVICE_KIND_OOB_READ + WG_ACCESS_WRITE && DEVICE_KIND_OOB_ATOMIC == DEVICE_KIND_OOB_READ + WG_ACCESS_ATOMIC, "kinds of accesses");
 
 // The last range that begins at or below the address. 0: none.
 DEVICE const WgMemoryRange *range_below(uint64_t table, uint64_t address) {
@@ -38,12 +39,12 @@ __attribute__((noinline)) uint32_t wg_memcheck(uint64_t table, uint64_t address,
   const WgMemoryRange *r = range_below(table, address);
   if (base) {
     if (address - base <= last) return 0;
-    return r && r->state == WG_MEMORY_FREED && address - r->base < r->size ? USE_AFTER_FREE : OOB_READ + what;
+    return r && r->state == WG_MEMORY_FREED && address - r->base < r->size ? DEVICE_KIND_USE_AFTER_FREE : DEVICE_KIND_OOB_READ + what;
   }
   if (!table) return 0;                      // nothing is known of this launch
-  if (!r || address - r->base >= r->size) return is_stray(table, r, address) ? OOB_READ + what : 0;
-  if (r->state == WG_MEMORY_FREED) return USE_AFTER_FREE;
-  return r->size - (address - r->base) >= bytes ? 0 : OOB_READ + what;
+  if (!r || address - r->base >= r->size) return is_stray(table, r, address) ? DEVICE_KIND_OOB_READ + what : 0;
+  if (r->state == WG_MEMORY_FREED) return DEVICE_KIND_USE_AFTER_FREE;
+  return r->size - (address - r->base) >= bytes ? 0 : DEVICE_KIND_OOB_READ + what;
 }
 
 // The range a good address is in, for accesses of up to 32 bytes; one that holds nothing where it is too small.

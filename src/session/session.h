@@ -49,7 +49,7 @@ void session_free(uint64_t base);
 
 // --- finding.c: findings made on the host ---
 typedef struct SessionFinding {
-  const char *kind;                        // a name of channel/kinds.def: "launch-failure"
+  const char *kind;                        // a name of probe/kinds.def: "launch-failure"
   const char *text;                        // the sentence
   SessionKernel *kernel; uint32_t launch;  // NULL, 0: not about a launch
   const SitePlace *places; uint32_t nplaces;

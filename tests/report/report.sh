@@ -30,7 +30,7 @@ check text_prefix    [ "$(grep -cvE '^==[0-9]+== ' first)" = 0 ]
 pretty kinds.json > kinds.pretty
 check json           same kinds.pretty kinds.json
 # every kind of the table is in the report
-for kind in $(sed -n 's/^KIND([A-Z_0-9]*, *[0-9]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT/src/channel/kinds.def"); do
+for kind in $(sed -n 's/^KIND([A-Z_0-9]*, *[0-9]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT/src/probe/kinds.def"); do
   grep -q "($kind)" first && grep -q "\"kind\": \"$kind\"" kinds.pretty || echo "FAIL kind_$kind"
 done
 check kinds          [ "$(grep -c '"kind": "[a-z0-9-]*-\?[a-z0-9]*",$' kinds.pretty)" -ge 27 ]
