@@ -44,7 +44,5 @@ void memcheck_plan(Memcheck *m);           // fills checks
 void memcheck_hoist(Memcheck *m);          // sets hoisted where a loop's checks are done before it
 // --- memcheck_emit.c ---
 void memcheck_emit(Memcheck *m, const Check *c);
-// Sets `bad` where the quick test fails; with the instruction's guard.
-void memcheck_emit_test(Memcheck *m, Code *code, const Check *c, PtxReg *bad);
 
 #endif

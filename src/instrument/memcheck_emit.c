@@ -17,7 +17,10 @@ static const PtxInstr *instr_of(const Memcheck *m, const Check *c) { return m->b
 static const PtxOperand *base_of(const Memcheck *m, const Check *c) { return &instr_of(m, c)->ops[c->operand].list[0]; }
 static int64_t offset_of(const Memcheck *m, const Check *c) { return instr_of(m, c)->ops[c->operand].imm; }
 
-static void load_param(Memcheck *m, Code *code, PtxReg *to, uint32_t at) { record_load(code, to, at); }
+static void load_range(Code *code, const Check *c, PtxReg *base, PtxReg *last) {
+  record_load(code, base, c->range_at);
+  record_load(code, last, c->range_at + 8);
+}
 
 // bad = guard && a > b, unsigned.
 static void compare(Memcheck *m, Code *code, const Check *c, const char *plain, const char *guarded, PtxReg *bad, PtxOperand a, PtxOperand b) {
@@ -30,7 +33,7 @@ static void test_index(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
   PtxOperand limit = opd_imm(c->limit), index = c->index ? opd_reg(c->index) : opd_imm(0);
   PtxReg *word = body_temp(m->body, TYPE_B32, 0);
   if (c->limit < 0) {
-    load_param(m, code, word, c->limit_at);
+    record_load(code, word, c->limit_at);
     limit = opd_reg(word);
   }
   if (!c->index) {                                             // setp wants a register first
@@ -57,29 +60,28 @@ static void test_distance(Memcheck *m, Code *code, const Check *c, PtxReg *bad, 
   compare(m, code, c, "setp.gt.u64", "setp.gt.and.u64", bad, opd_reg(t), last);
 }
 
-static void load_variable(Memcheck *m, Code *code, const Check *c, PtxReg *to) {
-  if (c->space == SPACE_GENERIC && c->var->space != SPACE_GLOBAL) {
-    switch (c->var->space) {
-      case SPACE_SHARED: EMIT(code, "mov.u64", opd_reg(to), opd_var((PtxVar *)c->var)); EMIT(code, "cvta.shared.u64", opd_reg(to), opd_reg(to)); return;
-      case SPACE_LOCAL: EMIT(code, "mov.u64", opd_reg(to), opd_var((PtxVar *)c->var)); EMIT(code, "cvta.local.u64", opd_reg(to), opd_reg(to)); return;
-      case SPACE_CONST: EMIT(code, "mov.u64", opd_reg(to), opd_var((PtxVar *)c->var)); EMIT(code, "cvta.const.u64", opd_reg(to), opd_reg(to)); return;
-      default: break;
-    }
-  }
+static void load_variable(Code *code, const Check *c, PtxReg *to) {
   EMIT(code, "mov.u64", opd_reg(to), opd_var((PtxVar *)c->var));
+  if (c->space != SPACE_GENERIC) return;
+  switch (c->var->space) {
+    case SPACE_SHARED: EMIT(code, "cvta.shared.u64", opd_reg(to), opd_reg(to)); return;
+    case SPACE_LOCAL: EMIT(code, "cvta.local.u64", opd_reg(to), opd_reg(to)); return;
+    case SPACE_CONST: EMIT(code, "cvta.const.u64", opd_reg(to), opd_reg(to)); return;
+    default: return;
+  }
 }
 
-void memcheck_emit_test(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
+// Sets `bad` where the quick test fails; with the instruction's guard.
+static void emit_test(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
   PtxReg *base = body_temp(m->body, TYPE_B64, 1), *last = body_temp(m->body, TYPE_B64, 2);
   switch (c->kind) {
     case CHECK_INDEX: test_index(m, code, c, bad); return;
     case CHECK_RANGE:
-      load_param(m, code, base, c->range_at);
-      load_param(m, code, last, c->range_at + 8);
+      load_range(code, c, base, last);
       test_distance(m, code, c, bad, base, opd_reg(last));
       return;
     case CHECK_VARIABLE:
-      load_variable(m, code, c, base);
+      load_variable(code, c, base);
       test_distance(m, code, c, bad, base, opd_imm(c->limit));
       return;
     case CHECK_LOOKUP: test_distance(m, code, c, bad, m->cache_base, opd_reg(m->cache_last)); return;
@@ -110,11 +112,9 @@ static uint32_t what_of(const PtxInstr *in) {
 static void call_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
   PtxReg *base = body_temp(b, TYPE_B64, 1), *last = body_temp(b, TYPE_B64, 2), *table = body_temp(b, TYPE_B64, 3);
-  if (c->range_at) {
-    load_param(m, code, base, c->range_at);
-    load_param(m, code, last, c->range_at + 8);
-  } else if (c->var) {
-    load_variable(m, code, c, base);
+  if (c->range_at) load_range(code, c, base, last);
+  else if (c->var) {
+    load_variable(code, c, base);
     EMIT(code, "mov.u64", opd_reg(last), opd_imm((int64_t)c->var->size - c->bytes));
   } else {
     EMIT(code, "mov.u64", opd_reg(base), opd_imm(0));
@@ -167,7 +167,7 @@ void memcheck_emit(Memcheck *m, const Check *c) {
   PtxLabel *slow = body_label(b), *back = body_label(b), *after = body_label(b);
   PtxReg *bad = body_temp(b, TYPE_PRED, 0);
   Code *code = c->hoisted ? body_before_once(b, c->instr) : body_before(b, c->instr);
-  memcheck_emit_test(m, code, c, bad);
+  emit_test(m, code, c, bad);
   code_guard(code, bad, false);
   EMIT(code, "bra", opd_label(slow));
   code_guard(code, NULL, false);

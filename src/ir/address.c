@@ -40,8 +40,6 @@ const PtxInstr *ir_single_def(const IrDefs *d, const PtxReg *r) {
 // A sum under construction. ok: everything met so far fits the form.
 typedef struct Sum { const IrDefs *d; const IrProvenance *p; IrAddress a; uint32_t use; unsigned bytes; bool has_base, ok; } Sum;   // bytes: of the address
 
-static bool is_object(IrOrigin o) { return o.kind == IR_FROM_PARAM || o.kind == IR_FROM_VAR; }
-
 static bool constant(const IrDefs *d, const PtxOperand *o, int64_t *value) {
   for (int depth = 0; depth < DEEPEST && o->kind == OPD_REG; depth++) {
     const PtxInstr *in = ir_single_def(d, o->reg);
@@ -109,7 +107,7 @@ static bool is_param_load(const IrDefs *d, const PtxReg *r) {
 // A constant or an address: what makes a sum worth taking apart.
 static bool is_part(const Sum *s, const PtxOperand *o) {
   int64_t n;
-  return o->kind == OPD_VAR || constant(s->d, o, &n) || (o->kind == OPD_REG && is_object(s->p->reg[o->reg->id]));
+  return o->kind == OPD_VAR || constant(s->d, o, &n) || (o->kind == OPD_REG && ir_is_object(s->p->reg[o->reg->id]));
 }
 
 static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, int depth) {
@@ -165,7 +163,7 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
     default: break;
   }
   bool is_start = in && (in->op == OP_CVTA || is_param_load(s->d, r));       // not an address computed from it
-  if (is_start && is_object(origin) && origin.is_pointer && scale == 1 && !s->has_base) {
+  if (is_start && ir_is_object(origin) && origin.is_pointer && scale == 1 && !s->has_base) {
     s->has_base = true;
     s->a.origin = origin;
     s->a.base = r;

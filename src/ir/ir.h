@@ -88,6 +88,7 @@ typedef struct IrOrigin {
   const PtxVar *var;
   int64_t offset;
 } IrOrigin;
+static inline bool ir_is_object(IrOrigin o) { return o.kind == IR_FROM_PARAM || o.kind == IR_FROM_VAR; }
 typedef struct IrProvenance { Arena arena; const IrCfg *cfg; IrOrigin *reg; } IrProvenance;   // by PtxReg.id
 IrProvenance *ir_provenance_build(const IrCfg *c);
 void ir_provenance_free(IrProvenance *p);

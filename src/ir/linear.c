@@ -19,7 +19,7 @@ typedef struct Run {
   Value **out;                         // by block: registers at its end
   VEC(Widening) widenings;
   VEC(Use) uses;
-  Value at_test[2]; PtxMod comparison; bool test_signed, has_test;
+  Value at_test[2]; PtxMod comparison; bool has_test;
 } Run;
 
 static const IrLinear unknown = {.known = false};
@@ -136,7 +136,7 @@ static Value result(Run *r, const Value *now, const PtxInstr *in) {
   }
 }
 
-typedef struct Definition { Run *r; Value *now; Value value; bool guarded, first; } Definition;
+typedef struct Definition { Value *now; Value value; bool guarded, first; } Definition;
 
 static void define(void *ctx, PtxReg **reg, bool is_def) {
   Definition *d = ctx;
@@ -157,13 +157,16 @@ static void note_addresses(Run *r, const Value *now, uint32_t i) {
   }
 }
 
+static void run_instruction(Run *r, PtxInstr *in, Value *now) {
+  Definition d = {now, in->nops && in->ops[0].kind == OPD_REG ? result(r, now, in) : (Value){unknown, 8}, in->guard != NULL, true};
+  ptx_visit_regs(in, define, &d);
+}
+
 static void run_block(Run *r, uint32_t block, Value *now) {
   const IrBlock *b = &r->c->blocks[block];
   for (uint32_t i = b->first; i < b->end; i++) {
-    PtxInstr *in = r->c->instrs[i];
     note_addresses(r, now, i);
-    Definition d = {r, now, in->nops && in->ops[0].kind == OPD_REG ? result(r, now, in) : (Value){unknown, 8}, in->guard != NULL, true};
-    ptx_visit_regs(in, define, &d);
+    run_instruction(r, r->c->instrs[i], now);
   }
 }
 
@@ -185,9 +188,14 @@ static bool find_edges(const Run *r, uint32_t *entry, uint32_t *latch) {
   return *entry != IR_NONE && *latch != IR_NONE;
 }
 
-static void meet(const Run *r, uint32_t block, Value *now) {
+// Registers at the beginning of a block: as they are at the loop's entry in the header, else what its predecessors agree on.
+static void enter_block(const Run *r, uint32_t block, Value *now) {
   const IrBlock *b = &r->c->blocks[block];
   uint32_t n = r->c->func->nregs;
+  if (block == r->loop->header) {
+    for (uint32_t k = 0; k < n; k++) now[k] = of_register(r->c->func->regs[k]);
+    return;
+  }
   bool first = true;
   for (uint32_t i = 0; i < b->npred; i++) {
     const Value *from = r->inside[b->pred[i]] ? r->out[b->pred[i]] : NULL;
@@ -242,22 +250,13 @@ static void find_test(Run *r, uint32_t latch, Value *scratch) {
   if (!test || test->op != OP_SETP || test->guard || test->nops != 3 || test->ntypes != 1 || ptx_type_kind(test->types[0]) == KIND_FLOAT) return;
   uint8_t bytes = (uint8_t)ptx_type_size(test->types[0]);
   if (bytes != 4 && bytes != 8) return;
-  if (latch == r->loop->header)
-    for (uint32_t k = 0; k < r->c->func->nregs; k++) scratch[k] = of_register(r->c->func->regs[k]);
-  else meet(r, latch, scratch);
-  uint32_t uses = r->uses.len, widenings = r->widenings.len;
-  for (uint32_t i = b->first; i < at; i++) {
-    PtxInstr *in = r->c->instrs[i];
-    Definition d = {r, scratch, in->nops && in->ops[0].kind == OPD_REG ? result(r, scratch, in) : (Value){unknown, 8}, in->guard != NULL, true};
-    ptx_visit_regs(in, define, &d);
-  }
-  r->uses.len = uses;
-  r->widenings.len = widenings;
-  r->test_signed = ptx_type_kind(test->types[0]) != KIND_UNSIGNED;
+  enter_block(r, latch, scratch);
+  for (uint32_t i = b->first; i < at; i++) run_instruction(r, r->c->instrs[i], scratch);     // its widenings are known already
+  bool is_signed = ptx_type_kind(test->types[0]) != KIND_UNSIGNED;
   for (int k = 0; k < 2; k++) {
     Value v = operand(scratch, &test->ops[k + 1], bytes);
-    if (bytes == 4 && test->ops[k + 1].kind == OPD_INT && !r->test_signed) v.sum.constant = (uint32_t)v.sum.constant;
-    r->at_test[k] = bytes == 4 ? widen(r, v, r->test_signed) : v;
+    if (bytes == 4 && test->ops[k + 1].kind == OPD_INT && !is_signed) v.sum.constant = (uint32_t)v.sum.constant;
+    r->at_test[k] = bytes == 4 ? widen(r, v, is_signed) : v;
   }
   r->comparison = comparison_of(test);
   if (back_when_taken == branch->guard_negated) r->comparison = negated(r->comparison);
@@ -324,9 +323,7 @@ bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p) {
       uint32_t b = c->order[i];
       if (!r.inside[b]) continue;
       Value *now = r.out[b] = ARENA_ARRAY(&r.arena, Value, nregs + 1);
-      if (b == r.loop->header)
-        for (uint32_t k = 0; k < nregs; k++) now[k] = of_register(c->func->regs[k]);
-      else meet(&r, b, now);
+      enter_block(&r, b, now);
       run_block(&r, b, now);
     }
     find_test(&r, latch, ARENA_ARRAY(&r.arena, Value, nregs + 1));

@@ -12,7 +12,6 @@ enum { MOST_ROUNDS = 64 };
 
 static const IrOrigin bottom = {.kind = IR_FROM_NOTHING}, integer = {.kind = IR_FROM_INTEGER}, unknown = {.kind = IR_FROM_UNKNOWN};
 
-static bool is_object(IrOrigin o) { return o.kind == IR_FROM_PARAM || o.kind == IR_FROM_VAR; }
 static bool same_object(IrOrigin a, IrOrigin b) { return a.kind == b.kind && a.var == b.var && a.offset == b.offset; }
 static bool equal(IrOrigin a, IrOrigin b) { return same_object(a, b) && a.is_pointer == b.is_pointer && a.is_null == b.is_null; }
 
@@ -24,8 +23,8 @@ static IrOrigin join(IrOrigin a, IrOrigin b) {
     a.is_null &= b.is_null;
     return a;
   }
-  if (is_object(a) && b.is_null) return a;      // p or nothing: whoever follows the null is outside of p's object as well
-  if (is_object(b) && a.is_null) return b;
+  if (ir_is_object(a) && b.is_null) return a;      // p or nothing: whoever follows the null is outside of p's object as well
+  if (ir_is_object(b) && a.is_null) return b;
   return unknown;
 }
 
@@ -47,15 +46,15 @@ static IrOrigin of_operand(const IrProvenance *p, const PtxOperand *o) {
 static IrOrigin sum(IrOrigin a, IrOrigin b) {
   if (a.kind == IR_FROM_NOTHING || b.kind == IR_FROM_NOTHING) return bottom;
   a.is_null = b.is_null = false;
-  if (is_object(a) && is_object(b)) return a.is_pointer && !b.is_pointer ? a : b.is_pointer && !a.is_pointer ? b : unknown;
+  if (ir_is_object(a) && ir_is_object(b)) return a.is_pointer && !b.is_pointer ? a : b.is_pointer && !a.is_pointer ? b : unknown;
   if (a.kind == IR_FROM_UNKNOWN || b.kind == IR_FROM_UNKNOWN) return unknown;
-  return is_object(a) ? a : b;
+  return ir_is_object(a) ? a : b;
 }
 
 static IrOrigin difference(IrOrigin a, IrOrigin b) {
   if (a.kind == IR_FROM_NOTHING || b.kind == IR_FROM_NOTHING) return bottom;
   if (a.kind == IR_FROM_UNKNOWN || b.kind == IR_FROM_UNKNOWN) return unknown;
-  if (is_object(b)) return is_object(a) && a.is_pointer && !b.is_pointer ? a : integer;
+  if (ir_is_object(b)) return ir_is_object(a) && a.is_pointer && !b.is_pointer ? a : integer;
   a.is_null = false;
   return a;
 }
@@ -72,7 +71,7 @@ static uint32_t result_bytes(const PtxInstr *in) { return in->ntypes ? ptx_type_
 
 static IrOrigin of_param_load(const IrProvenance *p, const PtxInstr *in, uint32_t element) {
   const PtxOperand *a = &in->ops[1];
-  const PtxVar *v = a->kind == OPD_ADDR ? a->list[0].kind == OPD_VAR ? a->list[0].var : NULL : NULL;
+  const PtxVar *v = a->kind == OPD_ADDR && a->list[0].kind == OPD_VAR ? a->list[0].var : NULL;
   if (result_bytes(in) < 8) return integer;
   if (!v || !ir_is_kernel_param(p->cfg->func, &a->list[0])) return unknown;
   int64_t offset = a->imm + a->list[0].imm + (int64_t)element * 8;
@@ -84,8 +83,8 @@ static IrOrigin of_load(const IrProvenance *p, const PtxInstr *in, uint32_t elem
   return result_bytes(in) < 8 ? integer : unknown;         // a pointer to shared memory kept in 32 bits: see ir_access_origin
 }
 
-static IrOrigin of_conversion(const PtxInstr *in, IrOrigin from) {
-  if (is_object(from)) from.is_pointer = true;
+static IrOrigin of_conversion(IrOrigin from) {
+  if (ir_is_object(from)) from.is_pointer = true;
   return from;
 }
 
@@ -93,7 +92,7 @@ static IrOrigin of_result(const IrProvenance *p, const PtxInstr *in, uint32_t el
 #define OPERAND(i) of_operand(p, &in->ops[i])
   switch (in->op) {
     case OP_MOV: return in->ops[1].kind == OPD_VECTOR || in->ops[0].kind == OPD_VECTOR ? unknown : OPERAND(1);
-    case OP_CVTA: return of_conversion(in, OPERAND(1));
+    case OP_CVTA: return of_conversion(OPERAND(1));
     case OP_CVT:                                            // u64 to u64 or u32 to u64 of an address keeps it
       return in->ntypes == 2 && ptx_type_kind(in->types[1]) != KIND_FLOAT ? OPERAND(1) : integer;
     case OP_ADD: return sum(OPERAND(1), OPERAND(2));
@@ -142,7 +141,7 @@ IrProvenance *ir_provenance_build(const IrCfg *c) {
         changed |= w.changed;
       }
     }
-    CHECK(round < MOST_ROUNDS || !changed || round < 4 * (int)c->func->nregs + 8);   // the lattice has height 4
+    CHECK(!changed || round < MAX(MOST_ROUNDS, 4 * (int)c->func->nregs + 8));   // the lattice has height 4
   }
   return p;
 }
@@ -156,5 +155,5 @@ void ir_provenance_free(IrProvenance *p) {
 IrOrigin ir_access_origin(const IrProvenance *p, const PtxOperand *address) {
   if (address->kind != OPD_ADDR || !address->nlist) return unknown;
   IrOrigin o = of_operand(p, &address->list[0]);
-  return is_object(o) ? o : unknown;
+  return ir_is_object(o) ? o : unknown;
 }
