@@ -23,6 +23,7 @@ endif
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+FUZZ_INPUTS ?= 30000
 FUZZ_SECONDS ?= 20
 ifneq ($(origin SECONDS),environment)
 ifdef SECONDS
@@ -196,7 +197,7 @@ demo:
 check:
 	@tools/install-deps check
 	@$(MAKE) --no-print-directory -j$(CORES) all
-	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run $(TESTS)
+	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=$(FUZZ_INPUTS) tests/run $(TESTS)
 
 check-gpu:
 	@tools/install-deps build
@@ -216,7 +217,7 @@ stress:
 	@$(MAKE) --no-print-directory -j$(CORES) BUILD=$(BUILD)-stress CFLAGS="$(CFLAGS) -DWARPGRIND_STRESS=1" all
 	@for run in $(STRESS_RUNS); do \
 	  echo "seed $${run%:*}, workers $${run#*:}"; \
-	  BUILD=$(BUILD)-stress CC="$(CC)" SAN=$(SAN) FUZZ_SECONDS=1 WARPGRIND_SEED=$${run%:*} WARPGRIND_WORKERS=$${run#*:} \
+	  BUILD=$(BUILD)-stress CC="$(CC)" SAN=$(SAN) FUZZ_INPUTS=1000 WARPGRIND_SEED=$${run%:*} WARPGRIND_WORKERS=$${run#*:} \
 	    tests/run $(TESTS) || exit 1; \
 	done
 

@@ -95,6 +95,7 @@ typedef struct Parser {
   VEC(PtxReloc) relocs;
   VEC(const char *) texts;               // the directives of the function being read
   VEC(PtxVar *) list;                    // the parameter list being read
+  VEC(PtxFunc *) callees;                // the .calltargets being read; every list is kept here, for parse_fail jumps past its reader
   uint64_t reg_budget, init_budget;      // what hostile input may still make us allocate
   unsigned depth;                        // nesting of expressions and braces
 } Parser;

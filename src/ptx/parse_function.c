@@ -156,21 +156,15 @@ static void parse_label(Parser *ps) {
     for (uint32_t i = 0; i < l->ntargets; i++) ps->pending.data[first + i].slot = &l->targets[i];
   } else if (accept_word(ps, ".calltargets")) {
     PtxLabel *l = declare_label(ps, &t, LABEL_CALLTARGETS);
-    VEC(PtxFunc *) targets = {0};
-    for (;;) {
+    ps->callees.len = 0;
+    do {
       const Symbol *s = ps->tok.kind == TOK_IDENT ? find_module_symbol(ps, &ps->tok) : NULL;
-      if (!s || !s->func) {
-        vec_free(&targets);
-        parse_fail(ps, &ps->tok, "expected a declared function, found %s", token_describe(ps, &ps->tok));
-      }
-      vec_push(&targets, s->func);
+      if (!s || !s->func) parse_fail(ps, &ps->tok, "expected a declared function, found %s", token_describe(ps, &ps->tok));
+      vec_push(&ps->callees, s->func);
       ptx_lex(ps);
-      if (!is_punct(ps, ',')) break;
-      ptx_lex(ps);
-    }
-    l->ncall_targets = targets.len;
-    l->call_targets = VEC_TO_ARENA(ps, &targets);
-    vec_free(&targets);
+    } while (accept(ps, ','));
+    l->ncall_targets = ps->callees.len;
+    l->call_targets = VEC_TO_ARENA(ps, &ps->callees);
     expect(ps, ';', "after .calltargets");
   } else {
     declare_label(ps, &t, LABEL_CODE);

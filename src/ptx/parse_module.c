@@ -163,6 +163,7 @@ static void parser_free(Parser *ps) {
   vec_free(&ps->relocs);
   vec_free(&ps->list);
   vec_free(&ps->texts);
+  vec_free(&ps->callees);
   u64map_free(&ps->locs);
   free(ps);
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds each target of this folder with clang's libFuzzer and the sanitizers, and lets it run for FUZZ_SECONDS.
-# FUZZ_SEED: where the random numbers start; the tests take the same start every time, make fuzz another one each time (0).
+# Builds each target of this folder with clang's libFuzzer and the sanitizers, and lets it run: as a test over the same FUZZ_INPUTS
+# inputs every time, on every machine; under make fuzz for FUZZ_SECONDS from a new start (FUZZ_SEED=0).
 # A crash is kept as $BUILD-fuzz/run/NAME/crash-…; run the target on that file to see it again.
 # timeout: 1800
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-BUILD=${BUILD:-build} FUZZ_SECONDS=${FUZZ_SECONDS:-20} FUZZ_SEED=${FUZZ_SEED:-1}
+BUILD=${BUILD:-build} FUZZ_INPUTS=${FUZZ_INPUTS:-30000} FUZZ_SEED=${FUZZ_SEED:-1}
+limit=${FUZZ_SECONDS:+-max_total_time=$FUZZ_SECONDS}
 if ! command -v clang > /dev/null; then echo "clang is not installed"; exit 77; fi
 if [ "${SAN:-0}" != 0 ]; then echo "the ordinary run fuzzes with sanitizers already"; exit 77; fi
 
@@ -24,9 +25,9 @@ for source in tests/fuzz/*.c; do
   # shellcheck disable=SC2086
   clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc -o "$dir/$name" "$source" \
     "$objects"/obj/lib{report,run,symbol,channel,instrument,ir,image,ptx,base}.a -lsqlite3 -ldw -lelf -lzstd -llz4 -lm -ldl -pthread || { echo "FAIL $name: does not build"; continue; }
-  if "$dir/$name" -seed="$FUZZ_SEED" -max_total_time="$FUZZ_SECONDS" -timeout=60 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
+  if "$dir/$name" -seed="$FUZZ_SEED" "${limit:--runs=$FUZZ_INPUTS}" -timeout=60 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
       -artifact_prefix="$dir/" "$dir/corpus" "$dir/seeds" > "$dir/log" 2>&1; then
-    echo "ok $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/log") inputs in $FUZZ_SECONDS s"
+    echo "ok $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/log") inputs"
   else
     tail -n 40 "$dir/log"
     echo "FAIL $name: $(ls "$dir"/crash-* "$dir"/timeout-* "$dir"/oom-* "$dir"/leak-* 2> /dev/null | head -n 1)"
