@@ -43,6 +43,7 @@ typedef struct Site {
 typedef enum {
   FACT_RANGE,                              // uint64_t base, last: an access at address a is inside if a - base <= last. 0, 0: not known
   FACT_INDEX_LIMIT,                        // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
+  FACT_SHADOW,                             // uint64_t base, size, shadow: of the allocation it points into. shadow 0: all of it is initialised, or nothing is known
 } InstrumentFactKind;
 typedef struct InstrumentFact {
   InstrumentFactKind kind;

@@ -14,14 +14,20 @@ typedef struct WgLaunch {
   uint32_t site_base;      // what to add to a site number of the module to get the process-wide one
   uint32_t flags, reserved;
   uint64_t memory;         // device address of a WgMemoryTable; 0: none
-  uint64_t spare[3];
+  uint64_t shared_shadow;  // initcheck: shadow of the shared memory of blocks 0 to shared_blocks - 1; 0: none
+  uint32_t shared_stride, shared_blocks;   // shadow bytes of one block
+  uint64_t spare;
 } WgLaunch;                // 64 bytes
+
+// initcheck's shadow: one byte for each 4 bytes of memory. Bit i: byte i was written, with something that is initialised. Bit 4 + i: it
+// was written, with something computed from memory that was not. Neither: never written.
+enum { WG_SHADOW_GOOD = 0x0f, WG_SHADOW_DERIVED = 0xf0 };
 
 // Every allocation of the context at the time of the launch, by address; freed ones too until their memory is used again.
 // A table is never changed: when something was allocated or freed since, the next launch is given a new one.
 enum { WG_ACCESS_READ, WG_ACCESS_WRITE, WG_ACCESS_ATOMIC };
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
-typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, reserved; } WgMemoryRange;
+typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, reserved; uint64_t shadow; } WgMemoryRange;   // shadow 0: all of it counts as initialised
 typedef struct WgMemoryTable { uint32_t count, reserved; } WgMemoryTable;     // WgMemoryRange[count] follow
 
 enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES = 1 << 18 };

@@ -32,7 +32,7 @@ void session_ranges_add(uint64_t base, uint64_t size) {
   remove_overlapping(at, base + size);
   vec_push(&ranges, (WgMemoryRange){0});
   memmove(&ranges.data[at + 1], &ranges.data[at], (ranges.len - 1 - at) * sizeof *ranges.data);
-  ranges.data[at] = (WgMemoryRange){base, size, WG_MEMORY_LIVE, 0};
+  ranges.data[at] = (WgMemoryRange){.base = base, .size = size, .state = WG_MEMORY_LIVE};
   version++;
   pthread_rwlock_unlock(&lock);
 }

@@ -75,6 +75,25 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
 void session_device_collect(SessionDevice *d, SessionModule *m);        // reads the module's counters; before it is unloaded
 void session_device_close(SessionDevice *d, bool alive);                // collects everything; alive false: device memory is gone
 
+// --- copy.c: copies and sets, in the words of both drivers ---
+typedef enum { SESSION_PLACE_HOST, SESSION_PLACE_DEVICE, SESSION_PLACE_UNIFIED, SESSION_PLACE_ARRAY } SessionPlaceKind;
+typedef struct SessionPlace {
+  SessionPlaceKind kind;                   // as the call names it; UNIFIED: the address tells
+  uint64_t address;                        // ARRAY: the handle
+  size_t x, y, z;                          // bytes, rows and slices to skip
+  size_t pitch, rows;                      // bytes from row to row, rows from slice to slice; 0: as many as are copied
+} SessionPlace;
+typedef struct SessionCopy {
+  const char *call;                        // the program's: "cuMemcpyDtoH_v2"
+  SessionPlace to, from;
+  bool is_set;                             // a memset: `from` does not count
+  size_t width, height, depth;             // bytes, rows, slices
+  const void *stream; bool async, captured;
+  int device;
+} SessionCopy;
+void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
+void session_copy_runs(SessionDevice *d, const SessionCopy *c);   // in stream order: what is initialised moves along
+
 // --- end.c ---
 void session_end(void);                                  // the process ends in order: tells the command that nothing is missing
 #endif
