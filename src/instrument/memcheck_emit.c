@@ -157,7 +157,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   if (c->kind == CHECK_LOOKUP) remember_range(m, code, address);
   EMIT(code, "bra", opd_label(back));
   code_label(code, bad);
-  code_report(code, program_site(b->program, b, in), opd_reg(kind), c->bytes, opd_reg(address), opd_imm(0), opd_imm(0));
+  code_report(code, program_site(b->program, b, in), opd_reg(kind), c->bytes, opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_imm(0));   // base, from call_exact
   ptx_visit_regs(in, zero_definition, code);
   EMIT(code, "bra", opd_label(after));
 }

@@ -56,7 +56,7 @@ typedef struct WgFinding {
   uint32_t lanes;          // the lanes of the warp that had it
   uint32_t size;           // bytes accessed
   uint64_t address;
-  uint64_t value[4];       // meaning depends on the kind
+  uint64_t value[4];       // meaning depends on the kind. Bad accesses: [0] is the start of the object the address was computed from; 0: not known
   uint64_t extra[3];
 } WgFinding;               // 112 bytes
 

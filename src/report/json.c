@@ -97,15 +97,14 @@ static void site(Run *r, Str *s, const RunSite *x) {
   str_addc(s, ']');
 }
 
-static void allocation(Run *r, Str *s, const RunFinding *f) {
-  const RunAllocation *a = f->allocation;
+static void allocation(Run *r, Str *s, const char *key, const RunAllocation *a, int64_t offset) {
   if (!a) return;
-  add_key(s, "allocation");
+  add_key(s, key);
   str_addc(s, '{');
   address(s, "base", a->base);
   number(s, "size", a->size);
   add_key(s, "offset");
-  str_printf(s, "%lld", (long long)f->offset);
+  str_printf(s, "%lld", (long long)offset);
   text(s, "name", a->name);
   text(s, "kind", run_memory_kind(a->kind));
   if (a->freed) str_add(s, ",\"freed\":true");
@@ -127,10 +126,13 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   if (f->has_address) address(s, "address", f->address);
   if (f->size) number(s, "size", f->size);
   if (f->site) text(s, "space", f->site->space);
-  allocation(r, s, f);
+  allocation(r, s, "allocation", f->allocation, f->offset);
+  if (f->inside) allocation(r, s, "inside", f->inside, (int64_t)(f->address - f->inside->base));
   report_fp_json(f, s);
   number(s, "count", f->count);
   stack(r, s, "stack", f->launch && f->launch->stack ? f->launch->stack : f->stack);
+  if (f->other_stack) text(s, "other_title", f->other_title);
+  stack(r, s, "other_stack", f->other_stack);
   str_addc(s, '}');
 }
 

@@ -74,6 +74,12 @@ static void add_launch(const RunFinding *f, Str *out) {
 }
 
 // 4096 bytes at 0x7f0000000000 allocated by cudaMalloc, as `x[1024]` where that says more.
+static void add_inside(const RunFinding *f, Str *out) {
+  const RunAllocation *a = f->inside;
+  if (a) str_printf(out, "  there it hits %s of %llu bytes at 0x%llx (%s), %llu bytes from its start\n", a->freed ? "a freed allocation" : "another allocation",
+                    (unsigned long long)a->size, (unsigned long long)a->base, run_memory_kind(a->kind), (unsigned long long)(f->address - a->base));
+}
+
 static void add_allocation(const RunFinding *f, Str *out) {
   const RunAllocation *a = f->allocation;
   if (!f->has_address) return;
@@ -88,16 +94,17 @@ static void add_allocation(const RunFinding *f, Str *out) {
   else str_printf(out, " is %llu bytes after the end of", (unsigned long long)(f->address - end));
   str_printf(out, " %s%s", a->freed ? "a freed allocation" : a->name ? "the variable " : "an allocation", a->freed || !a->name ? "" : a->name);
   str_printf(out, " of %llu bytes at 0x%llx (%s)", (unsigned long long)a->size, (unsigned long long)a->base, run_memory_kind(a->kind));
-  if (f->size && f->offset % (int64_t)f->size == 0)
-    str_printf(out, ", %s[%lld] of %u-byte elements", a->name ? a->name : "index ", (long long)(f->offset / (int64_t)f->size), f->size);
+  if (f->has_thread && f->size && f->offset % (int64_t)f->size == 0)
+    str_printf(out, ", %s[%lld] of %llu-byte elements", a->name ? a->name : "index ", (long long)(f->offset / (int64_t)f->size), (unsigned long long)f->size);
   str_addc(out, '\n');
+  add_inside(f, out);
 }
 
 void report_finding(Run *r, const RunFinding *f, Str *out) {
   static const char *const words[] = {"", "Note: ", "Warning: ", "Error: "};
   str_printf(out, " \n%s%s (%s)", words[f->kind->severity], f->text ? f->text : f->kind->text, f->kind->name);
   bool fp = report_fp_finding(f, out);
-  if (f->size && !f->text && !fp) str_printf(out, ": %u bytes", f->size);
+  if (f->size && !f->text && !fp) str_printf(out, ": %llu bytes", (unsigned long long)f->size);
   if (f->site && f->site->space && !f->text && !fp) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
   str_addc(out, '\n');
   add_places(r, f, out);
@@ -109,6 +116,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   }
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
   add_stack(r, f->stack, "called", out);
+  add_stack(r, f->other_stack, f->other_title ? f->other_title : "before", out);
 }
 
 void report_repeats(Run *r, Str *out) {

@@ -168,6 +168,6 @@ void run_save_site(Run *r, RunSite *s) {
 }
 
 void run_save_allocation(Run *r, const RunAllocation *a) {
-  run_save(r, TABLE_allocation, "iiiititiii", (int64_t)a->id, (int64_t)a->process->id, (int64_t)a->base, (int64_t)a->size, run_memory_kind(a->kind), (int64_t)a->device,
-           a->name, (int64_t)(a->stack ? a->stack->id : 0), (int64_t)a->freed, (int64_t)(a->free_stack ? a->free_stack->id : 0));
+  run_save(r, TABLE_allocation, "iiiititiiit", (int64_t)a->id, (int64_t)a->process->id, (int64_t)a->base, (int64_t)a->size, run_memory_kind(a->kind), (int64_t)a->device,
+           a->name, (int64_t)(a->stack ? a->stack->id : 0), (int64_t)a->freed, (int64_t)(a->free_stack ? a->free_stack->id : 0), a->pointer);
 }

@@ -30,20 +30,32 @@ static bool better(const RunAllocation *a, const RunAllocation *than, uint64_t a
 
 enum { NEAR = 1 << 20 };                   // farther away is no help
 
-static void find_allocation(Run *r, RunProcess *p, RunFinding *f) {
+static const RunAllocation *closest(RunProcess *p, uint64_t address) {
   const RunAllocation *best = NULL;
   uint32_t it = 0;
   uint64_t base;
   void *a;
   while (u64map_next(&p->live, &it, &base, &a))
-    if (better(a, best, f->address)) best = a;
+    if (better(a, best, address)) best = a;
   for (uint64_t i = 0; i < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); i++)
-    if (better(p->freed[i], best, f->address)) best = p->freed[i];
-  if (!best || distance(best, f->address) > NEAR) return;
+    if (better(p->freed[i], best, address)) best = p->freed[i];
+  return best && distance(best, address) <= NEAR ? best : NULL;
+}
+
+static const RunAllocation *keep(Run *r, const RunAllocation *a) {
   RunAllocation *copy = ARENA_NEW(&r->arena, RunAllocation);
-  *copy = *best;
-  f->allocation = copy;
-  f->offset = (int64_t)(f->address - best->base);
+  *copy = *a;
+  return copy;
+}
+
+// related: an address in the allocation it is about; 0: not known.
+static void find_allocation(Run *r, RunProcess *p, RunFinding *f, uint64_t related) {
+  const RunAllocation *near = closest(p, f->address), *about = related ? closest(p, related) : NULL;
+  if (!about || distance(about, related) > 1) about = near;            // 1: right behind its end
+  if (!about) return;
+  f->allocation = keep(r, about);
+  f->offset = (int64_t)(f->address - about->base);
+  if (near && near != about && distance(near, f->address) == 0) f->inside = keep(r, near);
 }
 
 static void add(Run *r, RunFinding *f) {
@@ -82,13 +94,14 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
                       .launch_number = (uint32_t)e->launch, .has_thread = e->flags & FINDING_HAS_THREAD, .has_address = e->flags & FINDING_HAS_ADDRESS,
                       .block = {(uint32_t)e->block_x, (uint32_t)e->block_y, (uint32_t)e->block_z},
                       .thread = {(uint32_t)e->thread_x, (uint32_t)e->thread_y, (uint32_t)e->thread_z},
-                      .size = (uint32_t)e->size, .address = e->address, .stack = stack, .count = 1};
+                      .size = e->size, .address = e->address, .stack = stack, .other_stack = u64map_get(&p->stacks, e->other_stack),
+                      .other_title = run_text(r, e->other_title), .count = 1};
     if (nplaces) {
       f->site = ARENA_NEW(&r->arena, RunSite);
       *f->site = (RunSite){.id = ++r->last_id, .number = UINT64_MAX, .places = places, .nplaces = nplaces};
       run_save_site(r, f->site);
     }
-    if (f->has_address) find_allocation(r, p, f);
+    if (f->has_address) find_allocation(r, p, f, e->related);
     strmap_put(&r->finding_keys, arena_strdup(&r->arena, key.data), f);
     add(r, f);
   }
@@ -102,6 +115,9 @@ static bool has_memory_address(const ChannelKindInfo *kind) {
   default: return false;
   }
 }
+
+// memcheck tells which object the address was computed from.
+static bool has_pointer(const ChannelKindInfo *kind) { return kind->number >= KIND_OOB_READ && kind->number <= KIND_MISALIGNED; }
 
 static bool is_global(const RunSite *s) { return !s || !s->space || strcmp(s->space, "global") == 0 || strcmp(s->space, "generic") == 0; }
 
@@ -134,7 +150,7 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
     f->extra[2] = d->size, f->size = wg_fp_bytes(d->size);
     f->has_address = kind->number == KIND_FP_INPUT && d->address;
   }
-  if (f->has_address && is_global(f->site)) find_allocation(r, p, f);
+  if (f->has_address && is_global(f->site)) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
   f->count = 1;
   add(r, f);
 }

@@ -134,7 +134,7 @@ static void place_row(Load *l, sqlite3_stmt *s) {
 static void allocation_row(Load *l, sqlite3_stmt *s) {
   RunAllocation *a = ARENA_NEW(&l->run->arena, RunAllocation);
   *a = (RunAllocation){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .base = number(s, 2), .size = number(s, 3), .device = (int)small(s, 5),
-                       .name = text(l, s, 6), .stack = stack_of(l, number(s, 7)), .freed = small(s, 8) != 0, .free_stack = stack_of(l, number(s, 9))};
+                       .name = text(l, s, 6), .stack = stack_of(l, number(s, 7)), .freed = small(s, 8) != 0, .free_stack = stack_of(l, number(s, 9)), .pointer = text(l, s, 10)};
   const char *kind = text(l, s, 4);
   while (kind && a->kind < 16 && strcmp(run_memory_kind(a->kind), kind) != 0) a->kind++;
   u64map_put(&l->allocations, a->id, a);
@@ -146,17 +146,19 @@ static void finding_row(Load *l, sqlite3_stmt *s) {
   *f = (RunFinding){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .kind = channel_kind_named(kind ? kind : ""), .text = text(l, s, 4),
                     .kernel = u64map_get(&l->kernels, number(s, 5)), .launch_number = small(s, 6), .site = u64map_get(&l->sites, number(s, 7)),
                     .has_thread = sqlite3_column_type(s, 8) != SQLITE_NULL, .has_address = sqlite3_column_type(s, 15) != SQLITE_NULL,
-                    .lanes = small(s, 14), .address = number(s, 15), .size = small(s, 16),
+                    .lanes = small(s, 14), .address = number(s, 15), .size = number(s, 16),
                     .allocation = u64map_get(&l->allocations, number(s, 17)), .offset = (int64_t)number(s, 18),
-                    .stack = stack_of(l, number(s, 26)), .count = number(s, 27), .counted = true};
+                    .stack = stack_of(l, number(s, 26)), .count = number(s, 27), .counted = true,
+                    .inside = u64map_get(&l->allocations, number(s, 28)), .other_stack = stack_of(l, number(s, 29)), .other_title = text(l, s, 30), .suppressed = text(l, s, 31)};
+  enum { LAUNCH = 32 };                    // the first column of the launch
   for (int i = 0; i < 3; i++) f->block[i] = small(s, 8 + i), f->thread[i] = small(s, 11 + i), f->extra[i] = number(s, 23 + i);
   for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);
-  if (sqlite3_column_type(s, 28) != SQLITE_NULL) {
+  if (sqlite3_column_type(s, LAUNCH) != SQLITE_NULL) {
     RunLaunch *launch = ARENA_NEW(&l->run->arena, RunLaunch);
     launch->number = f->launch_number;
-    for (int i = 0; i < 3; i++) launch->grid[i] = small(s, 28 + i), launch->block[i] = small(s, 31 + i);
-    launch->device = (int)small(s, 34);
-    launch->stack = stack_of(l, number(s, 35));
+    for (int i = 0; i < 3; i++) launch->grid[i] = small(s, LAUNCH + i), launch->block[i] = small(s, LAUNCH + 3 + i);
+    launch->device = (int)small(s, LAUNCH + 6);
+    launch->stack = stack_of(l, number(s, LAUNCH + 7));
     f->launch = launch;
   }
   if (f->kind && f->process) vec_push(&l->run->findings, f);
@@ -200,7 +202,7 @@ static bool load_all(Load *l) {
          each(l, "SELECT * FROM kernel ORDER BY id", kernel_row) &&
          each(l, "SELECT * FROM site WHERE id IN (SELECT site FROM finding)", site_row) &&
          each(l, "SELECT * FROM place WHERE site IN (SELECT site FROM finding) ORDER BY site, depth", place_row) &&
-         each(l, "SELECT * FROM allocation WHERE id IN (SELECT allocation FROM finding)", allocation_row) &&
+         each(l, "SELECT * FROM allocation WHERE id IN (SELECT allocation FROM finding UNION SELECT inside FROM finding)", allocation_row) &&
          each(l, "SELECT f.*, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.device, n.stack FROM finding f "
                  "LEFT JOIN launch n ON n.process = f.process AND n.number = f.launch AND f.launch > 0 ORDER BY f.id", finding_row) &&
          each(l, "SELECT * FROM count_row ORDER BY id", count_row) &&

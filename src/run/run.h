@@ -60,6 +60,7 @@ typedef struct RunAllocation {
   uint32_t kind;                           // SessionMemoryKind
   int device;
   const char *name;                        // of a variable
+  const char *pointer;                     // what the program calls its address, where that is certain; see report/names.c
   RunStack *stack, *free_stack;
   bool freed;
 } RunAllocation;
@@ -74,11 +75,14 @@ typedef struct RunFinding {
   uint32_t launch_number;                  // 0: not about a launch
   RunSite *site;
   bool has_thread, has_address;
-  uint32_t block[3], thread[3], lanes, size;
-  uint64_t address, value[4], extra[3];
-  const RunAllocation *allocation;         // the one the address is in or near to
-  int64_t offset;                          // from its start
+  uint32_t block[3], thread[3], lanes;
+  uint64_t size, address, value[4], extra[3];
+  const RunAllocation *allocation;         // the one it is about: of the pointer, or else where the address is in or near to
+  const RunAllocation *inside;             // the one the address lies in, where that is another; NULL: none
+  int64_t offset;                          // from the start of `allocation`
   RunStack *stack;                         // of the host, where it is not about a launch
+  RunStack *other_stack; const char *other_title;    // "created"
+  const char *suppressed;                  // the suppression that matches; NULL: none
   uint64_t count;
   bool counted;                            // by the device, exactly
 } RunFinding;
@@ -153,7 +157,7 @@ void run_sink(Run *r, ChannelSink *sink);                // what arrives goes in
 const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);   // symbolized when first asked for
 
 // --- file.c, load.c, schema.c: the run file ---
-enum { RUN_SCHEMA_VERSION = 1 };
+enum { RUN_SCHEMA_VERSION = 2 };
 RunFile *run_file_create(const char *path, Error *err);  // replaces what was there
 void run_file_begin(Run *r);                              // program, tools and device are known
 bool run_file_commit(Run *r, bool force);                // now and then; false: writing has failed, the run has a note about it

@@ -54,7 +54,10 @@ typedef struct SessionFinding {
   SessionKernel *kernel; uint32_t launch;  // NULL, 0: not about a launch
   const SitePlace *places; uint32_t nplaces;
   bool has_thread; uint32_t block[3], thread[3];
-  bool has_address; uint64_t address; uint32_t size;
+  bool has_address; uint64_t address, size;
+  uint64_t related;                        // an address in the allocation it is about; 0: the one `address` is in or near to
+  uint64_t stack;                          // session_stack() of an earlier time; 0: of now
+  const char *other_title; uint64_t other_stack;   // a second stack: "created", "freed before"; 0: none
 } SessionFinding;
 void session_finding(const SessionFinding *f);           // nothing with --tool=none
 
