@@ -94,11 +94,13 @@ static CUresult make(Context *ctx, const CUDA_ARRAY3D_DESCRIPTOR *d, Array **out
   a->desc = *d;
   a->vgpu = v;
   a->bytes = bytes;
+  session_array((uintptr_t)a, &(SessionArray){v.channels * array_texel_bytes(v.texel), v.row_bytes, MAX(d->Height, 1), MAX(d->Depth, 1), p});
   *out = a;
   return CUDA_SUCCESS;
 }
 
 static void destroy(Array *a) {
+  session_array_gone((uintptr_t)a);
   memory_free_now((CUdeviceptr)(uintptr_t)a->vgpu.data);
   object_delete(a);
 }

@@ -8,6 +8,29 @@ static CUresult finish_sync(Stream *s) {
   return (CUresult)s->ctx->error;
 }
 
+// --- what the session hears of the call, before it is done ---
+
+static void check(const char *call, SessionCopy *c, CUstream handle) {
+  if (!c->width || !c->height || !c->depth) return;
+  Stream *s;
+  c->call = call;
+  c->async = strstr(call, "Async") != NULL;
+  c->stream = handle;
+  if (stream_get(handle, &s) == CUDA_SUCCESS) {
+    c->stream = s->legacy ? NULL : s;
+    c->device = s->ctx->device->ordinal;
+    c->captured = __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL;
+  }
+  session_copy_check(c);
+}
+
+static void check_box(const char *call, const CUDA_MEMCPY3D *d, CUstream handle) {
+  if (!session_wants_copies() || !d) return;
+  SessionCopy c = {0};
+  session_copy_of_box(d, &c);
+  check(call, &c, handle);
+}
+
 // Pageable memory is read before an asynchronous call returns, and written before it returns, as on a device.
 static CUresult submit(Stream *s, CopyWork *c, bool async) {
   Work w = {.kind = WORK_COPY, .copy = *c};
@@ -35,7 +58,7 @@ static CUresult submit(Stream *s, CopyWork *c, bool async) {
   return flags & SUBMIT_WAIT ? (CUresult)s->ctx->error : CUDA_SUCCESS;
 }
 
-static CUresult copy3d(const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
+static CUresult run_box(const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
   Stream *s;
   CopyWork c;
   TRY(stream_get(handle, &s));
@@ -45,26 +68,38 @@ static CUresult copy3d(const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
   return submit(s, &c, async);
 }
 
-static CUresult flat(CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type, uintptr_t src, size_t n, CUstream s, bool async) {
+static CUresult copy3d(const char *call, const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
+  check_box(call, d, handle);
+  return run_box(d, handle, async);
+}
+
+static CUDA_MEMCPY3D flat_box(CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type, uintptr_t src, size_t n) {
   CUDA_MEMCPY3D d = {.srcMemoryType = src_type, .dstMemoryType = dst_type, .WidthInBytes = n, .Height = 1, .Depth = 1};
   if (src_type == CU_MEMORYTYPE_HOST) d.srcHost = (void *)src;
   else d.srcDevice = src;
   if (dst_type == CU_MEMORYTYPE_HOST) d.dstHost = (void *)dst;
   else d.dstDevice = dst;
-  return copy3d(&d, s, async);
+  return d;
+}
+
+static CUresult flat(const char *call, CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type, uintptr_t src, size_t n, CUstream s, bool async) {
+  CUDA_MEMCPY3D d = flat_box(dst_type, dst, src_type, src, n);
+  return copy3d(call, &d, s, async);
 }
 
 #define HOST CU_MEMORYTYPE_HOST
 #define DEVICE CU_MEMORYTYPE_DEVICE
 #define UNIFIED CU_MEMORYTYPE_UNIFIED
-CUresult cuMemcpy(CUdeviceptr d, CUdeviceptr s, size_t n) { return flat(UNIFIED, d, UNIFIED, s, n, NULL, false); }
-CUresult cuMemcpyAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return flat(UNIFIED, d, UNIFIED, s, n, q, true); }
-CUresult cuMemcpyHtoD_v2(CUdeviceptr d, const void *s, size_t n) { return flat(DEVICE, d, HOST, (uintptr_t)s, n, NULL, false); }
-CUresult cuMemcpyDtoH_v2(void *d, CUdeviceptr s, size_t n) { return flat(HOST, (uintptr_t)d, DEVICE, s, n, NULL, false); }
-CUresult cuMemcpyDtoD_v2(CUdeviceptr d, CUdeviceptr s, size_t n) { return flat(DEVICE, d, DEVICE, s, n, NULL, true); }
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr d, const void *s, size_t n, CUstream q) { return flat(DEVICE, d, HOST, (uintptr_t)s, n, q, true); }
-CUresult cuMemcpyDtoHAsync_v2(void *d, CUdeviceptr s, size_t n, CUstream q) { return flat(HOST, (uintptr_t)d, DEVICE, s, n, q, true); }
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return flat(DEVICE, d, DEVICE, s, n, q, true); }
+#define PLACE_HOST SESSION_PLACE_HOST
+#define PLACE_DEVICE SESSION_PLACE_DEVICE
+CUresult cuMemcpy(CUdeviceptr d, CUdeviceptr s, size_t n) { return flat(__func__, UNIFIED, d, UNIFIED, s, n, NULL, false); }
+CUresult cuMemcpyAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return flat(__func__, UNIFIED, d, UNIFIED, s, n, q, true); }
+CUresult cuMemcpyHtoD_v2(CUdeviceptr d, const void *s, size_t n) { return flat(__func__, DEVICE, d, HOST, (uintptr_t)s, n, NULL, false); }
+CUresult cuMemcpyDtoH_v2(void *d, CUdeviceptr s, size_t n) { return flat(__func__, HOST, (uintptr_t)d, DEVICE, s, n, NULL, false); }
+CUresult cuMemcpyDtoD_v2(CUdeviceptr d, CUdeviceptr s, size_t n) { return flat(__func__, DEVICE, d, DEVICE, s, n, NULL, true); }
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr d, const void *s, size_t n, CUstream q) { return flat(__func__, DEVICE, d, HOST, (uintptr_t)s, n, q, true); }
+CUresult cuMemcpyDtoHAsync_v2(void *d, CUdeviceptr s, size_t n, CUstream q) { return flat(__func__, HOST, (uintptr_t)d, DEVICE, s, n, q, true); }
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return flat(__func__, DEVICE, d, DEVICE, s, n, q, true); }
 
 static CUresult check_context(CUcontext handle) {
   return object_get(handle, OBJECT_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -72,12 +107,12 @@ static CUresult check_context(CUcontext handle) {
 CUresult cuMemcpyPeer(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n) {
   TRY(check_context(dc));
   TRY(check_context(sc));
-  return flat(UNIFIED, d, UNIFIED, s, n, NULL, false);
+  return flat(__func__, UNIFIED, d, UNIFIED, s, n, NULL, false);
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n, CUstream q) {
   TRY(check_context(dc));
   TRY(check_context(sc));
-  return flat(UNIFIED, d, UNIFIED, s, n, q, true);
+  return flat(__func__, UNIFIED, d, UNIFIED, s, n, q, true);
 }
 
 // --- one-dimensional arrays ---
@@ -91,24 +126,35 @@ static CUresult array_bytes(CUarray handle, size_t offset, size_t n, char **at) 
   return CUDA_SUCCESS;
 }
 
-static CUresult array_flat(CUarray da, uintptr_t d, CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
+static SessionPlace array_place(CUarray array, uintptr_t at, SessionPlaceKind otherwise) {
+  if (array) return (SessionPlace){.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)array, .x = at};
+  return (SessionPlace){.kind = otherwise, .address = at};
+}
+
+// other: what the side without an array is; also when both have one.
+static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da, uintptr_t d, CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
+  if (session_wants_copies()) {
+    SessionCopy c = {.to = array_place(da, d, other), .from = array_place(sa, s, other), .width = n, .height = 1, .depth = 1};
+    check(call, &c, q);
+  }
   char *to = (char *)d, *from = (char *)s;      // offsets where there is an array
   if (da) TRY(array_bytes(da, d, n, &to));
   if (sa) TRY(array_bytes(sa, s, n, &from));
-  return flat(UNIFIED, (uintptr_t)to, UNIFIED, (uintptr_t)from, n, q, async);
+  CUDA_MEMCPY3D box = flat_box(UNIFIED, (uintptr_t)to, UNIFIED, (uintptr_t)from, n);
+  return run_box(&box, q, async);
 }
 
-CUresult cuMemcpyDtoA_v2(CUarray d, size_t o, CUdeviceptr s, size_t n) { return array_flat(d, o, NULL, s, n, NULL, false); }
-CUresult cuMemcpyAtoD_v2(CUdeviceptr d, CUarray s, size_t o, size_t n) { return array_flat(NULL, d, s, o, n, NULL, false); }
-CUresult cuMemcpyHtoA_v2(CUarray d, size_t o, const void *s, size_t n) { return array_flat(d, o, NULL, (uintptr_t)s, n, NULL, false); }
-CUresult cuMemcpyAtoH_v2(void *d, CUarray s, size_t o, size_t n) { return array_flat(NULL, (uintptr_t)d, s, o, n, NULL, false); }
-CUresult cuMemcpyAtoA_v2(CUarray d, size_t o, CUarray s, size_t p, size_t n) { return array_flat(d, o, s, p, n, NULL, false); }
-CUresult cuMemcpyHtoAAsync_v2(CUarray d, size_t o, const void *s, size_t n, CUstream q) { return array_flat(d, o, NULL, (uintptr_t)s, n, q, true); }
-CUresult cuMemcpyAtoHAsync_v2(void *d, CUarray s, size_t o, size_t n, CUstream q) { return array_flat(NULL, (uintptr_t)d, s, o, n, q, true); }
+CUresult cuMemcpyDtoA_v2(CUarray d, size_t o, CUdeviceptr s, size_t n) { return array_flat(__func__, PLACE_DEVICE, d, o, NULL, s, n, NULL, false); }
+CUresult cuMemcpyAtoD_v2(CUdeviceptr d, CUarray s, size_t o, size_t n) { return array_flat(__func__, PLACE_DEVICE, NULL, d, s, o, n, NULL, false); }
+CUresult cuMemcpyHtoA_v2(CUarray d, size_t o, const void *s, size_t n) { return array_flat(__func__, PLACE_HOST, d, o, NULL, (uintptr_t)s, n, NULL, false); }
+CUresult cuMemcpyAtoH_v2(void *d, CUarray s, size_t o, size_t n) { return array_flat(__func__, PLACE_HOST, NULL, (uintptr_t)d, s, o, n, NULL, false); }
+CUresult cuMemcpyAtoA_v2(CUarray d, size_t o, CUarray s, size_t p, size_t n) { return array_flat(__func__, PLACE_DEVICE, d, o, s, p, n, NULL, false); }
+CUresult cuMemcpyHtoAAsync_v2(CUarray d, size_t o, const void *s, size_t n, CUstream q) { return array_flat(__func__, PLACE_HOST, d, o, NULL, (uintptr_t)s, n, q, true); }
+CUresult cuMemcpyAtoHAsync_v2(void *d, CUarray s, size_t o, size_t n, CUstream q) { return array_flat(__func__, PLACE_HOST, NULL, (uintptr_t)d, s, o, n, q, true); }
 
 // --- two and three dimensions ---
 
-static CUresult copy2d(const CUDA_MEMCPY2D *p, CUstream q, bool async) {
+static CUresult copy2d(const char *call, const CUDA_MEMCPY2D *p, CUstream q, bool async) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUDA_MEMCPY3D d = {
     .srcXInBytes = p->srcXInBytes, .srcY = p->srcY, .srcMemoryType = p->srcMemoryType, .srcHost = p->srcHost,
@@ -117,26 +163,26 @@ static CUresult copy2d(const CUDA_MEMCPY2D *p, CUstream q, bool async) {
     .dstDevice = p->dstDevice, .dstArray = p->dstArray, .dstPitch = p->dstPitch,
     .WidthInBytes = p->WidthInBytes, .Height = p->Height, .Depth = 1,
   };
-  return copy3d(&d, q, async);
+  return copy3d(call, &d, q, async);
 }
 
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p) { return copy2d(p, NULL, false); }
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p) { return copy2d(p, NULL, false); }
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream q) { return copy2d(p, q, true); }
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p) { return copy3d(p, NULL, false); }
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream q) { return copy3d(p, q, true); }
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *p) { return copy2d(__func__, p, NULL, false); }
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p) { return copy2d(__func__, p, NULL, false); }
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream q) { return copy2d(__func__, p, q, true); }
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *p) { return copy3d(__func__, p, NULL, false); }
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream q) { return copy3d(__func__, p, q, true); }
 
 // The peer structure has contexts where the plain one has reserved words.
-static CUresult copy3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream q, bool async) {
+static CUresult copy3d_peer(const char *call, const CUDA_MEMCPY3D_PEER *p, CUstream q, bool async) {
   _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "same layout");
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   CUDA_MEMCPY3D d;
   memcpy(&d, p, sizeof d);
   d.reserved0 = d.reserved1 = NULL;
-  return copy3d(&d, q, async);
+  return copy3d(call, &d, q, async);
 }
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *p) { return copy3d_peer(p, NULL, false); }
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream q) { return copy3d_peer(p, q, true); }
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *p) { return copy3d_peer(__func__, p, NULL, false); }
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream q) { return copy3d_peer(__func__, p, q, true); }
 
 // --- batches ---
 
@@ -146,7 +192,7 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *d, CUdeviceptr *s, size_t *sizes, si
                                size_t *index, size_t nattrs, CUstream q) {
   if (!d || !s || !sizes || !count || !attrs || !index || !nattrs || nattrs > count || index[0]) return CUDA_ERROR_INVALID_VALUE;
   if (is_legacy(q)) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t i = 0; i < count; i++) TRY(flat(UNIFIED, d[i], UNIFIED, s[i], sizes[i], q, true));
+  for (size_t i = 0; i < count; i++) TRY(flat(__func__, UNIFIED, d[i], UNIFIED, s[i], sizes[i], q, true));
   return CUDA_SUCCESS;
 }
 
@@ -192,7 +238,7 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned
                       &d.srcZ, &op->extent, element));
     TRY(batch_operand(&op->dst, &d.dstMemoryType, &d.dstDevice, &d.dstArray, &d.dstPitch, &d.dstHeight, &d.dstXInBytes, &d.dstY,
                       &d.dstZ, &op->extent, element));
-    TRY(copy3d(&d, q, true));
+    TRY(copy3d(__func__, &d, q, true));
   }
   return CUDA_SUCCESS;
 }
@@ -204,24 +250,28 @@ CUresult cuMemcpy3DBatchAsync(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *fai
 
 // --- sets: asynchronous for the host, as on a device ---
 
-static CUresult set(CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
+static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
   Stream *s;
   CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
   Work w = {.kind = WORK_SET};
+  if (session_wants_copies()) {
+    SessionCopy c = {.to = {.kind = SESSION_PLACE_DEVICE, .address = p, .pitch = pitch}, .is_set = true, .width = width * element, .height = height, .depth = 1};
+    check(call, &c, q);
+  }
   TRY(stream_get(q, &s));
   TRY(set_prepare(&params, &w.set));
   return queue_submit(s, &w, width * height * element <= SMALL ? SUBMIT_INLINE : 0);
 }
 
-CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t n) { return set(p, 0, v, 1, n, 1, NULL); }
-CUresult cuMemsetD16_v2(CUdeviceptr p, unsigned short v, size_t n) { return set(p, 0, v, 2, n, 1, NULL); }
-CUresult cuMemsetD32_v2(CUdeviceptr p, unsigned v, size_t n) { return set(p, 0, v, 4, n, 1, NULL); }
-CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t n, CUstream q) { return set(p, 0, v, 1, n, 1, q); }
-CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short v, size_t n, CUstream q) { return set(p, 0, v, 2, n, 1, q); }
-CUresult cuMemsetD32Async(CUdeviceptr p, unsigned v, size_t n, CUstream q) { return set(p, 0, v, 4, n, 1, q); }
-CUresult cuMemsetD2D8_v2(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h) { return set(p, pitch, v, 1, w, h, NULL); }
-CUresult cuMemsetD2D16_v2(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h) { return set(p, pitch, v, 2, w, h, NULL); }
-CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h) { return set(p, pitch, v, 4, w, h, NULL); }
-CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h, CUstream q) { return set(p, pitch, v, 1, w, h, q); }
-CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h, CUstream q) { return set(p, pitch, v, 2, w, h, q); }
-CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h, CUstream q) { return set(p, pitch, v, 4, w, h, q); }
+CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t n) { return set(__func__, p, 0, v, 1, n, 1, NULL); }
+CUresult cuMemsetD16_v2(CUdeviceptr p, unsigned short v, size_t n) { return set(__func__, p, 0, v, 2, n, 1, NULL); }
+CUresult cuMemsetD32_v2(CUdeviceptr p, unsigned v, size_t n) { return set(__func__, p, 0, v, 4, n, 1, NULL); }
+CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t n, CUstream q) { return set(__func__, p, 0, v, 1, n, 1, q); }
+CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short v, size_t n, CUstream q) { return set(__func__, p, 0, v, 2, n, 1, q); }
+CUresult cuMemsetD32Async(CUdeviceptr p, unsigned v, size_t n, CUstream q) { return set(__func__, p, 0, v, 4, n, 1, q); }
+CUresult cuMemsetD2D8_v2(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h) { return set(__func__, p, pitch, v, 1, w, h, NULL); }
+CUresult cuMemsetD2D16_v2(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h) { return set(__func__, p, pitch, v, 2, w, h, NULL); }
+CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h) { return set(__func__, p, pitch, v, 4, w, h, NULL); }
+CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 1, w, h, q); }
+CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 2, w, h, q); }
+CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 4, w, h, q); }

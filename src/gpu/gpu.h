@@ -111,6 +111,12 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result);            // returns th
 extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
 CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
 
+// --- array.c ---
+void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels);
+
+// --- copied.c ---
+void gpu_copy_enqueued(const SessionCopy *c);        // the driver has taken it; c->captured: into a graph
+
 // --- fault.c ---
 void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context
 void gpu_fault_in(GpuContext *c, CUresult result);

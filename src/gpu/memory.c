@@ -119,16 +119,19 @@ static uint64_t array_bytes(size_t width, size_t height, size_t depth, CUarray_f
 CUresult gpu_cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *d) {
   CUresult result = gpu_real.cuArrayCreate_v2(out, d);
   if (result != CUDA_SUCCESS) return gpu_checked(result);
+  gpu_array_made(*out, d->Width, d->Height, 1, d->Format, d->NumChannels);
   return made(result, (uintptr_t)*out, array_bytes(d->Width, d->Height, 1, d->Format, d->NumChannels), SESSION_ARRAY);
 }
 
 CUresult gpu_cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d) {
   CUresult result = gpu_real.cuArray3DCreate_v2(out, d);
   if (result != CUDA_SUCCESS) return gpu_checked(result);
+  gpu_array_made(*out, d->Width, d->Height, d->Depth, d->Format, d->NumChannels);
   return made(result, (uintptr_t)*out, array_bytes(d->Width, d->Height, d->Depth, d->Format, d->NumChannels), SESSION_ARRAY);
 }
 
 CUresult gpu_cuArrayDestroy(CUarray a) {
+  session_array_gone((uintptr_t)a);
   goes((uintptr_t)a);
   return gpu_checked(gpu_real.cuArrayDestroy(a));
 }

@@ -94,8 +94,24 @@ typedef struct SessionCopy {
   const void *stream; bool async, captured;
   int device;
 } SessionCopy;
+bool session_wants_copies(void);                         // a tool runs that looks at them
 void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
 void session_copy_runs(SessionDevice *d, const SessionCopy *c);   // in stream order: what is initialised moves along
+
+// --- copy_words.c: from the driver's structures; call, stream, async, captured and device stay as they are ---
+struct CUDA_MEMCPY2D;
+struct CUDA_MEMCPY3D;
+void session_copy_of_rectangle(const struct CUDA_MEMCPY2D *p, SessionCopy *out);
+void session_copy_of_box(const struct CUDA_MEMCPY3D *p, SessionCopy *out);
+
+// --- array.c: the shapes of CUDA arrays, by handle ---
+typedef struct SessionArray {
+  size_t element, row_bytes, rows, slices;               // rows and slices: at least 1; slices: layers and faces count
+  uint64_t memory;                                       // what session_alloc was told
+} SessionArray;
+void session_array(uint64_t handle, const SessionArray *a);
+void session_array_gone(uint64_t handle);
+bool session_array_find(uint64_t handle, SessionArray *out);
 
 // --- end.c ---
 void session_end(void);                                  // the process ends in order: tells the command that nothing is missing
