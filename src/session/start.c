@@ -28,7 +28,8 @@ static void read_environment(void) {
   Options o = {0};
   Error err = {{0}};
   if (!options_from_environment(&o, &err)) log_error("%s", err.text);
-  if (!instrument_tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err)) log_error("%s", err.text);
+  // Without the command nobody would hear of a finding: no tool unless one is asked for.
+  if (options_given(&o, OPT_TOOL) && !instrument_tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err)) log_error("%s", err.text);
   values.keeps_run = options_given(&o, OPT_OUTPUT);
   values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS) : values.tools || values.keeps_run;
   values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);

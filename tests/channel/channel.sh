@@ -8,7 +8,7 @@ san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter $san -pthread -Isrc -Itests/channel -o "$TEST_DIR/fake" tests/channel/fake.c \
   "$BUILD"/obj/{base,ptx,ir,instrument,channel,where,session}/*.o "$BUILD/obj/probe/embedded.o" -lm -lrt -ldl || { echo "FAIL fake: does not compile"; exit 1; }
 cd "$TEST_DIR" || exit 1
-w="$WARPGRIND --device=cpu"
+w="$WARPGRIND --device=cpu --tool=none"
 count="$w --tool=count --host-stacks=no"
 sql() { "$WARPGRIND" sql run.wg "$1" | tail -n +2; }
 errors() { has err "ERROR SUMMARY: $1 errors from $2 places"; }

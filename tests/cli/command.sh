@@ -8,6 +8,7 @@ cd "$d" || exit 1
 
 check exit_code            [ "$(code "$w" sh -c 'exit 7')" = 7 ]
 check summary              has err 'ERROR SUMMARY: 0 errors from 0 places'
+check default_tool         grep -qE '^==[0-9]+== coverage \(memcheck\): 0 launches' err
 check nothing_checked      grep -qE '^==[0-9]+== NOTHING WAS CHECKED$' <(tail -n 1 err)
 check quiet_code           [ "$(code "$w" -q sh -c 'exit 3')" = 3 ]
 check quiet_says_nothing   [ ! -s err ]

@@ -15,7 +15,7 @@ if [ -z "${GPU_DEVICE:-}" ]; then
   flock "$BUILD/tests" make -s BUILD="$BUILD" CC="${CC:-gcc}" SAN="${SAN:-0}" "$WARPGRIND_REAL_DRIVER" > "$work/make.log" 2>&1 || { cat "$work/make.log"; exit 1; }
 fi
 export WARPGRIND_CACHE_DIR=$work/cache
-wg=("$WARPGRIND" --device=gpu)
+wg=("$WARPGRIND" --device=gpu --tool=none)
 want=$'1920\nall checks passed'
 
 # same TOOL options… -- : the program prints what it should and ends with 0

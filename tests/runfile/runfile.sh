@@ -5,7 +5,7 @@ cd "$ROOT" || exit 1
 . tests/lib/check.sh
 $CC -std=gnu11 -g -O1 -Wall -Isrc -o "$TEST_DIR/program" tests/runfile/program.c -L"$BUILD/lib" -l:libcuda.so.1 -Wl,--allow-shlib-undefined || exit 1
 cd "$TEST_DIR" || exit 1
-w="$WARPGRIND --device=cpu"
+w="$WARPGRIND --device=cpu --tool=none"
 sql() { "$WARPGRIND" sql run.wg "$1" | tail -n +2; }
 
 check run                [ "$(code $w --tool=count -o run.wg ./program 3)" = 0 ]
