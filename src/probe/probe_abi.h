@@ -30,7 +30,10 @@ enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
 typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, reserved; uint64_t shadow; } WgMemoryRange;   // shadow 0: all of it counts as initialised
 typedef struct WgMemoryTable { uint32_t count, reserved; } WgMemoryTable;     // WgMemoryRange[count] follow
 
-enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES = 1 << 18 };
+// A place may have findings of several kinds; each is counted and described by itself. The number in a finding and among the counts is the
+// site's plus WG_SITE_NUMBERS for each kind that has a plane of its own.
+enum { WG_SITE_NUMBERS = 1 << 18, WG_SITE_PLANES = 3 };
+enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES = WG_SITE_NUMBERS * WG_SITE_PLANES };
 
 // Findings on their way from the device to the `warpgrind` command. Lies in shared memory that belongs to the command and is
 // registered with the driver in the program: what was written survives a trap, a crash and SIGKILL. One for each

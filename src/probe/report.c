@@ -59,11 +59,18 @@ DEVICE void report_lanes(WgChannel *ch, uint32_t lanes, Said s) {
   device_add32(&ch->lost, 1);
 }
 
+// Out-of-bounds, freed memory and misaligned are told apart at one site; other kinds have sites of their own.
+DEVICE uint32_t number_of(uint32_t site, uint32_t kind) {
+  if (site >= WG_SITE_NUMBERS) return WG_CHANNEL_SITES;
+  return site + (kind == DEVICE_KIND_USE_AFTER_FREE ? WG_SITE_NUMBERS : kind == DEVICE_KIND_MISALIGNED ? 2 * WG_SITE_NUMBERS : 0);
+}
+
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
 
 __attribute__((noinline)) void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value,
                                          uint64_t extra) {
   if (!channel) return;
+  site = number_of(site, kind);
   uint32_t rest = device_active_lanes(), lane = device_lane();
   for (;;) {                               // lanes that came here from different sites, one site after the other
     uint32_t leader = (uint32_t)__builtin_ctz(rest), its = device_read_lane(rest, site, leader), same = device_ballot(rest, site == its);

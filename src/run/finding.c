@@ -121,9 +121,11 @@ static bool has_pointer(const ChannelKindInfo *kind) { return kind->number >= KI
 
 static bool is_global(const RunSite *s) { return !s || !s->space || strcmp(s->space, "global") == 0 || strcmp(s->space, "generic") == 0; }
 
+static RunSite *site_of(const RunProcess *p, uint32_t number) { return u64map_get(&p->sites, (uint64_t)number % WG_SITE_NUMBERS + 1); }
+
 static RunFinding *device_finding(Run *r, RunProcess *p, const ChannelKindInfo *kind, uint32_t site) {
   RunFinding *f = ARENA_NEW(&r->arena, RunFinding);
-  *f = (RunFinding){.process = p, .kind = kind, .site = u64map_get(&p->sites, (uint64_t)site + 1)};
+  *f = (RunFinding){.process = p, .kind = kind, .site = site_of(p, site)};
   u64map_put(&p->found, (uint64_t)site + 1, f);
   return f;
 }
@@ -166,7 +168,7 @@ static void note_undescribed(Run *r, RunProcess *p, const RunSite *s, uint64_t c
 
 // A sink of fpcheck writes no record: it is known by its count alone.
 static bool counted_sink(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
-  const RunSite *s = u64map_get(&p->sites, (uint64_t)site + 1);
+  const RunSite *s = site_of(p, site);
   if (!s || !(s->classes & WG_FP_SITE_SINK) || is_full(r)) return false;
   RunFinding *f = device_finding(r, p, channel_kind(KIND_FP_REACHED), site);
   for (uint32_t i = 0; i < r->kernels.len && s->function; i++)
@@ -188,5 +190,5 @@ void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
   if (counted_sink(r, p, site, count)) return;
   r->findings_left_out += count;
   r->places_left_out++;
-  if (!is_full(r)) note_undescribed(r, p, u64map_get(&p->sites, (uint64_t)site + 1), count);
+  if (!is_full(r)) note_undescribed(r, p, site_of(p, site), count);
 }

@@ -76,8 +76,8 @@ void session_module_instrumented(SessionModule *m, Instrumented *r) {
   pthread_mutex_lock(&session_lock);
   p->site_base = last_site;
   last_site += p->code.nsites;
-  if (last_site > WG_CHANNEL_SITES && p->site_base <= WG_CHANNEL_SITES && p->code.nsites)
-    session_note(SEVERITY_WARNING, "the program has more than %d places that are checked: findings of places loaded from now on are not all counted", WG_CHANNEL_SITES);
+  if (last_site > WG_SITE_NUMBERS && p->site_base <= WG_SITE_NUMBERS && p->code.nsites)
+    session_note(SEVERITY_WARNING, "the program has more than %d places that are checked: findings of places loaded from now on are not all counted", WG_SITE_NUMBERS);
   p->next = m->pieces;
   m->pieces = p;
   announce_module(m);
