@@ -125,6 +125,7 @@ void array_forget_context(Context *ctx) {
     pthread_mutex_unlock(&lock);
     if (!found) return;
     forget(found);
+    session_handle_gone(found);
     if (object_kind(found) == OBJECT_ARRAY) destroy(found);
     else destroy_mipmap(found);
   }
@@ -139,6 +140,7 @@ CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d) {
   if (!out || !d) return CUDA_ERROR_INVALID_VALUE;
   TRY(make(ctx, d, &a));
   remember(a);
+  session_handle(a);
   *out = (CUarray)a;
   return CUDA_SUCCESS;
 }
@@ -157,8 +159,11 @@ static CUresult array_get(CUarray handle, Array **out) {
 
 CUresult cuArrayDestroy(CUarray handle) {
   Array *a;
-  TRY(array_get(handle, &a));
+  CUresult found = array_get(handle, &a);
+  if (found == CUDA_ERROR_INVALID_HANDLE) session_invalid_handle("cuArrayDestroy (cudaFreeArray)", handle);
+  TRY(found);
   if (a->is_level) return CUDA_ERROR_INVALID_HANDLE;
+  session_handle_gone(a);
   CUresult error = context_wait(a->ctx);
   forget(a);
   destroy(a);
@@ -221,6 +226,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRI
   m->vgpu_levels = mem_alloc(sizeof *m->vgpu_levels * m->levels.len);
   for (uint32_t i = 0; i < m->levels.len; i++) m->vgpu_levels[i] = m->levels.data[i]->vgpu;
   remember(m);
+  session_handle(m);
   *out = (CUmipmappedArray)m;
   return CUDA_SUCCESS;
 }
@@ -241,7 +247,10 @@ CUresult cuMipmappedArrayGetLevel(CUarray *out, CUmipmappedArray handle, unsigne
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
   Mipmap *m;
-  TRY(mipmap_get(handle, &m));
+  CUresult found = mipmap_get(handle, &m);
+  if (found == CUDA_ERROR_INVALID_HANDLE) session_invalid_handle("cuMipmappedArrayDestroy (cudaFreeMipmappedArray)", handle);
+  TRY(found);
+  session_handle_gone(m);
   CUresult error = context_wait(m->ctx);
   forget(m);
   destroy_mipmap(m);

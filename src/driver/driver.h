@@ -177,6 +177,7 @@ typedef struct Alloc {
   uint64_t id;
   Pool *pool;
   const char *name;                                      // of a variable; lives with its module
+  bool freeing;                                          // cuMemFreeAsync was called: the program has no right to it any more
   bool sync_memops, read_mostly;
   CUmemLocation preferred, last_prefetch; bool has_preferred, has_prefetch;
   uint64_t accessed_by;                                  // bit per device; bit 63: host
@@ -185,9 +186,13 @@ void alloc_add(const Alloc *a);                          // copies; gives it an 
 bool alloc_find(uintptr_t address, Alloc *out);          // the range that contains it
 bool alloc_remove(uintptr_t base, Alloc *out);           // must be the start of a range
 bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user), const void *user);
+void alloc_free_later(uintptr_t base);                   // the program gives it back now; alloc_remove follows when its stream is there
 void alloc_free_all(Context *ctx);                       // context destroyed
 CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out);
 void memory_release(const Alloc *a);                     // gives the memory back; the range is already removed
+// The pointer cannot be freed so: tells the session why, and returns the error.
+CUresult memory_refuse_free(const char *call, CUdeviceptr p, unsigned kinds, CUresult error);
+#define MEMORY_FREED_PLAINLY (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH))
 bool memory_is_pageable(const void *p);                  // host memory we know nothing about
 
 // --- copy.c ---

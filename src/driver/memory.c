@@ -26,11 +26,11 @@ static Alloc *find_locked(uintptr_t address) {
 static SessionMemoryKind session_kind(AllocKind k) {
   switch (k) {
   case ALLOC_DEVICE: return SESSION_DEVICE;
-  case ALLOC_HOST:
-  case ALLOC_REGISTERED: return SESSION_PINNED;
+  case ALLOC_HOST: return SESSION_PINNED;
+  case ALLOC_REGISTERED: return SESSION_REGISTERED;
   case ALLOC_MANAGED: return SESSION_MANAGED;
-  case ALLOC_POOL:
-  case ALLOC_GRAPH: return SESSION_POOL;
+  case ALLOC_POOL: return SESSION_POOL;
+  case ALLOC_GRAPH: return SESSION_GRAPH;
   case ALLOC_MAPPED: return SESSION_VIRTUAL;
   case ALLOC_GLOBAL: return SESSION_VARIABLE;
   case ALLOC_ARRAY: return SESSION_ARRAY;
@@ -73,7 +73,7 @@ static void remove_at(uint32_t i) {
   table.len--;
 }
 
-bool alloc_remove(uintptr_t base, Alloc *out) {
+static bool remove_range(uintptr_t base, Alloc *out) {
   pthread_mutex_lock(&lock);
   uint32_t i = upper(base);
   bool found = i && table.data[i - 1]->base == base;
@@ -82,8 +82,20 @@ bool alloc_remove(uintptr_t base, Alloc *out) {
     remove_at(i - 1);
   }
   pthread_mutex_unlock(&lock);
-  if (found) session_free(base);
   return found;
+}
+
+bool alloc_remove(uintptr_t base, Alloc *out) {
+  Alloc a;
+  if (alloc_find(base, &a) && a.base == base && !a.freeing) session_free(base);      // before its memory can be had by others
+  return remove_range(base, out);
+}
+
+static void mark_freeing(Alloc *a, const void *unused) { a->freeing = true; }
+
+void alloc_free_later(uintptr_t base) {
+  session_free(base);
+  alloc_change(base, mark_freeing, NULL);
 }
 
 void alloc_free_all(Context *ctx) {
@@ -183,15 +195,20 @@ CUresult cuMemAllocManaged(CUdeviceptr *out, size_t size, unsigned flags) {
   return memory_new(ctx, ctx->device, size, ALLOC_MANAGED, flags, NULL, out);
 }
 
+CUresult memory_refuse_free(const char *call, CUdeviceptr p, unsigned kinds, CUresult error) {
+  session_invalid_free(call, p, kinds);
+  return error;
+}
+
 // As on a device, freeing waits for what was submitted: queued work may still use the memory.
 CUresult cuMemFree_v2(CUdeviceptr p) {
   Context *ctx;
   Alloc a;
   TRY(context_current(&ctx));
   if (!p) return CUDA_SUCCESS;
-  if (!alloc_find(p, &a) || a.base != p) return CUDA_ERROR_INVALID_VALUE;
-  if (a.kind != ALLOC_DEVICE && a.kind != ALLOC_MANAGED && a.kind != ALLOC_POOL && a.kind != ALLOC_GRAPH)
-    return CUDA_ERROR_INVALID_VALUE;
+  bool known = alloc_find(p, &a) && a.base == p;
+  if (!known || a.freeing || (a.kind != ALLOC_DEVICE && a.kind != ALLOC_MANAGED && a.kind != ALLOC_POOL && a.kind != ALLOC_GRAPH))
+    return memory_refuse_free("cuMemFree (cudaFree)", p, MEMORY_FREED_PLAINLY, CUDA_ERROR_INVALID_VALUE);
   TRY(capture_forbids_unsafe_call());
   CUresult error = a.ctx ? context_wait(a.ctx) : CUDA_SUCCESS;
   if (error) return error;
@@ -236,7 +253,8 @@ CUresult cuMemFreeHost(void *p) {
   Alloc a;
   TRY(context_of_thread(&ctx));
   if (!p) return CUDA_SUCCESS;
-  if (!alloc_find((uintptr_t)p, &a) || a.base != (uintptr_t)p || a.kind != ALLOC_HOST) return CUDA_ERROR_INVALID_VALUE;
+  if (!alloc_find((uintptr_t)p, &a) || a.base != (uintptr_t)p || a.kind != ALLOC_HOST)
+    return memory_refuse_free("cuMemFreeHost (cudaFreeHost)", (uintptr_t)p, SESSION_BIT(PINNED), CUDA_ERROR_INVALID_VALUE);
   TRY(capture_forbids_unsafe_call());
   CUresult error = context_wait(a.ctx);
   memory_free_now((CUdeviceptr)(uintptr_t)p);
@@ -283,7 +301,7 @@ CUresult cuMemHostUnregister(void *p) {
   TRY(context_of_thread(&ctx));
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   if (!alloc_find((uintptr_t)p, &a) || a.base != (uintptr_t)p || a.kind != ALLOC_REGISTERED)
-    return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    return memory_refuse_free("cuMemHostUnregister (cudaHostUnregister)", (uintptr_t)p, SESSION_BIT(REGISTERED), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
   CUresult error = context_wait(a.ctx);
   if (alloc_remove(a.base, &a)) memory_release(&a);
   return error;

@@ -171,14 +171,18 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props) {
   Device *dev = device_get(props->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? props->location.id : 0);
   if (!dev) return CUDA_ERROR_INVALID_DEVICE;
   *out = (CUmemoryPool)pool_new(dev, props);
+  session_handle(*out);
   return CUDA_SUCCESS;
 }
 
 // Allocations made from it stay usable; the structure stays for them.
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
   Pool *p;
-  TRY(pool_get(handle, &p));
+  CUresult found = pool_get(handle, &p);
+  if (found == CUDA_ERROR_INVALID_VALUE) session_invalid_handle("cuMemPoolDestroy (cudaMemPoolDestroy)", handle);
+  TRY(found);
   if (p->is_default) return CUDA_ERROR_INVALID_VALUE;
+  session_handle_gone(p);
   trim(p, 0);
   p->destroyed = true;
   if (p->device->pool == p) p->device->pool = p->device->default_pool;
@@ -287,8 +291,9 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream handle) {
   TRY(stream_get(handle, &s));
   if (!ptr) return CUDA_ERROR_INVALID_VALUE;
   if (!alloc_find(ptr, &a) || a.base != ptr || a.kind == ALLOC_HOST || a.kind == ALLOC_REGISTERED || a.kind == ALLOC_GLOBAL ||
-      a.kind == ALLOC_MAPPED || a.kind == ALLOC_ARRAY)
-    return CUDA_ERROR_INVALID_VALUE;
+      a.kind == ALLOC_MAPPED || a.kind == ALLOC_ARRAY || a.freeing)
+    return memory_refuse_free("cuMemFreeAsync (cudaFreeAsync)", ptr, MEMORY_FREED_PLAINLY, CUDA_ERROR_INVALID_VALUE);
+  if (!s->capture && a.kind != ALLOC_GRAPH) alloc_free_later(ptr);
   Work w = {.kind = WORK_FREE, .free = ptr};
   return queue_submit(s, &w, SUBMIT_INLINE);
 }

@@ -39,7 +39,7 @@ static bool device_read(void *user, void *to, uint64_t from, size_t size) {
   return true;
 }
 
-static const SessionDeviceOps ops = {map_host, unmap_host, device_alloc, device_free, device_read};
+static const SessionDeviceOps ops = {map_host, unmap_host, device_alloc, device_free, device_read, NULL};
 
 // With the lock held. NULL: none can be had.
 static SessionDevice *open_device(Context *ctx, Error *err) {

@@ -64,6 +64,7 @@ static Physical *physical_new(int fd, size_t size, const CUmemAllocationProp *pr
   p->prop = *prop;
   p->device = device_get(prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? prop->location.id : 0);
   p->refs = p->handles = 1;
+  session_handle(p);
   return p;
 }
 
@@ -95,7 +96,10 @@ static CUresult physical_get(CUmemGenericAllocationHandle handle, Physical **out
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   Physical *p;
-  TRY(physical_get(handle, &p));
+  CUresult found = physical_get(handle, &p);
+  if (found == CUDA_ERROR_INVALID_VALUE) session_invalid_handle("cuMemRelease", (void *)(uintptr_t)handle);
+  TRY(found);
+  if (p->handles == 1) session_handle_gone(p);
   pthread_mutex_lock(&lock);
   if (!--p->handles) object_forget(p);
   unref(p);
@@ -247,6 +251,7 @@ CUresult cuMemUnmap(CUdeviceptr p, size_t size) {
   pthread_mutex_lock(&lock);
   CUresult result = each_mapping(p, size, unmap, 0);
   pthread_mutex_unlock(&lock);
+  if (result) session_invalid_free("cuMemUnmap", p, SESSION_BIT(VIRTUAL));
   return result;
 }
 

@@ -1,29 +1,17 @@
-#include "report/report.h"
-
-// What nvcc puts between a launch in the source and the call of the runtime.
-static bool is_launch_stub(const char *function) {
-  static const char *const stubs[] = {"__cudaLaunchKernel", "__device_stub__", "cudaLaunchKernel", "cudaError cudaLaunchKernel"};
-  for (size_t i = 0; function && i < ARRAY_LEN(stubs); i++)
-    if (strncmp(function, stubs[i], strlen(stubs[i])) == 0) return true;
-  return false;
-}
+#include "report/internal.h"
 
 static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
-  if (!s) return;
   uint32_t n;
-  const RunFrame *frames = run_stack_frames(r, s, &n);
+  const RunFrame *frames = report_stack(r, s, &n);
   if (!n) return;
   str_printf(out, "  %s\n", title);
-  uint32_t first = 0;
-  while (first + 1 < n && is_launch_stub(frames[first].function)) first++;
-  for (uint32_t i = first; i < n; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     const RunFrame *f = &frames[i];
-    str_printf(out, "    %s %s", i > first ? "by" : "at", f->function ? f->function : "?");
+    str_printf(out, "    %s %s", i ? "by" : "at", f->function ? f->function : "?");
     if (f->file) str_printf(out, " (%s:%u)", f->file, f->line);
     else if (f->object) str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
     else str_printf(out, " (0x%llx)", (unsigned long long)f->address);
     str_printf(out, "%s\n", f->inlined ? " inlined" : "");
-    if (f->function && strcmp(f->function, "main") == 0) break;        // what started it is the same in every program
   }
 }
 
@@ -115,7 +103,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
     add_stack(r, f->allocation->free_stack, "freed", out);
   }
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
-  add_stack(r, f->stack, "called", out);
+  add_stack(r, f->stack, f->kind->number == KIND_LEAK ? "allocated" : "called", out);
   add_stack(r, f->other_stack, f->other_title ? f->other_title : "before", out);
 }
 
@@ -124,7 +112,7 @@ void report_repeats(Run *r, Str *out) {
   uint32_t shown = 0, more = 0;
   for (uint32_t i = 0; i < r->findings.len; i++) {
     const RunFinding *f = r->findings.data[i];
-    if (f->count < 2) continue;
+    if (f->count < 2 || f->suppressed) continue;
     if (shown++ >= SHOWN) {
       more++;
       continue;

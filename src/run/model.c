@@ -23,6 +23,7 @@ void run_free(Run *r) {
   vec_free(&r->processes);
   vec_free(&r->kernels);
   vec_free(&r->findings);
+  vec_free(&r->suppressions);
   vec_free(&r->counts);
   vec_free(&r->notes);
   arena_free(&r->arena);
@@ -56,13 +57,33 @@ void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...
 uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places) {
   uint64_t n = 0, where = 0;
   for (uint32_t i = 0; i < r->findings.len; i++) {
-    if (r->findings.data[i]->kind->severity < at_least) continue;
+    if (r->findings.data[i]->kind->severity < at_least || r->findings.data[i]->suppressed) continue;
     n += r->findings.data[i]->count;
     where++;
   }
   if (at_least == SEVERITY_ERROR) n += r->findings_left_out, where += r->places_left_out;
   if (places) *places = where;
   return n;
+}
+
+uint64_t run_count_suppressed(Run *r, uint64_t *places) {
+  uint64_t n = 0;
+  *places = 0;
+  for (uint32_t i = 0; i < r->suppressions.len; i++) r->suppressions.data[i]->findings = r->suppressions.data[i]->places = 0;
+  for (uint32_t i = 0; i < r->findings.len; i++) {
+    RunSuppression *s = r->findings.data[i]->suppressed;
+    if (!s) continue;
+    s->findings += r->findings.data[i]->count, s->places++;
+    n += r->findings.data[i]->count, ++*places;
+  }
+  return n;
+}
+
+RunSuppression *run_add_suppression(Run *r, const char *name, const char *file, uint32_t line) {
+  RunSuppression *s = ARENA_NEW(&r->arena, RunSuppression);
+  *s = (RunSuppression){.id = r->suppressions.len + 1, .name = run_text(r, name), .file = run_text(r, file), .line = line};
+  vec_push(&r->suppressions, s);
+  return s;
 }
 
 RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t line) {
@@ -80,7 +101,7 @@ RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t l
 }
 
 const char *run_memory_kind(uint32_t kind) {
-  static const char *const names[] = {"device", "pinned", "managed", "pool", "variable", "array", "virtual"};
+  static const char *const names[] = {"device", "pinned", "managed", "pool", "variable", "array", "virtual", "registered", "graph"};
   return kind < ARRAY_LEN(names) ? names[kind] : "unknown";
 }
 

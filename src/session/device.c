@@ -72,6 +72,13 @@ static uint64_t counters_of(SessionDevice *d, Piece *p) {
   return c->address;
 }
 
+static uint64_t table_for_launch(SessionDevice *d) {
+  pthread_mutex_lock(&session_lock);
+  uint64_t table = session_table(&d->tables, &d->ops, d->user);
+  pthread_mutex_unlock(&session_lock);
+  return table;
+}
+
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
@@ -83,14 +90,44 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
   else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
   if (session_tools() & TOOL_BIT(MEMCHECK)) {
-    pthread_mutex_lock(&session_lock);
-    r.memory = session_table(&d->tables, &d->ops, d->user);
-    pthread_mutex_unlock(&session_lock);
+    if (!session_launch_captured()) r.memory = table_for_launch(d);    // a captured one gets it when its graph is launched
     session_fill_facts(code, params, record);
   }
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;
+}
+
+void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, void *record) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  if (!code || !code->instrumented || !(session_tools() & TOOL_BIT(MEMCHECK))) return;
+  WgLaunch r;
+  memcpy(&r, record, sizeof r);
+  r.memory = table_for_launch(d);
+  memcpy(record, &r, sizeof r);
+  session_fill_facts(code, params, record);
+}
+
+void session_device_done(SessionDevice *d, const void *record) {
+  WgLaunch r;
+  memcpy(&r, record, sizeof r);
+  if (!r.memory) return;
+  pthread_mutex_lock(&session_lock);
+  session_table_done(&d->tables, r.memory);
+  pthread_mutex_unlock(&session_lock);
+}
+
+uint64_t session_device_mark(SessionDevice *d) {
+  pthread_mutex_lock(&session_lock);
+  uint64_t mark = d->tables.launches;
+  pthread_mutex_unlock(&session_lock);
+  return mark;
+}
+
+void session_device_settled(SessionDevice *d, uint64_t mark) {
+  pthread_mutex_lock(&session_lock);
+  d->tables.settled = MAX(d->tables.settled, mark);
+  pthread_mutex_unlock(&session_lock);
 }
 
 static void send_row(void *user, const CountRow *r) {

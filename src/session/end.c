@@ -2,5 +2,7 @@
 
 // A process that never had anything to say does not begin now.
 void session_end(void) {
-  if (session_is_open()) session_send(EVENT_END, &(EventEnd){clock_ns()});
+  if (!session_is_open()) return;
+  session_leaks();
+  session_send(EVENT_END, &(EventEnd){clock_ns()});
 }

@@ -20,6 +20,8 @@ static uint32_t index_limit(const InstrumentFact *f, const WgMemoryRange *r, uin
   return (uint32_t)MIN(limit, most);
 }
 
+static size_t fact_bytes(InstrumentFactKind kind) { return kind == FACT_RANGE ? 16 : kind == FACT_INDEX_LIMIT ? 4 : 24; }
+
 void session_fill_facts(const InstrumentedKernel *code, const SessionParams *params, void *record) {
   uint64_t last_pointer = 0;
   WgMemoryRange r = {0};
@@ -28,7 +30,8 @@ void session_fill_facts(const InstrumentedKernel *code, const SessionParams *par
     const InstrumentFact *f = &code->facts[i];
     char *at = (char *)record + f->record_offset;
     uint64_t pointer;
-    if (!session_fact_pointer(f, params, &pointer) || !pointer) continue;          // the record is zero: not known
+    memset(at, 0, fact_bytes(f->kind));                                            // not known
+    if (!session_fact_pointer(f, params, &pointer) || !pointer) continue;
     if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
     last_pointer = pointer;
     if (!found) continue;

@@ -4,7 +4,7 @@ void session_finding(const SessionFinding *f) {
   if (!session_tools()) return;
   const ChannelKindInfo *kind = channel_kind_named(f->kind);
   CHECK(kind);
-  uint64_t stack = f->stack ? f->stack : f->launch ? 0 : session_stack(), places[64 * 4];   // a launch has its stack already
+  uint64_t stack = f->stack ? f->stack : f->launch || f->no_stack ? 0 : session_stack(), places[64 * 4];   // a launch has its stack already
   uint32_t n = MIN(f->nplaces, 64u);
   pthread_mutex_lock(&session_lock);
   if (f->kernel) session_announce_kernel(f->kernel);

@@ -43,6 +43,8 @@ typedef struct SessionOptions {
   unsigned tools;
   bool keeps_run, host_stacks;
   uint64_t launch_skip, launch_count, fp_every;
+  bool leak_check, leak_full;
+  uint64_t quarantine; bool has_quarantine;    // bytes; not given: a share of the device's memory
 } SessionOptions;
 
 // --- start.c ---
@@ -59,24 +61,48 @@ uint64_t session_string(const char *s);                          // its id, sent
 uint64_t *session_places(const SitePlace *places, uint32_t n, uint64_t *out);   // 4 numbers each, as LIST(places). With the lock held
 // --- launch.c ---
 uint64_t session_threads_launched(void);                         // by the calling thread's last launch
+bool session_launch_captured(void);                              // it was captured
 // --- stack.c ---
 uint64_t session_stack(void);                                    // id of the calling thread's host stack; 0: not asked for
 // --- code.c ---
 void session_announce_kernel(SessionKernel *k);                  // with the lock held
 void session_each_piece(void (*each)(void *user, Piece *p), void *user);        // with the lock held
 // --- ranges.c: the allocations of the process, for checks ---
-void session_ranges_add(uint64_t base, uint64_t size);
-void session_ranges_free(uint64_t base);
-bool session_ranges_find(uint64_t address, WgMemoryRange *out);
+typedef struct HeapRange {
+  WgMemoryRange memory;
+  uint64_t stack, free_stack, order;       // order: of all allocations so far
+  SessionMemoryKind kind;
+  int device;
+  uint32_t generation;                     // of the process: what a parent allocated is not its child's
+} HeapRange;
+typedef struct TablePart { uint64_t leaf, version; uint32_t at; } TablePart;
+typedef struct TableImage { VEC(TablePart) parts; } TableImage;  // what a table holds now
+void session_ranges_add(const HeapRange *r);
+bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was);         // false: no live range begins there
+bool session_ranges_revive(uint64_t base, HeapRange *out);       // a freed range is allocated again; false: there is none
+bool session_ranges_set_shadow(uint64_t base, uint64_t shadow);
+bool session_ranges_find(uint64_t address, WgMemoryRange *out);  // live ones only
+bool session_ranges_look(uint64_t address, HeapRange *out);      // freed ones too
+void session_ranges_each(void (*each)(void *user, const HeapRange *r), void *user);   // by address; it must not call back
 uint64_t session_ranges_version(void);
-size_t session_ranges_table(void *to, size_t room, uint64_t *its_version);
+size_t session_ranges_table_bytes(void);
+bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);   // makes `to` the table of now; false: no room
+// --- memory.c ---
+void session_handles_each(void (*each)(void *user, const HeapRange *r), void *user);  // what has no address: a GPU's arrays
+// --- leak.c ---
+void session_leaks(void);                                        // the process ends
 // --- facts.c, fp.c ---
 bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer);
 bool session_fp_apart(const InstrumentedKernel *code, const SessionParams *params);
 void session_fill_facts(const InstrumentedKernel *code, const SessionParams *params, void *record);
-// --- table.c: the allocations as the device sees them ---
-typedef struct MemoryTables { struct TableChunk *chunks; uint64_t version, address; size_t bytes; bool full; } MemoryTables;
-uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);       // device address of the table of now; 0: none. With the lock held
+// --- table.c: the allocations as the device sees them. With the lock held ---
+typedef struct MemoryTables {
+  struct TableChunk *chunks; struct Table *all, *current;
+  uint64_t launches, settled;              // given to launches so far; up to which of them all have ended
+  size_t bytes; bool full;
+} MemoryTables;
+uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);       // device address of the table of now, for one launch; 0: none
+void session_table_done(MemoryTables *t, uint64_t address);      // that launch has ended
 void session_tables_free(MemoryTables *t, const SessionDeviceOps *ops, void *user, bool alive);
 
 #endif

@@ -43,9 +43,19 @@ bool session_launch_selected(SessionKernel *k);          // --launch-skip, --lau
 void session_graph_launch(const void *graph, const void *stream);
 
 // --- memory.c ---
-typedef enum { SESSION_DEVICE, SESSION_PINNED, SESSION_MANAGED, SESSION_POOL, SESSION_VARIABLE, SESSION_ARRAY, SESSION_VIRTUAL } SessionMemoryKind;
+typedef enum { SESSION_DEVICE, SESSION_PINNED, SESSION_MANAGED, SESSION_POOL, SESSION_VARIABLE, SESSION_ARRAY, SESSION_VIRTUAL, SESSION_REGISTERED, SESSION_GRAPH } SessionMemoryKind;
 void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int device, const char *name);   // name: a variable's, or NULL
-void session_free(uint64_t base);
+void session_free(uint64_t base);                        // when the program asks for it, before it is done
+void session_free_inside(uint64_t base, uint64_t size);  // everything that lies in there
+void session_revive(uint64_t base);                      // a graph's own memory that it freed is allocated again
+bool session_was_freed(uint64_t base);                   // it was the start of an allocation, and nothing else is there now
+// `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer: says what is wrong with it. A pointer that it could take is left alone.
+void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds);   // kinds: SESSION_BIT()s that the call takes
+// The same for what has a handle and no address: arrays, physical memory, pools.
+void session_handle(const void *handle);
+void session_handle_gone(const void *handle);
+void session_invalid_handle(const char *call, const void *handle);
+#define SESSION_BIT(kind) (1u << SESSION_##kind)
 
 // --- finding.c: findings made on the host ---
 typedef struct SessionFinding {
@@ -57,6 +67,7 @@ typedef struct SessionFinding {
   bool has_address; uint64_t address, size;
   uint64_t related;                        // an address in the allocation it is about; 0: the one `address` is in or near to
   uint64_t stack;                          // session_stack() of an earlier time; 0: of now
+  bool no_stack;                           // not even of now
   const char *other_title; uint64_t other_stack;   // a second stack: "created", "freed before"; 0: none
 } SessionFinding;
 void session_finding(const SessionFinding *f);           // nothing with --tool=none
@@ -69,12 +80,18 @@ typedef struct SessionDeviceOps {          // how to reach the device without to
   uint64_t (*alloc)(void *user, size_t size);            // zeroed; 0: no memory
   void (*free)(void *user, uint64_t p);
   bool (*read)(void *user, void *to, uint64_t from, size_t size);   // after all launches have ended; false: not readable any more
+  bool (*settle)(void *user);                            // waits a while for all launches; false: some go on. NULL: session_device_done tells of each
 } SessionDeviceOps;
 SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal, Error *err);   // NULL: findings cannot be reported
 // The program's parameters as it gave them, without ours: pointers to each, or all in one buffer.
 typedef struct SessionParams { void **pointers; const void *buffer; size_t buffer_bytes; } SessionParams;
 // Fills record_bytes of the kernel's added parameter.
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record);
+// A captured launch runs (again): what was allocated when it was captured may be no more. The record is one that session_device_record filled.
+void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, void *record);
+void session_device_done(SessionDevice *d, const void *record);         // that launch has ended, or never will be
+uint64_t session_device_mark(SessionDevice *d);                         // where no launch says that it has ended: all up to now;
+void session_device_settled(SessionDevice *d, uint64_t mark);           // … and that they have
 void session_device_collect(SessionDevice *d, SessionModule *m);        // reads the module's counters; before it is unloaded
 void session_device_close(SessionDevice *d, bool alive);                // collects everything; alive false: device memory is gone
 

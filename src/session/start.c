@@ -34,6 +34,10 @@ static void read_environment(void) {
   values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS) : values.tools || values.keeps_run;
   values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);
   values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT) : UINT64_MAX;
+  values.leak_check = !options_is(&o, OPT_LEAK_CHECK, "no");
+  values.leak_full = options_is(&o, OPT_LEAK_CHECK, "full");
+  values.has_quarantine = options_given(&o, OPT_QUARANTINE);
+  values.quarantine = MIN(options_number(&o, OPT_QUARANTINE), UINT64_MAX >> 20) << 20;
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);

@@ -1,18 +1,26 @@
-// The table of allocations as kernels see it. Kernels that are still running read the table they were launched with, so a table is
-// never changed or moved; a new one is put behind it when something was allocated or freed. The memory for them is bounded: beyond that
-// the last table stays, and what was allocated since is not found in it.
+// The table of allocations as kernels see it. Kernels that are still running read the table they were launched with, so a table that
+// one of them may read is never changed: the next launch gets another one, which is brought up to date. A table is free again when no
+// launch uses it: the virtual device says when a launch has ended; of a GPU we hear when everything launched so far has. Tables of launches
+// that may run again at any time (captured ones of a GPU) are not given at all. The memory for tables is bounded; a launch that gets none
+// runs without looking addresses up.
 #define _GNU_SOURCE
 
 #include "session/internal.h"
 
 #include <sys/mman.h>
 
-enum { SMALLEST_CHUNK = 1 << 20, MOST_BYTES = 256 << 20 };
+enum { CHUNK = 1 << 20, SMALLEST = 4096, MOST_BYTES = 256 << 20 };
 
 struct TableChunk { char *memory; size_t size, used; uint64_t address; struct TableChunk *next; };
+struct Table {
+  char *memory; uint64_t address; size_t room;
+  TableImage image; uint64_t version;
+  uint32_t users; uint64_t last_user;      // launches that have not said that they ended; number of the last one
+  struct Table *next;
+};
 
 static struct TableChunk *new_chunk(MemoryTables *t, const SessionDeviceOps *ops, void *user, size_t need) {
-  size_t size = (MAX(need * 4, (size_t)SMALLEST_CHUNK) + 4095) & ~(size_t)4095;
+  size_t size = MAX(need, (size_t)CHUNK);
   if (t->bytes + size > MOST_BYTES) return NULL;
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
@@ -28,25 +36,76 @@ static struct TableChunk *new_chunk(MemoryTables *t, const SessionDeviceOps *ops
   return c;
 }
 
-uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user) {
-  if (t->version == session_ranges_version() || t->full) return t->address;
-  uint64_t version;
-  size_t need = (session_ranges_table(NULL, 0, &version) + 63) & ~(size_t)63;
-  struct TableChunk *c = t->chunks && t->chunks->size - t->chunks->used >= need ? t->chunks : new_chunk(t, ops, user, need + 4096);
-  if (!c) {
-    t->full = true;
-    session_note(SEVERITY_WARNING, "allocations made from now on are not known to memcheck's look-up table: there is no memory for it");
-    return t->address;
+static struct Table *new_table(MemoryTables *t, const SessionDeviceOps *ops, void *user, size_t need) {
+  size_t room = SMALLEST;
+  while (room < need + need / 4) room *= 2;
+  struct TableChunk *c = t->chunks;
+  while (c && c->size - c->used < room) c = c->next;
+  if (!c) c = new_chunk(t, ops, user, room);
+  if (!c) return NULL;
+  struct Table *new = mem_alloc(sizeof *new);
+  *new = (struct Table){.memory = c->memory + c->used, .address = c->address + c->used, .room = room, .next = t->all};
+  c->used += room;
+  t->all = new;
+  return new;
+}
+
+static bool is_free(const MemoryTables *t, const struct Table *b) { return !b->users || b->last_user <= t->settled; }
+
+// The one with the newest contents has the least to be copied.
+static struct Table *free_table(MemoryTables *t, size_t need) {
+  struct Table *best = NULL;
+  for (struct Table *b = t->all; b; b = b->next)
+    if (b->room >= need && is_free(t, b) && (!best || b->version > best->version)) best = b;
+  return best;
+}
+
+static struct Table *find_table(MemoryTables *t, const SessionDeviceOps *ops, void *user, size_t need) {
+  struct Table *b = free_table(t, need);
+  if (!b) b = new_table(t, ops, user, need);
+  if (!b && ops->settle && !t->full && ops->settle(user)) {
+    t->settled = t->launches;
+    b = free_table(t, need);
   }
-  size_t size = session_ranges_table(c->memory + c->used, c->size - c->used, &version);
-  if (size > c->size - c->used) return t->address;            // grew meanwhile; the next launch tries again
-  t->address = c->address + c->used;
-  t->version = version;
-  c->used += (size + 63) & ~(size_t)63;
-  return t->address;
+  return b;
+}
+
+// The table of now, with what a launch needs on top of it.
+static struct Table *table_of_now(MemoryTables *t, const SessionDeviceOps *ops, void *user) {
+  if (t->current && t->current->version == session_ranges_version()) return t->current;
+  for (int tries = 0; tries < 3; tries++) {            // others may allocate meanwhile
+    struct Table *b = find_table(t, ops, user, session_ranges_table_bytes());
+    if (!b) break;
+    if (b->users) b->users = 0;                          // all of them have ended
+    if (session_ranges_write(&b->image, b->memory, b->room, &b->version)) return t->current = b;
+  }
+  if (!t->full) session_note(SEVERITY_WARNING, "there is no memory for memcheck's table of allocations: launches from here on are checked less");
+  t->full = true;
+  return NULL;
+}
+
+uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user) {
+  struct Table *b = table_of_now(t, ops, user);
+  if (!b) return 0;
+  b->users++;
+  b->last_user = ++t->launches;
+  return b->address;
+}
+
+void session_table_done(MemoryTables *t, uint64_t address) {
+  for (struct Table *b = t->all; b; b = b->next)
+    if (b->address == address && b->users) {
+      b->users--;
+      return;
+    }
 }
 
 void session_tables_free(MemoryTables *t, const SessionDeviceOps *ops, void *user, bool alive) {
+  for (struct Table *b = t->all, *next; b; b = next) {
+    next = b->next;
+    vec_free(&b->image.parts);
+    free(b);
+  }
   for (struct TableChunk *c = t->chunks, *next; c; c = next) {
     next = c->next;
     if (alive) ops->unmap_host(user, c->memory);

@@ -1,0 +1,56 @@
+// What is still allocated when the process ends, by the place that allocated it.
+#include "session/internal.h"
+
+typedef struct Place { uint64_t stack, bytes, count, first; } Place;
+typedef struct Leaks { VEC(Place) places; U64Map by_stack; uint64_t bytes, count; } Leaks;
+
+// Variables live as long as the process, registered memory is the program's own, and a graph's belongs to the graph.
+static bool can_leak(const HeapRange *r) {
+  return r->memory.state == WG_MEMORY_LIVE && r->kind != SESSION_VARIABLE && r->kind != SESSION_REGISTERED && r->kind != SESSION_GRAPH &&
+         r->generation == session_generation();
+}
+
+static void add_range(void *user, const HeapRange *r) {
+  Leaks *l = user;
+  if (!can_leak(r)) return;
+  l->bytes += r->memory.size;
+  l->count++;
+  uintptr_t at = (uintptr_t)u64map_get(&l->by_stack, r->stack + 1);    // its place in the list, plus 1
+  if (!at) {
+    vec_push(&l->places, (Place){.stack = r->stack, .first = r->order});
+    u64map_put(&l->by_stack, r->stack + 1, (void *)(at = l->places.len));
+  }
+  Place *p = &l->places.data[at - 1];
+  p->bytes += r->memory.size;
+  p->count++;
+  p->first = MIN(p->first, r->order);
+}
+
+static int by_age(const void *a, const void *b) {
+  const Place *p = a, *q = b;
+  return p->first < q->first ? -1 : p->first > q->first;
+}
+
+static void say(uint64_t bytes, uint64_t count, uint64_t stack, const char *more) {
+  Str text = {0};
+  str_printf(&text, "Memory still allocated at exit: %llu bytes in %llu allocation%s%s", (unsigned long long)bytes, (unsigned long long)count,
+             count == 1 ? "" : "s", more);
+  session_finding(&(SessionFinding){.kind = "leak", .text = text.data, .size = bytes, .stack = stack, .no_stack = !stack});
+  str_free(&text);
+}
+
+void session_leaks(void) {
+  if (!session_options()->leak_check || !(session_tools() & TOOL_BIT(MEMCHECK))) return;
+  Leaks l = {0};
+  session_ranges_each(add_range, &l);
+  session_handles_each(add_range, &l);
+  if (l.places.len) qsort(l.places.data, l.places.len, sizeof *l.places.data, by_age);
+  if (!session_options()->leak_full && l.count) {
+    char more[96];
+    snprintf(more, sizeof more, ", from %u place%s in the program; --leak-check=full lists them", l.places.len, l.places.len == 1 ? "" : "s");
+    say(l.bytes, l.count, 0, more);
+  }
+  for (uint32_t i = 0; session_options()->leak_full && i < l.places.len; i++) say(l.places.data[i].bytes, l.places.data[i].count, l.places.data[i].stack, "");
+  vec_free(&l.places);
+  u64map_free(&l.by_stack);
+}
