@@ -100,6 +100,9 @@ static void install_stmts(Body *b) {
     at->regs.first = b->regs.data[i];
     at->regs.count = 1;
   }
+  const bool *gone = scopes_to_open(b);
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (gone[i] && f->stmts[i].kind != STMT_SCOPE_BEGIN && f->stmts[i].kind != STMT_SCOPE_END) *at++ = f->stmts[i];
   uint32_t n = 0;
   bool entered = false;
   for (uint32_t i = 0; i < f->nstmts; i++) {
@@ -107,6 +110,7 @@ static void install_stmts(Body *b) {
     const LoopCopy *left = loop_copy_ends(b, i), *entered_loop = loop_copy_begins(b, i);
     if (left) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = left->leave};
     if (entered_loop) put_code(b, entered_loop->decide, &at);
+    if (gone[i]) continue;
     // A label at the very beginning may be a loop's header: the entry code stands before it.
     if (!entered && (s->kind == STMT_INSTR || (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE))) {
       put_code(b, b->entry, &at);

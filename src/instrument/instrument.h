@@ -61,6 +61,7 @@ typedef struct InstrumentedKernel {
   uint32_t user_params, user_param_bytes;  // without ours
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
   const InstrumentFact *facts; uint32_t nfacts;
+  const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;
 

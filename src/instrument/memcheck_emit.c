@@ -100,7 +100,15 @@ static void zero_register(Code *code, PtxReg *r) {
 }
 
 static void zero_definition(void *ctx, PtxReg **reg, bool is_def) {
-  if (is_def) zero_register(ctx, *reg);
+  if (!is_def) return;
+  if (!(*reg)->vector) zero_register(ctx, *reg);
+  for (unsigned i = 0; i < (*reg)->vector; i++) {
+    PtxOperand part = opd_reg(*reg);
+    part.selector = (PtxSelector)(SEL_X + i);
+    if (ptx_type_size((*reg)->type) == 8) EMIT((Code *)ctx, "mov.b64", part, opd_imm(0));
+    else if (ptx_type_size((*reg)->type) == 4) EMIT((Code *)ctx, "mov.b32", part, opd_imm(0));
+    else EMIT((Code *)ctx, "mov.b16", part, opd_imm(0));
+  }
 }
 
 static uint32_t what_of(const PtxInstr *in) {

@@ -20,7 +20,7 @@ typedef struct Pass {
   void (*weave)(Body *b);                  // once for each function that is instrumented
   bool (*end)(Program *p, Error *err);     // after the last; may be NULL
 } Pass;
-extern const Pass pass_none, pass_memcheck, pass_count, pass_fpcheck;
+extern const Pass pass_none, pass_memcheck, pass_initcheck, pass_count, pass_fpcheck;
 // A program that links this folder may bring one pass of its own and run it by this bit of InstrumentPlan.tools: the tests do.
 extern const Pass pass_test __attribute__((weak));
 #define TOOL_BIT_TEST (1u << 31)
@@ -56,6 +56,7 @@ struct Program {
   U64Map mnemonics;                        // code.c
   PtxModule *probes; StrMap *probe_copies; // probes.c; copies by unit
   void *count;                             // count.c
+  bool init_shared; const char *init_unfollowed;   // initcheck.c: shared memory is followed; an instruction of a function that is not
 };
 bool program_survey(Program *p, Error *err);
 uint32_t program_site(Program *p, Body *b, const PtxInstr *in);          // the number of a new Site of this instruction
@@ -116,6 +117,9 @@ PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the fu
 PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
 PtxLabel *body_label(Body *b);
 PtxVar *body_param(Body *b, PtxType t);    // a .param variable for a call; its declaration is the caller's to emit
+
+// --- scopes.c ---
+bool *scopes_to_open(Body *b);             // by statement: goes, or moves to the top of the function
 
 // --- loop_copy.c: a second copy of a loop, run in its place where `safe` holds ---
 bool body_can_copy(const Body *b, uint32_t loop);

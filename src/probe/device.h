@@ -37,6 +37,8 @@ DEVICE uint32_t device_add32(uint32_t *p, uint32_t v) {
   __asm__ volatile("atom.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
   return old;
 }
+DEVICE void device_or32(uint32_t *p, uint32_t v) { __asm__ volatile("red.or.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+DEVICE void device_and32(uint32_t *p, uint32_t v) { __asm__ volatile("red.and.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
   uint32_t old;
   __asm__ volatile("atom.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(p), "r"(was), "r"(v) : "memory");
@@ -65,6 +67,8 @@ DEVICE uint32_t device_ballot(uint32_t mask, int yes) { return yes ? mask : 0; }
 DEVICE void device_meet(uint32_t mask) { (void)mask; }
 DEVICE uint64_t device_add64(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
 DEVICE uint32_t device_add32(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+DEVICE void device_or32(uint32_t *p, uint32_t v) { __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }
+DEVICE void device_and32(uint32_t *p, uint32_t v) { __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST); }
 DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
   __atomic_compare_exchange_n(p, &was, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return was;

@@ -16,12 +16,15 @@ typedef struct WgLaunch {
   uint64_t memory;         // device address of a WgMemoryTable; 0: none
   uint64_t shared_shadow;  // initcheck: shadow of the shared memory of blocks 0 to shared_blocks - 1; 0: none
   uint32_t shared_stride, shared_blocks;   // shadow bytes of one block
-  uint64_t spare;
+  uint64_t init_memory;    // initcheck: the same table, for what it follows; 0: it follows nothing in this launch
 } WgLaunch;                // 64 bytes
 
 // initcheck's shadow: one byte for each 4 bytes of memory. Bit i: byte i was written, with something that is initialised. Bit 4 + i: it
 // was written, with something computed from memory that was not. Neither: never written.
 enum { WG_SHADOW_GOOD = 0x0f, WG_SHADOW_DERIVED = 0xf0 };
+enum { WG_INIT_COPIED = 1, WG_INIT_PRIVATE = 2 };             // wg_init_write: see there; PRIVATE: no other thread writes this shadow
+enum { WG_INIT_BRANCH, WG_INIT_ADDRESS, WG_INIT_WARP, WG_INIT_OTHER };   // WgFinding.value[0] of UNINIT_USE: what depends on it; address: where it was
+                                                              // read, extra[0]: at which site (0xffffffff: not known)
 
 // Every allocation of the context at the time of the launch, by address; freed ones too until their memory is used again.
 // A table is never changed: when something was allocated or freed since, the next launch is given a new one.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What count makes of every PTX file of this tree assembles wherever the original does; kernels keep room for the record.
+# What the tools make of every PTX file of this tree assembles wherever the original does; kernels keep room for the record.
 # timeout: 900
 set -u
 cd "$ROOT" || exit 1
@@ -13,8 +13,10 @@ arch_of() {
 while read -r f; do
   arch=$(arch_of "$f")
   ptxas -c -arch="$arch" -o /dev/null "$f" > /dev/null 2>&1 || continue
-  "$WARPGRIND" ptx --tool=count "$f" > "$d/count.ptx" 2> "$d/err" && ptxas -c -arch="$arch" -o /dev/null "$d/count.ptx" > "$d/out" 2>&1 ||
-    { echo "FAIL $f"; head -n 3 "$d/err" "$d/out"; bad=1; }
+  for tool in count memcheck,initcheck fpcheck; do
+    "$WARPGRIND" ptx --tool=$tool "$f" > "$d/tool.ptx" 2> "$d/err" && ptxas -c -arch="$arch" -o /dev/null "$d/tool.ptx" > "$d/out" 2>&1 ||
+      { echo "FAIL $tool $f"; head -n 3 "$d/err" "$d/out"; bad=1; }
+  done
   n=$((n + 1))
 done < <(find examples tests -name '*.ptx' ! -path '*/bad/*')
 [ $bad = 0 ] && echo "ok $n files"

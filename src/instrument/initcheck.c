@@ -1,0 +1,133 @@
+// initcheck: nothing that matters is decided by memory that nobody wrote. docs/initcheck.md.
+#include "instrument/initcheck.h"
+
+static void begin(Program *p) {
+  p->init_shared = true;
+  for (uint32_t u = 0; u < p->nunits; u++)
+    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
+      const PtxFunc *f = p->units[u]->funcs[i];
+      if (f->is_declaration) continue;
+      if (init_shares_shared(f)) p->init_shared = false;
+      if (!f->is_entry && init_unfollowed(f)) p->init_unfollowed = init_unfollowed(f);
+    }
+}
+
+static void keep_facts(InitCheck *k) {
+  Program *p = k->body->program;
+  if (!k->facts.len) return;
+  InstrumentedKernel *kernel = &p->out->kernels[k->body->info->kernel];
+  InstrumentFact *facts = ARENA_ARRAY(&p->out->arena, InstrumentFact, kernel->nfacts + k->facts.len);
+  if (kernel->nfacts) memcpy(facts, kernel->facts, sizeof *facts * kernel->nfacts);
+  memcpy(facts + kernel->nfacts, k->facts.data, sizeof *facts * k->facts.len);
+  kernel->facts = facts;
+  kernel->nfacts += k->facts.len;
+}
+
+// The part of the launch's shadow that is this block's; none for blocks beyond those that have one.
+static void prepare_shared(InitCheck *k, Code *c) {
+  Body *b = k->body;
+  PtxReg *block = body_temp(b, TYPE_B64, 0), *t = body_temp(b, TYPE_B64, 1), *limit = body_temp(b, TYPE_B64, 2), *p = body_temp(b, TYPE_PRED, 0);
+  PtxReg *word = body_temp(b, TYPE_B32, 0), *id = body_temp(b, TYPE_B32, 1);
+  k->shared_at = body_reg(b, TYPE_B64);
+  k->shared_bytes = body_reg(b, TYPE_B64);
+  static const PtxSelector axis[] = {SEL_Z, SEL_Y, SEL_X};
+  for (unsigned i = 0; i < 3; i++) {
+    if (i) {
+      EMIT(c, "mov.u32", opd_reg(word), opd_sreg(SREG_NCTAID, axis[i]));
+      EMIT(c, "cvt.u64.u32", opd_reg(t), opd_reg(word));
+      EMIT(c, "mul.lo.u64", opd_reg(block), opd_reg(block), opd_reg(t));
+    }
+    EMIT(c, "mov.u32", opd_reg(id), opd_sreg(SREG_CTAID, axis[i]));
+    EMIT(c, "cvt.u64.u32", opd_reg(t), opd_reg(id));
+    if (i) EMIT(c, "add.u64", opd_reg(block), opd_reg(block), opd_reg(t));
+    else EMIT(c, "mov.u64", opd_reg(block), opd_reg(t));
+  }
+  record_load(c, word, offsetof(WgLaunch, shared_blocks));
+  EMIT(c, "cvt.u64.u32", opd_reg(limit), opd_reg(word));
+  EMIT(c, "setp.lt.u64", opd_reg(p), opd_reg(block), opd_reg(limit));
+  record_load(c, word, offsetof(WgLaunch, shared_stride));
+  EMIT(c, "cvt.u64.u32", opd_reg(t), opd_reg(word));
+  record_load(c, k->shared_at, offsetof(WgLaunch, shared_shadow));
+  EMIT(c, "mad.lo.u64", opd_reg(k->shared_at), opd_reg(block), opd_reg(t), opd_reg(k->shared_at));
+  EMIT(c, "shl.b64", opd_reg(t), opd_reg(t), opd_imm(2));
+  EMIT(c, "selp.b64", opd_reg(k->shared_bytes), opd_reg(t), opd_imm(0), opd_reg(p));
+}
+
+static void clear_local(InitCheck *k, Code *c, PtxVar *shadow) {
+  Body *b = k->body;
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *end = body_temp(b, TYPE_B64, 1), *zero = body_temp(b, TYPE_B64, 2), *more = body_temp(b, TYPE_PRED, 0);
+  PtxLabel *again = body_label(b);
+  EMIT(c, "mov.u64", opd_reg(at), opd_var(shadow));
+  EMIT(c, "add.u64", opd_reg(end), opd_reg(at), opd_imm((int64_t)shadow->size));
+  EMIT(c, "mov.u64", opd_reg(zero), opd_imm(0));
+  code_label(c, again);
+  EMIT(c, "st.local.u64", opd_at(c, opd_reg(at), 0), opd_reg(zero));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_imm(8));
+  EMIT(c, "setp.lt.u64", opd_reg(more), opd_reg(at), opd_reg(end));
+  code_guard(c, more, false);
+  EMIT(c, "bra", opd_label(again));
+  code_guard(c, NULL, false);
+}
+
+// Registers that may be read before they are written hold nothing the program relies on.
+static void clear_shadows(InitCheck *k, Code *c) {
+  IrLiveness *live = ir_liveness_build(k->body->cfg);
+  for (uint32_t r = 0; r < k->body->func->nregs; r++) {
+    PtxReg *s = k->shadow[r];
+    if (!s || !(live->live_in[0][r / 64] >> r % 64 & 1)) continue;
+    if (s->type == TYPE_B64) EMIT(c, "mov.b64", opd_reg(s), opd_imm(0));
+    else EMIT(c, "mov.b32", opd_reg(s), opd_imm(0));
+  }
+  ir_liveness_free(live);
+}
+
+static void prepare(InitCheck *k) {
+  Body *b = k->body;
+  Code *c = body_entry(b);
+  bool shared = false, lookup = false, followed = false;
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+    shared |= k->place[i].kind == PLACE_SHARED || (k->place[i].kind == PLACE_LOOKUP && k->shared_followed && b->cfg->instrs[i]->space == SPACE_GENERIC);
+    lookup |= k->place[i].kind == PLACE_LOOKUP;
+    followed |= k->place[i].kind != PLACE_NONE;
+  }
+  if (!followed) return;
+  k->origin_address = body_reg(b, TYPE_B64);
+  k->origin_site = body_reg(b, TYPE_B32);
+  EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
+  EMIT(c, "mov.b32", opd_reg(k->origin_site), opd_imm(-1));
+  if (shared) prepare_shared(k, c);
+  if (lookup) {
+    k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_shadow = body_reg(b, TYPE_B64);
+    EMIT(c, "mov.b64", opd_reg(k->cache_base), opd_imm(0));
+    EMIT(c, "mov.b64", opd_reg(k->cache_size), opd_imm(0));
+    EMIT(c, "mov.b64", opd_reg(k->cache_shadow), opd_imm(0));
+  }
+  for (uint32_t i = 0; i < b->func->nlocals; i++)
+    if (k->local_shadow[i]) clear_local(k, c, k->local_shadow[i]);
+  clear_shadows(k, c);
+}
+
+static void weave(Body *b) {
+  Program *p = b->program;
+  const char *unfollowed = init_unfollowed(b->func);
+  if (b->info->calls_functions && !unfollowed) unfollowed = p->init_unfollowed;
+  if (b->func->is_entry && unfollowed) {
+    p->out->kernels[b->info->kernel].uninit_reason = arena_printf(&p->out->arena, "it writes memory with %s", unfollowed);
+    return;
+  }
+  InitCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg), .shared_followed = p->init_shared};
+  init_plan(&k);
+  prepare(&k);
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+    if (b->cfg->blocks[b->cfg->block_of[i]].rpo == IR_NONE) continue;
+    init_uses(&k, i);
+    init_access(&k, i);
+    init_transfer(&k, i);
+  }
+  keep_facts(&k);
+  vec_free(&k.facts);
+  ir_defs_free(k.defs);
+  ir_provenance_free(k.provenance);
+}
+
+const Pass pass_initcheck = {.begin = begin, .weave = weave};

@@ -1,0 +1,418 @@
+// Loads, stores and atomics: the shadow of memory is read and written beside the memory.
+//
+//     shadow of the destination = 0
+//     off = address - base;  in = off < size        in the launch record; size 0: all of it is initialised
+//     @in bra Slow
+//   Back:
+//     ld …
+//   Slow:                                            out of line
+//     all bytes good? bra Back
+//     shadow of the destination = the bad bytes; remember where;  bra Back
+//
+// A store marks before it stores: whoever is told by a flag that the data is there finds the mark too.
+#include "instrument/initcheck.h"
+
+typedef struct Access {
+  InitCheck *k;
+  PtxInstr *in;
+  InitPlace place;
+  uint32_t bytes;
+  const PtxOperand *address;
+  PtxReg *at, *off, *shadow;               // the address; where it is in the object; where the object's shadow begins
+  PtxLabel *slow, *back;
+} Access;
+
+static PtxReg *temp32(Access *a, unsigned n) { return body_temp(a->k->body, TYPE_B32, n); }
+static PtxReg *pred(Access *a, unsigned n) { return body_temp(a->k->body, TYPE_PRED, n); }
+
+static void jump(Code *c, PtxReg *p, bool negated, PtxLabel *to) {
+  code_guard(c, p, negated);
+  EMIT(c, "bra", opd_label(to));
+  code_guard(c, NULL, false);
+}
+
+// in = guard && off < size
+static void test_inside(Access *a, Code *c, PtxReg *in, PtxOperand size) {
+  const PtxInstr *i = a->in;
+  if (i->guard) EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(a->off), size, i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard));
+  else EMIT(c, "setp.lt.u64", opd_reg(in), opd_reg(a->off), size);
+}
+
+static void address_in_shared(Access *a, Code *c) {
+  access_address(c, a->off, a->address);
+  if (a->in->space == SPACE_GENERIC) EMIT(c, "cvta.to.shared.u64", opd_reg(a->off), opd_reg(a->off));
+}
+
+// The address of a variable of the thread in the form the access uses.
+static void local_address(Access *a, Code *c, PtxReg *to, const PtxVar *v, bool generic) {
+  EMIT(c, "mov.u64", opd_reg(to), opd_var((PtxVar *)v));
+  if (generic) EMIT(c, "cvta.local.u64", opd_reg(to), opd_reg(to));
+}
+
+// Sets `in` where the access is to memory that is followed, and a->off; a->shadow is set by find_shadow.
+static void find_object(Access *a, Code *c, PtxReg *in) {
+  InitCheck *k = a->k;
+  PtxReg *size = body_temp(k->body, TYPE_B64, 3), *base = body_temp(k->body, TYPE_B64, 4);
+  switch (a->place.kind) {
+    case PLACE_PARAM:
+      access_address(c, a->off, a->address);
+      record_load(c, base, a->place.fact_at);
+      record_load(c, size, a->place.fact_at + 8);
+      EMIT(c, "sub.s64", opd_reg(a->off), opd_reg(a->off), opd_reg(base));
+      test_inside(a, c, in, opd_reg(size));
+      return;
+    case PLACE_SHARED:
+      address_in_shared(a, c);
+      test_inside(a, c, in, opd_reg(k->shared_bytes));
+      return;
+    case PLACE_LOCAL:
+      access_address(c, a->off, a->address);
+      local_address(a, c, base, a->place.var, a->in->space == SPACE_GENERIC);
+      EMIT(c, "sub.s64", opd_reg(a->off), opd_reg(a->off), opd_reg(base));
+      test_inside(a, c, in, opd_imm((int64_t)a->place.var->size));
+      return;
+    default: return;
+  }
+}
+
+static void find_shadow(Access *a, Code *c) {
+  switch (a->place.kind) {
+    case PLACE_PARAM: record_load(c, a->shadow, a->place.fact_at + 16); return;
+    case PLACE_SHARED: EMIT(c, "mov.b64", opd_reg(a->shadow), opd_reg(a->k->shared_at)); return;
+    case PLACE_LOCAL: local_address(a, c, a->shadow, a->k->local_shadow[a->place.var->id], true); return;
+    default: return;
+  }
+}
+
+// An address of unknown origin: the range found last, else the table; shared memory by its generic address. Leaves for slow with
+// off and shadow set, or falls through.
+static void look_up(Access *a, Code *hot) {
+  InitCheck *k = a->k;
+  Body *b = k->body;
+  Code *cold = body_cold(b);
+  PtxReg *in = pred(a, 0), *other = pred(a, 1), *range = body_temp(b, TYPE_B64, 3);
+  PtxLabel *miss = body_label(b), *over = body_label(b), *found = body_label(b);
+  access_address(hot, a->at, a->address);
+  EMIT(hot, "sub.s64", opd_reg(a->off), opd_reg(a->at), opd_reg(k->cache_base));
+  if (a->in->guard) jump(hot, a->in->guard, !a->in->guard_negated, over);
+  EMIT(hot, "setp.ge.u64", opd_reg(in), opd_reg(a->off), opd_reg(k->cache_size));
+  jump(hot, in, false, miss);
+  EMIT(hot, "mov.b64", opd_reg(a->shadow), opd_reg(k->cache_shadow));
+  EMIT(hot, "setp.ne.u64", opd_reg(in), opd_reg(k->cache_shadow), opd_imm(0));
+  jump(hot, in, false, a->slow);
+  code_label(hot, over);
+
+  cold->near = a->in;
+  code_label(cold, miss);
+  if (a->in->space == SPACE_GENERIC) {
+    EMIT(cold, "isspacep.global", opd_reg(other), opd_reg(a->at));
+    jump(cold, other, false, found);
+    if (k->shared_at) {
+      EMIT(cold, "isspacep.shared", opd_reg(other), opd_reg(a->at));
+      jump(cold, other, true, a->back);
+      EMIT(cold, "cvta.to.shared.u64", opd_reg(a->off), opd_reg(a->at));
+      EMIT(cold, "mov.b64", opd_reg(a->shadow), opd_reg(k->shared_at));
+      EMIT(cold, "setp.lt.u64", opd_reg(other), opd_reg(a->off), opd_reg(k->shared_bytes));
+      jump(cold, other, false, a->slow);
+    }
+    EMIT(cold, "bra", opd_label(a->back));
+    code_label(cold, found);
+  }
+  PtxReg *table = body_temp(b, TYPE_B64, 4);
+  record_load(cold, table, offsetof(WgLaunch, init_memory));
+  const PtxOperand args[] = {opd_reg(table), opd_reg(a->at)};
+  code_call_value(cold, probe_function(b->program, b->unit, "wg_init_find"), range, args, 2);
+  EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(range), opd_imm(0));
+  jump(cold, other, false, a->back);
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_base), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, base)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_size), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_shadow), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, shadow)));
+  EMIT(cold, "sub.s64", opd_reg(a->off), opd_reg(a->at), opd_reg(k->cache_base));
+  EMIT(cold, "mov.b64", opd_reg(a->shadow), opd_reg(k->cache_shadow));
+  EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(k->cache_shadow), opd_imm(0));
+  jump(cold, other, false, a->back);
+  EMIT(cold, "bra", opd_label(a->slow));
+}
+
+static void go_slow_if_followed(Access *a, Code *hot) {
+  if (a->place.kind == PLACE_LOOKUP) {
+    look_up(a, hot);
+  } else {
+    find_object(a, hot, pred(a, 0));
+    jump(hot, pred(a, 0), false, a->slow);
+  }
+  code_label(hot, a->back);
+}
+
+// --- bytes and shadows of registers ---
+
+static void element_registers(const PtxOperand *o, PtxReg **out, unsigned *n) {
+  if (o->kind == OPD_REG) out[(*n)++] = o->reg;
+  else if (o->kind == OPD_VECTOR)
+    for (unsigned i = 0; i < o->nlist && *n < 8; i++) out[(*n)++] = o->list[i].kind == OPD_REG ? o->list[i].reg : NULL;
+  else out[(*n)++] = NULL;
+}
+
+// The four low bits of m as four bytes, in place.
+static void bits_to_bytes(Code *c, PtxReg *m) {
+  EMIT(c, "and.b32", opd_reg(m), opd_reg(m), opd_imm(15));
+  EMIT(c, "mul.lo.u32", opd_reg(m), opd_reg(m), opd_imm(0x00204081));
+  EMIT(c, "and.b32", opd_reg(m), opd_reg(m), opd_imm(0x01010101));
+  EMIT(c, "mul.lo.u32", opd_reg(m), opd_reg(m), opd_imm(255));
+}
+
+// The shadow of a destination from the bad bytes of what was read.
+static void shadow_from_bytes(Access *a, Code *c, PtxReg *r, unsigned first, unsigned bytes, bool is_signed, PtxReg *bad) {
+  PtxReg *s = init_shadow(a->k, r), *low = temp32(a, 3), *high = temp32(a, 4);
+  if (!s) return;
+  EMIT(c, "shr.u32", opd_reg(low), opd_reg(bad), opd_imm(first));
+  if (bytes == 8) EMIT(c, "shr.u32", opd_reg(high), opd_reg(bad), opd_imm(first + 4));
+  else if (bytes < 4) EMIT(c, "and.b32", opd_reg(low), opd_reg(low), opd_imm((1 << bytes) - 1));
+  bits_to_bytes(c, low);
+  if (bytes == 8) bits_to_bytes(c, high);
+  else if (bytes < 4 && is_signed) {
+    EMIT(c, "shl.b32", opd_reg(low), opd_reg(low), opd_imm(32 - 8 * bytes));
+    EMIT(c, "shr.s32", opd_reg(low), opd_reg(low), opd_imm(32 - 8 * bytes));
+  }
+  if (s->type == TYPE_B64) {
+    if (bytes < 8 && is_signed) EMIT(c, "shr.s32", opd_reg(high), opd_reg(low), opd_imm(31));
+    else if (bytes < 8) EMIT(c, "mov.b32", opd_reg(high), opd_imm(0));
+    EMIT(c, "mov.b64", opd_reg(s), opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2));
+  } else {
+    if (ptx_type_size(r->type) == 2) EMIT(c, "and.b32", opd_reg(low), opd_reg(low), opd_imm(0xffff));
+    EMIT(c, "mov.b32", opd_reg(s), opd_reg(low));
+  }
+}
+
+static void set_destinations(Access *a, Code *c, PtxReg *bad) {
+  PtxReg *regs[8];
+  unsigned n = 0, bytes = ptx_type_size(a->in->types[0]);
+  element_registers(&a->in->ops[0], regs, &n);
+  for (unsigned i = 0; i < n; i++)
+    if (regs[i]) shadow_from_bytes(a, c, regs[i], i * bytes, bytes, ptx_type_kind(a->in->types[0]) == KIND_SIGNED, bad);
+}
+
+static void clear_destination(void *ctx, PtxReg **reg, bool is_def) {
+  struct { InitCheck *k; Code *c; } *x = ctx;
+  PtxReg *s = is_def ? init_shadow(x->k, *reg) : NULL;
+  if (!s) return;
+  if (s->type == TYPE_B64) EMIT(x->c, "mov.b64", opd_reg(s), opd_imm(0));
+  else EMIT(x->c, "mov.b32", opd_reg(s), opd_imm(0));
+}
+
+static void clear_destinations(Access *a, Code *c) {
+  struct { InitCheck *k; Code *c; } x = {a->k, c};
+  code_guard(c, a->in->guard, a->in->guard_negated);
+  ptx_visit_regs(a->in, clear_destination, &x);
+  code_guard(c, NULL, false);
+}
+
+// The bad bytes of a shadow register, as bits first, first + 1, … of `to`.
+static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, unsigned bytes, PtxReg *to) {
+  PtxReg *word = temp32(a, 3), *t = temp32(a, 4), *other = temp32(a, 5);
+  for (unsigned half = 0; half < (bytes == 8 ? 2u : 1u); half++) {
+    if (s->type == TYPE_B64) EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(half ? other : word), opd_reg(half ? word : other)}, 2), opd_reg(s));
+    else EMIT(c, "mov.b32", opd_reg(word), opd_reg(s));
+    for (int by = 4; by; by /= 2) {
+      EMIT(c, "shr.u32", opd_reg(t), opd_reg(word), opd_imm(by));
+      EMIT(c, "or.b32", opd_reg(word), opd_reg(word), opd_reg(t));
+    }
+    EMIT(c, "and.b32", opd_reg(word), opd_reg(word), opd_imm(0x01010101));
+    EMIT(c, "mul.lo.u32", opd_reg(word), opd_reg(word), opd_imm(0x10204080));
+    EMIT(c, "shr.u32", opd_reg(word), opd_reg(word), opd_imm(28));
+    if (bytes < 4) EMIT(c, "and.b32", opd_reg(word), opd_reg(word), opd_imm((1 << bytes) - 1));
+    EMIT(c, "shl.b32", opd_reg(word), opd_reg(word), opd_imm(first + 4 * half));
+    EMIT(c, "or.b32", opd_reg(to), opd_reg(to), opd_reg(word));
+  }
+}
+
+// --- shadow memory ---
+
+static const PtxOperand *value_operand(const PtxInstr *in) { return &in->ops[in->op == OP_ATOM ? 2 : 1]; }
+
+static void call_bad(Access *a, Code *c, PtxReg *bad) {
+  Body *b = a->k->body;
+  const PtxOperand args[] = {opd_reg(a->shadow), opd_reg(a->off), opd_imm(a->bytes)};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_init_bad"), bad, args, 3);
+}
+
+static void call_write(Access *a, Code *c, PtxOperand bad, uint32_t flags) {
+  Body *b = a->k->body;
+  const PtxOperand args[] = {opd_reg(a->shadow), opd_reg(a->off), opd_imm(a->bytes), bad, opd_imm(flags | (a->place.kind == PLACE_LOCAL ? WG_INIT_PRIVATE : 0))};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_init_write"), temp32(a, 5), args, 5);
+}
+
+// Whole words, and no more of them than fit one access of the shadow. Sizes below 4 share a byte with others.
+static bool has_whole_words(const Access *a) { return a->bytes == 4 || a->bytes == 8 || a->bytes == 16 || a->bytes == 32; }
+
+static void shadow_at(Access *a, Code *c, PtxReg *to) {
+  EMIT(c, "shr.u64", opd_reg(to), opd_reg(a->off), opd_imm(2));
+  EMIT(c, "add.s64", opd_reg(to), opd_reg(to), opd_reg(a->shadow));
+}
+
+// Back to the program if everything that is read is good.
+static void leave_if_good(Access *a, Code *c) {
+  if (!has_whole_words(a)) return;
+  PtxReg *at = body_temp(a->k->body, TYPE_B64, 3), *p = pred(a, 1);
+  shadow_at(a, c, at);
+  if (a->bytes == 32) {
+    PtxReg *w = body_temp(a->k->body, TYPE_B64, 4);
+    EMIT(c, "ld.volatile.u64", opd_reg(w), opd_at(c, opd_reg(at), 0));
+    EMIT(c, "and.b64", opd_reg(w), opd_reg(w), opd_imm(0x0f0f0f0f0f0f0f0f));
+    EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(w), opd_imm(0x0f0f0f0f0f0f0f0f));
+  } else {
+    PtxReg *w = temp32(a, 3);
+    int64_t good = a->bytes == 4 ? 0x0f : a->bytes == 8 ? 0x0f0f : 0x0f0f0f0f;
+    if (a->bytes == 4) EMIT(c, "ld.volatile.u8", opd_reg(w), opd_at(c, opd_reg(at), 0));
+    else if (a->bytes == 8) EMIT(c, "ld.volatile.u16", opd_reg(w), opd_at(c, opd_reg(at), 0));
+    else EMIT(c, "ld.volatile.u32", opd_reg(w), opd_at(c, opd_reg(at), 0));
+    EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(good));
+    EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(w), opd_imm(good));
+  }
+  jump(c, p, false, a->back);
+}
+
+static void mark_good(Access *a, Code *c) {
+  if (!has_whole_words(a)) {
+    call_write(a, c, opd_imm(0), 0);
+    return;
+  }
+  PtxReg *at = body_temp(a->k->body, TYPE_B64, 3), *w = temp32(a, 3);
+  shadow_at(a, c, at);
+  EMIT(c, "mov.b32", opd_reg(w), opd_imm(0x0f0f0f0f));
+  switch (a->bytes) {
+    case 4: EMIT(c, "st.volatile.u8", opd_at(c, opd_reg(at), 0), opd_reg(w)); return;
+    case 8: EMIT(c, "st.volatile.u16", opd_at(c, opd_reg(at), 0), opd_reg(w)); return;
+    case 16: EMIT(c, "st.volatile.u32", opd_at(c, opd_reg(at), 0), opd_reg(w)); return;
+    default: EMIT(c, "st.volatile.v2.u32", opd_at(c, opd_reg(at), 0), opd_vector(c, (const PtxOperand[]){opd_reg(w), opd_reg(w)}, 2)); return;
+  }
+}
+
+// --- the instructions ---
+
+static void remember_origin(Access *a, Code *c) {
+  InitCheck *k = a->k;
+  uint32_t site = program_site(k->body->program, k->body, a->in);
+  record_load(c, k->origin_site, offsetof(WgLaunch, site_base));
+  EMIT(c, "add.u32", opd_reg(k->origin_site), opd_reg(k->origin_site), opd_imm(site));
+  if (a->place.kind == PLACE_SHARED || a->place.kind == PLACE_LOCAL) EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
+  else access_address(c, k->origin_address, a->address);
+}
+
+static void emit_load(Access *a, Code *hot) {
+  InitCheck *k = a->k;
+  clear_destinations(a, hot);
+  go_slow_if_followed(a, hot);
+  Code *c = body_cold(k->body);
+  c->near = a->in;
+  code_label(c, a->slow);
+  find_shadow(a, c);
+  leave_if_good(a, c);
+  PtxReg *bad = temp32(a, 0), *none = pred(a, 0);
+  call_bad(a, c, bad);
+  EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(bad), opd_imm(0));
+  jump(c, none, false, a->back);
+  set_destinations(a, c, bad);
+  remember_origin(a, c);
+  EMIT(c, "bra", opd_label(a->back));
+}
+
+// What is stored came from memory and was not computed with.
+static bool is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
+  const PtxInstr *d = ir_single_def(k->defs, r);
+  if (!d || depth > 8) return false;
+  if (d->op == OP_LD || d->op == OP_LDU) return true;
+  if (d->op != OP_MOV) return false;
+  PtxReg *from[8];
+  unsigned n = 0;
+  element_registers(&d->ops[1], from, &n);
+  for (unsigned i = 0; i < n; i++)
+    if (!from[i] || !is_copy(k, from[i], depth + 1)) return false;
+  return n > 0;
+}
+
+static void emit_store(Access *a, Code *hot) {
+  InitCheck *k = a->k;
+  go_slow_if_followed(a, hot);
+  Code *c = body_cold(k->body);
+  c->near = a->in;
+  code_label(c, a->slow);
+  find_shadow(a, c);
+  PtxReg *regs[8], *shadows[8];
+  unsigned n = 0, nshadows = 0, bytes = ptx_type_size(a->in->types[0]);
+  element_registers(value_operand(a->in), regs, &n);
+  bool copied = true;
+  for (unsigned i = 0; i < n; i++) {
+    if (!regs[i] || !init_shadow(k, regs[i])) continue;
+    shadows[nshadows++] = init_shadow(k, regs[i]);
+    copied &= is_copy(k, regs[i], 0);
+  }
+  PtxLabel *bad = nshadows ? body_label(k->body) : NULL;
+  if (nshadows) {
+    PtxReg *any = init_any(k, c, shadows, nshadows), *p = pred(a, 0);
+    EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(any), opd_imm(0));
+    jump(c, p, false, bad);
+  }
+  mark_good(a, c);
+  EMIT(c, "bra", opd_label(a->back));
+  if (!nshadows) return;
+  code_label(c, bad);
+  PtxReg *mask = temp32(a, 2);
+  EMIT(c, "mov.b32", opd_reg(mask), opd_imm(0));
+  for (unsigned i = 0; i < n; i++)
+    if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask);
+  call_write(a, c, opd_reg(mask), copied ? WG_INIT_COPIED : 0);
+  EMIT(c, "bra", opd_label(a->back));
+}
+
+// What comes back is what was there; what is there afterwards is bad if that was, or what was brought along.
+static void emit_atomic(Access *a, Code *hot) {
+  InitCheck *k = a->k;
+  clear_destinations(a, hot);
+  go_slow_if_followed(a, hot);
+  Code *c = body_cold(k->body);
+  c->near = a->in;
+  code_label(c, a->slow);
+  find_shadow(a, c);
+  PtxReg *bad = temp32(a, 0), *mask = temp32(a, 2), *none = pred(a, 0);
+  bool replaces = ptx_has(a->in, MOD_EXCH);
+  call_bad(a, c, bad);
+  EMIT(c, "mov.b32", opd_reg(mask), replaces ? opd_imm(0) : opd_reg(bad));
+  unsigned bytes = ptx_type_size(a->in->types[0]);
+  for (unsigned i = a->in->op == OP_ATOM ? 2 : 1; i < a->in->nops; i++) {
+    PtxReg *regs[8];
+    unsigned n = 0;
+    element_registers(&a->in->ops[i], regs, &n);
+    for (unsigned e = 0; e < n; e++)
+      if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes) bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask);
+  }
+  if (a->in->op == OP_ATOM) set_destinations(a, c, bad);
+  PtxLabel *was_good = body_label(k->body);
+  EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(bad), opd_imm(0));
+  jump(c, none, false, was_good);
+  remember_origin(a, c);
+  code_label(c, was_good);
+  EMIT(c, "or.b32", opd_reg(temp32(a, 3)), opd_reg(bad), opd_reg(mask));
+  EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(temp32(a, 3)), opd_imm(0));
+  jump(c, none, false, a->back);
+  call_write(a, c, opd_reg(mask), 0);
+  EMIT(c, "bra", opd_label(a->back));
+}
+
+void init_access(InitCheck *k, uint32_t i) {
+  Body *b = k->body;
+  PtxInstr *in = b->cfg->instrs[i];
+  Access a = {.k = k, .in = in, .place = k->place[i], .bytes = access_bytes(in)};
+  if (a.place.kind == PLACE_NONE && (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM)) clear_destinations(&a, body_before(b, i));
+  if (a.place.kind == PLACE_NONE || !a.bytes || a.bytes > 32) return;
+  for (unsigned o = in->nops; o--;)
+    if (in->ops[o].kind == OPD_ADDR) a.address = &in->ops[o];
+  a.at = body_temp(b, TYPE_B64, 0), a.off = body_temp(b, TYPE_B64, 1), a.shadow = body_temp(b, TYPE_B64, 2);
+  a.slow = body_label(b), a.back = body_label(b);
+  Code *hot = body_before(b, i);
+  switch (in->op) {
+    case OP_LD: case OP_LDU: emit_load(&a, hot); return;
+    case OP_ST: case OP_CP_ASYNC: emit_store(&a, hot); return;
+    default: emit_atomic(&a, hot); return;
+  }
+}

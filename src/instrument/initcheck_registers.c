@@ -1,0 +1,368 @@
+// The shadows of results. Emitted before the instruction, while its operands still hold what it reads.
+#include "instrument/initcheck.h"
+
+enum { MOST_REGS = 64 };
+typedef struct Regs { InitCheck *k; const PtxInstr *in; PtxReg *uses[MOST_REGS], *defs[MOST_REGS]; unsigned nuses, ndefs; } Regs;   // shadows, and registers that have one
+
+static void collect(void *ctx, PtxReg **reg, bool is_def) {
+  Regs *r = ctx;
+  if (!init_shadow(r->k, *reg)) return;
+  if (is_def && r->ndefs < MOST_REGS) r->defs[r->ndefs++] = *reg;
+  else if (!is_def && (*reg != r->in->guard) && r->nuses < MOST_REGS) r->uses[r->nuses++] = init_shadow(r->k, *reg);
+}
+
+static bool is_wide(const PtxReg *shadow) { return shadow->type == TYPE_B64; }
+static unsigned bits_of(const PtxReg *r) { return r->type == TYPE_PRED ? 32 : ptx_type_size(r->type) * 8; }
+static PtxReg *temp32(InitCheck *k, unsigned n) { return body_temp(k->body, TYPE_B32, n); }
+static PtxReg *temp64(InitCheck *k, unsigned n) { return body_temp(k->body, TYPE_B64, n); }
+
+PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n) {
+  if (!n) return NULL;
+  PtxReg *sum = temp32(k, 0), *low = temp32(k, 1), *high = temp32(k, 2);
+  for (unsigned i = 0; i < n; i++) {
+    if (is_wide(shadows[i])) {
+      EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2), opd_reg(shadows[i]));
+      EMIT(c, "or.b32", opd_reg(low), opd_reg(low), opd_reg(high));
+    }
+    PtxReg *one = is_wide(shadows[i]) ? low : shadows[i];
+    if (i) EMIT(c, "or.b32", opd_reg(sum), opd_reg(sum), opd_reg(one));
+    else EMIT(c, "mov.b32", opd_reg(sum), opd_reg(one));
+  }
+  return sum;
+}
+
+static int64_t all_bits(const PtxReg *r) {
+  switch (bits_of(r)) {
+    case 8: return 0xff;
+    case 16: return 0xffff;
+    default: return -1;
+  }
+}
+
+// shadow(r) = bad ? all of it : 0
+static void spread(InitCheck *k, Code *c, PtxReg *r, PtxReg *bad) {
+  PtxReg *s = init_shadow(k, r);
+  if (is_wide(s)) EMIT(c, "selp.b64", opd_reg(s), opd_imm(-1), opd_imm(0), opd_reg(bad));
+  else EMIT(c, "selp.b32", opd_reg(s), opd_imm(all_bits(r)), opd_imm(0), opd_reg(bad));
+}
+
+static void spread_any(InitCheck *k, Code *c, const Regs *r) {
+  PtxReg *any = init_any(k, c, r->uses, r->nuses), *bad = body_temp(k->body, TYPE_PRED, 0);
+  if (any) EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(any), opd_imm(0));
+  for (unsigned i = 0; i < r->ndefs; i++) {
+    PtxReg *s = init_shadow(k, r->defs[i]);
+    if (any) spread(k, c, r->defs[i], bad);
+    else if (is_wide(s)) EMIT(c, "mov.b64", opd_reg(s), opd_imm(0));
+    else EMIT(c, "mov.b32", opd_reg(s), opd_imm(0));
+  }
+}
+
+// Two values in one register: each half by itself.
+static void spread_halves(InitCheck *k, Code *c, const Regs *r) {
+  PtxReg *any = init_any(k, c, r->uses, r->nuses), *part = temp32(k, 3), *both = temp32(k, 4), *bad = body_temp(k->body, TYPE_PRED, 0);
+  PtxReg *s = init_shadow(k, r->defs[0]);
+  EMIT(c, "and.b32", opd_reg(part), opd_reg(any), opd_imm(0xffff));
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(part), opd_imm(0));
+  EMIT(c, "selp.b32", opd_reg(both), opd_imm(0xffff), opd_imm(0), opd_reg(bad));
+  EMIT(c, "and.b32", opd_reg(part), opd_reg(any), opd_imm((int64_t)0xffff0000));
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(part), opd_imm(0));
+  EMIT(c, "selp.b32", opd_reg(part), opd_imm((int64_t)0xffff0000), opd_imm(0), opd_reg(bad));
+  EMIT(c, "or.b32", opd_reg(s), opd_reg(both), opd_reg(part));
+}
+
+// --- operands of the rules that look at single bits ---
+
+// The shadow of an operand in a register of the result's width; zero where it has none.
+static PtxReg *shadow_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, unsigned temp) {
+  PtxReg *s = o->kind == OPD_REG && !o->selector ? init_shadow(k, o->reg) : NULL;
+  if (s && is_wide(s) == wide) return s;
+  PtxReg *t = wide ? temp64(k, temp) : temp32(k, temp);
+  if (s && wide) EMIT(c, "cvt.u64.u32", opd_reg(t), opd_reg(s));
+  else if (s) EMIT(c, "cvt.u32.u64", opd_reg(t), opd_reg(s));
+  else if (wide) EMIT(c, "mov.b64", opd_reg(t), opd_imm(0));
+  else EMIT(c, "mov.b32", opd_reg(t), opd_imm(0));
+  return t;
+}
+
+// What the operand holds, as bits: predicates as all or none.
+static PtxReg *value_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, unsigned temp) {
+  PtxReg *t = wide ? temp64(k, temp) : temp32(k, temp);
+  if (o->kind != OPD_REG) {
+    if (wide) EMIT(c, "mov.b64", opd_reg(t), *o);
+    else EMIT(c, "mov.b32", opd_reg(t), opd_imm(o->kind == OPD_INT ? (int64_t)(uint32_t)o->imm : 0));
+  } else if (o->reg->type == TYPE_PRED) {
+    EMIT(c, "selp.b32", opd_reg(t), opd_imm(o->negated ? 0 : -1), opd_imm(o->negated ? -1 : 0), opd_reg(o->reg));
+  } else if (wide || ptx_type_size(o->reg->type) == 4) return o->reg;
+  else EMIT(c, "cvt.u32.u16", opd_reg(t), opd_reg(o->reg));
+  return t;
+}
+
+#define EMIT_WIDTH(c, wide, op, ...) \
+  do { \
+    if (wide) EMIT(c, op ".b64", __VA_ARGS__); \
+    else EMIT(c, op ".b32", __VA_ARGS__); \
+  } while (0)
+
+// A bit of a & b is good where one of them is a good 0; of a | b where one is a good 1.
+static void logic(InitCheck *k, Code *c, const PtxInstr *in, bool is_and) {
+  PtxReg *s = init_shadow(k, in->ops[0].reg);
+  bool wide = is_wide(s);
+  PtxReg *sa = shadow_of(k, c, &in->ops[1], wide, 0), *sb = shadow_of(k, c, &in->ops[2], wide, 1);
+  PtxReg *a = value_of(k, c, &in->ops[1], wide, 2), *b = value_of(k, c, &in->ops[2], wide, 3);
+  PtxReg *t = wide ? temp64(k, 4) : temp32(k, 4), *u = wide ? temp64(k, 5) : temp32(k, 5);
+  if (!is_and) {
+    PtxReg *na = wide ? temp64(k, 2) : temp32(k, 2), *nb = wide ? temp64(k, 3) : temp32(k, 3);
+    EMIT_WIDTH(c, wide, "not", opd_reg(na), opd_reg(a));
+    EMIT_WIDTH(c, wide, "not", opd_reg(nb), opd_reg(b));
+    a = na, b = nb;
+  }
+  EMIT_WIDTH(c, wide, "or", opd_reg(t), opd_reg(sa), opd_reg(sb));
+  EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sa), opd_reg(a));
+  EMIT_WIDTH(c, wide, "and", opd_reg(t), opd_reg(t), opd_reg(u));
+  EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sb), opd_reg(b));
+  EMIT_WIDTH(c, wide, "and", opd_reg(s), opd_reg(t), opd_reg(u));
+}
+
+static void join(InitCheck *k, Code *c, const PtxInstr *in, bool upwards) {
+  PtxReg *s = init_shadow(k, in->ops[0].reg);
+  bool wide = is_wide(s);
+  PtxReg *sum = wide ? temp64(k, 0) : temp32(k, 0), *minus = wide ? temp64(k, 1) : temp32(k, 1);
+  bool first = true;
+  for (unsigned i = 1; i < in->nops; i++) {
+    if (in->ops[i].kind != OPD_REG || !init_shadow(k, in->ops[i].reg)) continue;
+    PtxReg *one = shadow_of(k, c, &in->ops[i], wide, 2);
+    if (first) EMIT_WIDTH(c, wide, "mov", opd_reg(sum), opd_reg(one));
+    else EMIT_WIDTH(c, wide, "or", opd_reg(sum), opd_reg(sum), opd_reg(one));
+    first = false;
+  }
+  if (first) EMIT_WIDTH(c, wide, "mov", opd_reg(sum), opd_imm(0));
+  if (upwards) {
+    if (wide) EMIT(c, "neg.s64", opd_reg(minus), opd_reg(sum));
+    else EMIT(c, "neg.s32", opd_reg(minus), opd_reg(sum));
+    EMIT_WIDTH(c, wide, "or", opd_reg(sum), opd_reg(sum), opd_reg(minus));
+    if (!wide && all_bits(in->ops[0].reg) > 0) EMIT(c, "and.b32", opd_reg(sum), opd_reg(sum), opd_imm(all_bits(in->ops[0].reg)));
+  }
+  EMIT_WIDTH(c, wide, "mov", opd_reg(s), opd_reg(sum));
+}
+
+static void clear(InitCheck *k, Code *c, PtxReg *r) {
+  PtxReg *s = init_shadow(k, r);
+  EMIT_WIDTH(c, is_wide(s), "mov", opd_reg(s), opd_imm(0));
+}
+
+// --- moves: registers, and packing and taking apart ---
+
+static void pack(InitCheck *k, Code *c, PtxReg *to, const PtxOperand *parts) {
+  PtxReg *s = init_shadow(k, to);
+  unsigned bits = bits_of(to) / parts->nlist;
+  PtxReg *sum = temp64(k, 0), *one = temp64(k, 1);
+  EMIT(c, "mov.b64", opd_reg(sum), opd_imm(0));
+  for (unsigned i = 0; i < parts->nlist; i++) {
+    if (parts->list[i].kind != OPD_REG || !init_shadow(k, parts->list[i].reg)) continue;
+    EMIT(c, "shl.b64", opd_reg(one), opd_reg(shadow_of(k, c, &parts->list[i], true, 2)), opd_imm(bits * i));
+    EMIT(c, "or.b64", opd_reg(sum), opd_reg(sum), opd_reg(one));
+  }
+  if (is_wide(s)) EMIT(c, "mov.b64", opd_reg(s), opd_reg(sum));
+  else EMIT(c, "cvt.u32.u64", opd_reg(s), opd_reg(sum));
+}
+
+static void take_apart(InitCheck *k, Code *c, const PtxOperand *parts, const PtxOperand *from) {
+  PtxReg *all = temp64(k, 0), *one = temp64(k, 1);
+  EMIT(c, "mov.b64", opd_reg(all), opd_reg(shadow_of(k, c, from, true, 2)));
+  unsigned bits = from->kind == OPD_REG ? bits_of(from->reg) / parts->nlist : 32;
+  for (unsigned i = 0; i < parts->nlist; i++) {
+    if (parts->list[i].kind != OPD_REG) continue;
+    PtxReg *s = init_shadow(k, parts->list[i].reg);
+    if (!s) continue;
+    EMIT(c, "shr.u64", opd_reg(one), opd_reg(all), opd_imm(bits * i));
+    if (bits < 32) EMIT(c, "and.b64", opd_reg(one), opd_reg(one), opd_imm((1 << bits) - 1));
+    EMIT(c, "cvt.u32.u64", opd_reg(s), opd_reg(one));
+  }
+}
+
+static void copy(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
+  const PtxOperand *to = &in->ops[0], *from = &in->ops[1];
+  if (to->kind == OPD_REG && from->kind == OPD_VECTOR) pack(k, c, to->reg, from);
+  else if (to->kind == OPD_VECTOR && from->kind == OPD_REG) take_apart(k, c, to, from);
+  else if (to->kind == OPD_REG) {
+    PtxReg *s = init_shadow(k, to->reg);
+    EMIT_WIDTH(c, is_wide(s), "mov", opd_reg(s), opd_reg(shadow_of(k, c, from, is_wide(s), 0)));
+  } else spread_any(k, c, r);
+}
+
+// --- the others ---
+
+static bool is_int(PtxType t) { return ptx_type_kind(t) == KIND_BITS || ptx_type_kind(t) == KIND_UNSIGNED || ptx_type_kind(t) == KIND_SIGNED; }
+
+static void convert(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
+  if (in->ntypes < 2 || !is_int(in->types[0]) || !is_int(in->types[1]) || ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
+    spread_any(k, c, r);
+    return;
+  }
+  unsigned from = ptx_type_size(in->types[1]) * 8, to = ptx_type_size(in->types[0]) * 8;
+  PtxReg *s = init_shadow(k, in->ops[0].reg), *t = temp64(k, 0);
+  EMIT(c, "shl.b64", opd_reg(t), opd_reg(shadow_of(k, c, &in->ops[1], true, 1)), opd_imm(64 - from));
+  if (ptx_type_kind(in->types[1]) == KIND_SIGNED) EMIT(c, "shr.s64", opd_reg(t), opd_reg(t), opd_imm(64 - from));
+  else EMIT(c, "shr.u64", opd_reg(t), opd_reg(t), opd_imm(64 - from));
+  unsigned width = bits_of(in->ops[0].reg);                       // a register may be wider than the result
+  if (to < width && ptx_type_kind(in->types[0]) != KIND_SIGNED) EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm((int64_t)((1ull << to) - 1)));
+  if (is_wide(s)) EMIT(c, "mov.b64", opd_reg(s), opd_reg(t));
+  else {
+    EMIT(c, "cvt.u32.u64", opd_reg(s), opd_reg(t));
+    if (all_bits(in->ops[0].reg) > 0) EMIT(c, "and.b32", opd_reg(s), opd_reg(s), opd_imm(all_bits(in->ops[0].reg)));
+  }
+}
+
+static void shift(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
+  bool narrow = ptx_type_size(in->types[0]) < 4, by_bad = in->ops[2].kind == OPD_REG && init_shadow(k, in->ops[2].reg);
+  if (narrow || by_bad) {
+    spread_any(k, c, r);
+    return;
+  }
+  PtxReg *s = init_shadow(k, in->ops[0].reg);
+  PtxInstr *same = code_instr(c, in);                             // what it does, with the shadow
+  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
+  memcpy(ops, in->ops, sizeof *ops * in->nops);
+  ops[0] = opd_reg(s);
+  ops[1] = opd_reg(init_shadow(k, in->ops[1].reg));
+  same->ops = ops;
+  same->form = 0;
+  same->guard = c->guard, same->guard_negated = c->guard_negated;
+}
+
+// The same instruction on shadows: what is only moved around keeps its bits. Operands that say where to move must be good.
+static void same(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
+  unsigned data = in->op == OP_BREV || in->op == OP_BFE ? 1 : 2;  // how many of the operands are data
+  bool wide = is_wide(init_shadow(k, in->ops[0].reg));
+  for (unsigned i = 1 + data; i < in->nops; i++)
+    if (in->ops[i].kind == OPD_REG && init_shadow(k, in->ops[i].reg)) {
+      spread_any(k, c, r);
+      return;
+    }
+  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
+  memcpy(ops, in->ops, sizeof *ops * in->nops);
+  ops[0] = opd_reg(init_shadow(k, in->ops[0].reg));
+  for (unsigned i = 1; i <= data; i++) ops[i] = opd_reg(shadow_of(k, c, &in->ops[i], wide, i));
+  PtxInstr *copied = code_instr(c, in);
+  copied->ops = ops;
+  copied->form = 0;
+  copied->guard = c->guard, copied->guard_negated = c->guard_negated;
+}
+
+static void select_one(InitCheck *k, Code *c, const PtxInstr *in) {
+  PtxReg *s = init_shadow(k, in->ops[0].reg), *bad = body_temp(k->body, TYPE_PRED, 0);
+  bool wide = is_wide(s);
+  PtxReg *by = in->ops[3].kind == OPD_REG ? init_shadow(k, in->ops[3].reg) : NULL;
+  PtxReg *a = shadow_of(k, c, &in->ops[1], wide, 0), *b = shadow_of(k, c, &in->ops[2], wide, 1);
+  PtxOperand chooser = in->ops[3];
+  EMIT_WIDTH(c, wide, "selp", opd_reg(s), opd_reg(a), opd_reg(b), chooser);
+  if (!by) return;
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(by), opd_imm(0));
+  if (wide) EMIT(c, "selp.b64", opd_reg(s), opd_imm(-1), opd_reg(s), opd_reg(bad));
+  else EMIT(c, "selp.b32", opd_reg(s), opd_imm(all_bits(in->ops[0].reg)), opd_reg(s), opd_reg(bad));
+}
+
+static PtxInstr *repeat(InitCheck *k, Code *c, const PtxInstr *in, PtxOperand to, PtxOperand from) {
+  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
+  memcpy(ops, in->ops, sizeof *ops * in->nops);
+  ops[0] = to;
+  ops[1] = from;
+  PtxInstr *copied = code_instr(c, in);
+  copied->ops = ops;
+  copied->form = 0;
+  copied->guard = c->guard, copied->guard_negated = c->guard_negated;
+  return copied;
+}
+
+// The same exchange between the same lanes, of the shadow.
+static void shuffle(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
+  const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
+  for (unsigned i = 0; i < r->ndefs; i++)
+    if (to->kind != OPD_REG || r->defs[i] != to->reg) clear(k, c, r->defs[i]);         // "in range": known from the lane alone
+  if (to->kind != OPD_REG || !init_shadow(k, to->reg)) return;
+  PtxReg *got = temp32(k, 1);
+  repeat(k, c, in, opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0)));
+  EMIT(c, "mov.b32", opd_reg(init_shadow(k, to->reg)), opd_reg(got));
+}
+
+// ballot: bit by bit. any, all, uni: bad as soon as one lane's predicate is.
+static void vote(InitCheck *k, Code *c, const PtxInstr *in) {
+  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0), *got = body_temp(k->body, TYPE_PRED, 1), *s = init_shadow(k, in->ops[0].reg);
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(shadow_of(k, c, &in->ops[1], false, 0)), opd_imm(0));
+  if (ptx_has(in, MOD_BALLOT)) {
+    repeat(k, c, in, opd_reg(s), opd_reg(bad));
+    return;
+  }
+  if (ptx_has(in, MOD_SYNC)) EMIT(c, "vote.sync.any.pred", opd_reg(got), opd_reg(bad), in->ops[2]);
+  else EMIT(c, "vote.any.pred", opd_reg(got), opd_reg(bad));
+  EMIT(c, "selp.b32", opd_reg(s), opd_imm(-1), opd_imm(0), opd_reg(got));
+}
+
+static void reduce(InitCheck *k, Code *c, const PtxInstr *in) {
+  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0), *got = temp32(k, 1);
+  EMIT(c, "redux.sync.or.b32", opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0)), in->ops[2]);
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(got), opd_imm(0));
+  spread(k, c, in->ops[0].reg, bad);
+}
+
+// x ^ x, x - x
+static bool cancels(const PtxInstr *in) {
+  return (in->op == OP_XOR || (in->op == OP_SUB && ptx_type_kind(in->types[0]) != KIND_FLOAT)) && in->ops[1].kind == OPD_REG && in->ops[2].kind == OPD_REG &&
+         in->ops[1].reg == in->ops[2].reg && !in->ops[1].selector && !in->ops[2].selector;
+}
+
+static bool has_halves(const PtxInstr *in) {
+  PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
+  return in->op != OP_CVT && in->op != OP_SET && in->op != OP_SETP && (t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2);
+}
+
+static bool plain_registers(const PtxInstr *in) {
+  for (unsigned i = 0; i < in->nops; i++)
+    if ((in->ops[i].kind == OPD_REG && in->ops[i].selector) || (i && in->ops[i].kind == OPD_VECTOR)) return false;
+  return in->nops && in->ops[0].kind == OPD_REG;
+}
+
+static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
+  InitRule rule = init_rule(in);
+  if (!r->nuses) spread_any(k, c, r);
+  else if (rule == RULE_COPY) copy(k, c, in, r);
+  else if (rule == RULE_SHUFFLE) shuffle(k, c, in, r);
+  else if (!plain_registers(in)) spread_any(k, c, r);
+  else if (cancels(in)) clear(k, c, in->ops[0].reg);
+  else if (has_halves(in) && r->ndefs == 1) spread_halves(k, c, r);
+  else switch (rule) {
+    case RULE_SUM: join(k, c, in, true); return;
+    case RULE_XOR: join(k, c, in, false); return;
+    case RULE_AND: logic(k, c, in, true); return;
+    case RULE_OR: logic(k, c, in, false); return;
+    case RULE_SHIFT: shift(k, c, in, r); return;
+    case RULE_CONVERT: convert(k, c, in, r); return;
+    case RULE_SELECT: select_one(k, c, in); return;
+    case RULE_SAME: same(k, c, in, r); return;
+    case RULE_VOTE: vote(k, c, in); return;
+    case RULE_REDUCE: reduce(k, c, in); return;
+    default: spread_any(k, c, r); return;
+  }
+}
+
+void init_transfer(InitCheck *k, uint32_t i) {
+  PtxInstr *in = k->body->cfg->instrs[i];
+  Regs r = {.k = k, .in = in};
+  ptx_visit_regs(in, collect, &r);
+  if (!r.ndefs || in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM) return;
+  Code *c = body_before(k->body, i);
+  code_guard(c, in->guard, in->guard_negated);
+  if (init_rule(in) == RULE_VALID) r.nuses = 0;
+  follow_rule(k, c, in, &r);
+  code_guard(c, NULL, false);
+  PtxReg *by = in->guard && !init_is_decision(in) ? init_shadow(k, in->guard) : NULL;
+  if (!by) return;
+  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0);                 // who does not know whether it was written does not know what it holds
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(by), opd_imm(0));
+  for (unsigned n = 0; n < r.ndefs; n++) {
+    code_guard(c, bad, false);
+    PtxReg *s = init_shadow(k, r.defs[n]);
+    EMIT_WIDTH(c, is_wide(s), "mov", opd_reg(s), opd_imm(all_bits(r.defs[n])));
+    code_guard(c, NULL, false);
+  }
+}

@@ -1,0 +1,63 @@
+// Where a bad bit decides something: branches and what runs under a guard, addresses, arguments of barriers and shuffles.
+#include "instrument/initcheck.h"
+
+enum {
+#define KIND(id, number, ...) KIND_##id = number,
+#include "probe/kinds.def"
+};
+
+// Reports if the shadow is not zero; from then on the register counts as good, so that one mistake is one finding.
+static void report_if_bad(InitCheck *k, uint32_t i, PtxReg *shadow, unsigned what) {
+  Body *b = k->body;
+  PtxInstr *in = b->cfg->instrs[i];
+  Code *hot = body_before(b, i), *cold = body_cold(b);
+  PtxReg *bad = body_temp(b, TYPE_PRED, 0);
+  PtxLabel *slow = body_label(b), *back = body_label(b);
+  bool wide = shadow->type == TYPE_B64;
+  if (what == WG_INIT_BRANCH || !in->guard) {
+    if (wide) EMIT(hot, "setp.ne.u64", opd_reg(bad), opd_reg(shadow), opd_imm(0));
+    else EMIT(hot, "setp.ne.u32", opd_reg(bad), opd_reg(shadow), opd_imm(0));
+  } else {
+    PtxOperand guard = in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard);
+    if (wide) EMIT(hot, "setp.ne.and.u64", opd_reg(bad), opd_reg(shadow), opd_imm(0), guard);
+    else EMIT(hot, "setp.ne.and.u32", opd_reg(bad), opd_reg(shadow), opd_imm(0), guard);
+  }
+  code_guard(hot, bad, false);
+  EMIT(hot, "bra", opd_label(slow));
+  code_guard(hot, NULL, false);
+  code_label(hot, back);
+  cold->near = in;
+  code_label(cold, slow);
+  PtxReg *origin = body_temp(b, TYPE_B64, 0);
+  EMIT(cold, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
+  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_UNINIT_USE), 0, opd_reg(k->origin_address), opd_imm(what), opd_reg(origin));
+  if (wide) EMIT(cold, "mov.b64", opd_reg(shadow), opd_imm(0));
+  else EMIT(cold, "mov.b32", opd_reg(shadow), opd_imm(0));
+  EMIT(cold, "bra", opd_label(back));
+}
+
+static void report_operand(InitCheck *k, uint32_t i, const PtxOperand *o, unsigned what) {
+  if (o->kind == OPD_REG && init_shadow(k, o->reg)) report_if_bad(k, i, init_shadow(k, o->reg), what);
+}
+
+void init_uses(InitCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (in->guard && init_is_decision(in) && init_shadow(k, in->guard)) report_if_bad(k, i, init_shadow(k, in->guard), WG_INIT_BRANCH);
+  for (unsigned o = 0; o < in->nops; o++)
+    if (in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM) report_operand(k, i, &in->ops[o].list[0], WG_INIT_ADDRESS);
+  switch (in->op) {
+    case OP_BRX_IDX: report_operand(k, i, &in->ops[0], WG_INIT_BRANCH); return;
+    case OP_CALL: if (in->nops > 1) report_operand(k, i, &in->ops[1], WG_INIT_BRANCH); return;
+    case OP_SHFL:
+      for (unsigned o = 2; o < in->nops; o++) report_operand(k, i, &in->ops[o], WG_INIT_WARP);
+      return;
+    case OP_VOTE: case OP_MATCH: case OP_REDUX:
+      if (in->nops > 2) report_operand(k, i, &in->ops[2], WG_INIT_WARP);
+      return;
+    case OP_BAR: case OP_BARRIER: case OP_BAR_WARP_SYNC:
+      for (unsigned o = 0; o < in->nops; o++)
+        if (!ptx_has(in, MOD_RED)) report_operand(k, i, &in->ops[o], WG_INIT_WARP);
+      return;
+    default: return;
+  }
+}
