@@ -24,6 +24,7 @@ static void start(Context *ctx, Device *dev, unsigned flags) {
   ctx->flags = flags;
   ctx->id = next_id++;
   set_defaults(ctx);
+  session_quarantine_open(dev->ordinal, dev->memory);
   ctx->active = true;
   ctx->legacy = stream_create(ctx, CU_STREAM_DEFAULT, 0);
   ctx->legacy->legacy = true;

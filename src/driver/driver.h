@@ -189,6 +189,9 @@ bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user),
 void alloc_free_later(uintptr_t base);                   // the program gives it back now; alloc_remove follows when its stream is there
 void alloc_free_all(Context *ctx);                       // context destroyed
 CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out);
+void *memory_take(Device *dev, size_t size, size_t align);        // the bare memory; NULL: there is none
+bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner);        // freed, but kept by a tool; false: it is not
+void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owner);   // … and back, perhaps later; owner: a context or pool
 void memory_release(const Alloc *a);                     // gives the memory back; the range is already removed
 // The pointer cannot be freed so: tells the session why, and returns the error.
 CUresult memory_refuse_free(const char *call, CUdeviceptr p, unsigned kinds, CUresult error);
@@ -222,6 +225,7 @@ struct KernelWork {
   uint32_t launch;                                       // the session's number
   bool captured, checked;                                // captured: runs as part of a graph
 };
+  uint32_t record_at;                                    // where in params the record of a checked one is
 typedef struct LaunchRequest {
   CUfunction function;
   unsigned grid[3], block[3], cluster[3], shared;
@@ -235,7 +239,12 @@ CUresult launch_run(Context *ctx, const KernelWork *k);
 // --- tools.c: what the session is told, and what it needs of the virtual device ---
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);   // gives it a number, fills its record
 void tools_run_captured(const KernelWork *k);            // counts
+void tools_launch_captured(Context *ctx, KernelWork *k); // its graph is launched: what the record says of memory is made new
 void tools_fault(const KernelWork *k, const VgpuFault *fault);
+void tools_done(Context *ctx, const KernelWork *k);      // it has run, or never will
+// A context's session device, NULL if there is none; the other call must follow in any case.
+SessionDevice *tools_device_begin(Context *ctx);
+void tools_device_end(void);
 void tools_collect(Module *m);                           // before it is unloaded; none of its launches runs
 void tools_close_context(Context *ctx);                  // no work of it runs
 void tools_end(void);                                    // process exit, nothing runs any more
@@ -332,7 +341,7 @@ struct Pool {
   bool is_default, destroyed;
   uint64_t settings[3], threshold;                       // reuse flags; release threshold
   uint64_t used, used_high, reserved, reserved_high;     // pool_lock
-  VEC(struct PoolBlock { uintptr_t base; size_t size; }) cached;
+  VEC(struct PoolBlock { uintptr_t base; size_t size; }) cached;   // base 0: its memory is held by a tool, others' takes its place
 };
 Pool *pool_new(Device *dev, const CUmemPoolProps *props);
 void pool_give_back(const Alloc *a);                     // an ALLOC_POOL range that was removed

@@ -180,6 +180,29 @@ static void place_events(Plan *p, Stream *s, uint64_t seq) {
   }
 }
 
+// Tells the tools what the launch will do with memory, in the order it will do it, and what each kernel may touch then.
+static void tell_tools(Plan *p) {
+  for (uint32_t i = 0; i < p->steps.len; i++) {
+    PlanStep *s = &p->steps.data[i];
+    if (s->disabled) continue;
+    for (uint32_t k = 0; k < s->nbodies; k++) tell_tools(s->bodies[k]);
+    if (s->work.kind == WORK_ALLOC) session_revive(graph_memory_address(s->work.alloc.memory));
+    if (s->work.kind == WORK_FREE) session_free(s->work.free);
+    if (s->work.kind == WORK_KERNEL) tools_launch_captured(s->work.ctx, &s->work.kernel);
+  }
+}
+
+// What was allocated when the graph was made may be no more: under a tool that knows of memory each launch has kernels of its own.
+static Plan *plan_for_launch(Plan *plan) {
+  if (!(session_tools() & ~TOOL_BIT(COUNT))) {
+    plan_retain(plan);
+    return plan;
+  }
+  Plan *own = plan_copy(plan);
+  tell_tools(own);
+  return own;
+}
+
 CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   Exec *e;
   Stream *s;
@@ -193,8 +216,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   }
   pthread_mutex_unlock(&queue_lock);
   session_graph_launch(e, s);
-  plan_retain(e->plan);
-  Work w = {.kind = WORK_GRAPH, .plan = e->plan};
+  Work w = {.kind = WORK_GRAPH, .plan = plan_for_launch(e->plan)};
   uint64_t seq;
   TRY(queue_submit_after(s, &w, NULL, 0, &seq, 0));
   pthread_mutex_lock(&queue_lock);

@@ -100,6 +100,8 @@ void alloc_free_later(uintptr_t base) {
 
 void alloc_free_all(Context *ctx) {
   VEC(Alloc) gone = {0};
+static void release_held(const SessionHeld *h);
+
   pthread_mutex_lock(&lock);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < table.len; i++) {
@@ -122,6 +124,7 @@ void alloc_free_all(Context *ctx) {
 }
 
 bool memory_is_pageable(const void *p) {
+  session_quarantine_release(ctx->device->ordinal, ctx, release_held);
   Alloc a;
   return !vgpu_in_window(p) && !alloc_find((uintptr_t)p, &a);
 }
@@ -138,7 +141,29 @@ static bool take(Device *dev, size_t size) {
 CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out) {
   bool counted = kind != ALLOC_HOST;
   if (counted && !take(dev, size)) return CUDA_ERROR_OUT_OF_MEMORY;
-  void *p = vgpu_mem_alloc(size, kind == ALLOC_HOST || kind == ALLOC_MANAGED ? 4096 : 512);
+// Under memcheck small allocations, which share pages, are kept apart: a pointer that runs a little over leaves its allocation and is in
+// no other. Large ones have pages of their own with a gap behind them.
+enum { GAP = 256, SHARES_PAGES = 1 << 20 };
+static size_t padded(size_t size) { return size < SHARES_PAGES && session_tools() & TOOL_BIT(MEMCHECK) ? size + GAP : size; }
+
+static void release_held(const SessionHeld *h) { vgpu_mem_free((void *)(uintptr_t)h->base, padded(h->size)); }
+
+bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner) {
+  return session_quarantine_hold(&(SessionHeld){.base = base, .size = size, .device = dev->ordinal, .owner = owner}, release_held);
+}
+
+void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owner) {
+  if (!memory_hold(base, size, dev, owner)) vgpu_mem_free((void *)base, padded(size));
+}
+
+// What a tool holds is not counted as used, so that the device's memory never runs out for it; the machine's may.
+void *memory_take(Device *dev, size_t size, size_t align) {
+  void *p = vgpu_mem_alloc(padded(size), align);
+  if (!p && session_quarantine_release(dev->ordinal, NULL, release_held)) p = vgpu_mem_alloc(padded(size), align);
+  return p;
+}
+
+  void *p = memory_take(dev, size, kind == ALLOC_HOST || kind == ALLOC_MANAGED ? 4096 : 512);
   if (!p) {
     if (counted) atomic_fetch_sub(&dev->used, size);
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -156,8 +181,12 @@ void memory_release(const Alloc *a) {
   case ALLOC_POOL: pool_give_back(a); return;
   default: break;
   }
-  if (a->kind != ALLOC_HOST) atomic_fetch_sub(&a->device->used, a->size);
-  vgpu_mem_free((void *)a->base, a->size);
+  if (a->kind == ALLOC_HOST) {
+    vgpu_mem_free((void *)a->base, padded(a->size));
+    return;
+  }
+  atomic_fetch_sub(&a->device->used, a->size);
+  memory_give_back(a->base, a->size, a->device, a->ctx);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
@@ -215,6 +244,7 @@ CUresult cuMemFree_v2(CUdeviceptr p) {
   return memory_free_now(p);
 }
 
+  if (a.kind == ALLOC_GRAPH) session_free(p);
 CUresult memory_free_now(CUdeviceptr p) {
   Alloc a;
   if (graph_memory_freed(p)) return CUDA_SUCCESS;        // stays with its graph

@@ -44,6 +44,11 @@ static CUresult take(Context *ctx, Pool *p, size_t size, CUdeviceptr *out) {
   for (uint32_t i = 0; i < p->cached.len; i++) {
     if (p->cached.data[i].size != size) continue;
     uintptr_t base = p->cached.data[i].base;
+    if (!base) base = (uintptr_t)memory_take(p->device, size, 512);
+    if (!base) {
+      pthread_mutex_unlock(&lock);
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     p->cached.data[i] = p->cached.data[--p->cached.len];
     count(p, (int64_t)size, 0);
     pthread_mutex_unlock(&lock);
@@ -61,7 +66,7 @@ static CUresult take(Context *ctx, Pool *p, size_t size, CUdeviceptr *out) {
 
 static void release_block(Pool *p, uintptr_t base, size_t size) {
   atomic_fetch_sub(&p->device->used, size);
-  vgpu_mem_free((void *)base, size);
+  if (base) memory_give_back(base, size, p->device, p);
   count(p, 0, -(int64_t)size);
 }
 
@@ -69,7 +74,8 @@ void pool_give_back(const Alloc *a) {
   Pool *p = a->pool;
   pthread_mutex_lock(&lock);
   count(p, -(int64_t)a->size, 0);
-  if (!p->destroyed && p->reserved <= p->threshold) vec_push(&p->cached, (struct PoolBlock){a->base, a->size});
+  if (!p->destroyed && p->reserved <= p->threshold)
+    vec_push(&p->cached, (struct PoolBlock){memory_hold(a->base, a->size, p->device, p) ? 0 : a->base, a->size});
   else release_block(p, a->base, a->size);
   pthread_mutex_unlock(&lock);
 }
@@ -294,6 +300,7 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream handle) {
       a.kind == ALLOC_MAPPED || a.kind == ALLOC_ARRAY || a.freeing)
     return memory_refuse_free("cuMemFreeAsync (cudaFreeAsync)", ptr, MEMORY_FREED_PLAINLY, CUDA_ERROR_INVALID_VALUE);
   if (!s->capture && a.kind != ALLOC_GRAPH) alloc_free_later(ptr);
+  if (!s->capture && a.kind == ALLOC_GRAPH) session_free(ptr);       // the graph may allocate it again
   Work w = {.kind = WORK_FREE, .free = ptr};
   return queue_submit(s, &w, SUBMIT_INLINE);
 }

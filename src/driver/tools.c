@@ -105,6 +105,7 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
 }
 
+  k->record_at = code->record_offset;
 // A captured launch was counted when it was captured; every run but the first counts again.
 void tools_run_captured(const KernelWork *k) {
   static U64Map ran;
@@ -113,6 +114,21 @@ void tools_run_captured(const KernelWork *k) {
   if (!again) u64map_put(&ran, k->launch, (void *)&ran);
   pthread_mutex_unlock(&lock);
   if (again) session_launch_again(k->function->session, k->checked);
+void tools_launch_captured(Context *ctx, KernelWork *k) {
+  if (!k->checked) return;
+  SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};
+  pthread_mutex_lock(&lock);
+  if (ctx && ctx->session) session_device_refresh(ctx->session, k->function->session, &params, k->params + k->record_at);
+  pthread_mutex_unlock(&lock);
+}
+
+void tools_done(Context *ctx, const KernelWork *k) {
+  if (!k->checked || !ctx) return;
+  pthread_mutex_lock(&lock);
+  if (ctx->session) session_device_done(ctx->session, k->params + k->record_at);   // its function may be gone
+  pthread_mutex_unlock(&lock);
+}
+
 }
 
 // --- faults ---

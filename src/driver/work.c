@@ -70,7 +70,10 @@ void work_copy(Work *to, const Work *from) {
 
 void work_free(Work *w) {
   switch (w->kind) {
-  case WORK_KERNEL: free(w->kernel.params); break;
+  case WORK_KERNEL:
+    tools_done(w->ctx, &w->kernel);
+    free(w->kernel.params);
+    break;
   case WORK_COPY: free(w->copy.staged); break;
   case WORK_MEMOPS: free(w->memops.ops); break;
   case WORK_RECORD:

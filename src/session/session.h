@@ -57,6 +57,15 @@ void session_handle_gone(const void *handle);
 void session_invalid_handle(const char *call, const void *handle);
 #define SESSION_BIT(kind) (1u << SESSION_##kind)
 
+// --- quarantine.c: freed device memory that is not given back yet ---
+typedef struct SessionHeld { uint64_t base, size; int device, kind; const void *owner; void *extra; } SessionHeld;   // kind, owner, extra: the driver's
+typedef void SessionRelease(const SessionHeld *h);       // gives it back to whom it came from; called without a lock
+void session_quarantine_open(int device, uint64_t device_memory);      // before that nothing is held
+bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release);   // false: not held. Others may be released for it
+// All of the device, or of one owner: before an allocation fails, when the owner goes. release NULL: it is gone already. true: there was something.
+bool session_quarantine_release(int device, const void *owner, SessionRelease *release);
+uint64_t session_quarantine_bytes(int device);
+
 // --- finding.c: findings made on the host ---
 typedef struct SessionFinding {
   const char *kind;                        // a name of probe/kinds.def: "launch-failure"
