@@ -92,6 +92,7 @@ void log_open(const char *path, LogLevel level);            // path NULL: standa
 void log_set_pid(int pid);                                  // lines that speak about another process; 0: this one
 void log_line(const char *fmt, ...) PRINTF_LIKE(1, 2);      // unless quiet
 void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);     // always
+void log_plain(const char *text);                           // always, as it is: without the prefix
 void log_verbose(const char *fmt, ...) PRINTF_LIKE(1, 2);   // with -v
 void log_once(const char *key, const char *fmt, ...) PRINTF_LIKE(2, 3);  // first time a key is seen; key is copied
 

@@ -20,6 +20,18 @@ void log_open(const char *path, LogLevel level) {
 
 void log_set_pid(int pid) { log_pid = pid; }
 
+static void write_all(const char *text, size_t n) {
+  pthread_mutex_lock(&log_lock);
+  for (size_t done = 0; done < n;) {
+    ssize_t w = write(log_fd, text + done, n - done);
+    if (w <= 0) break;
+    done += (size_t)w;
+  }
+  pthread_mutex_unlock(&log_lock);
+}
+
+void log_plain(const char *text) { write_all(text, strlen(text)); }
+
 // Each line of the text gets the prefix; one write per message keeps messages of several threads apart.
 static void emit(const char *fmt, va_list ap) {
   char text[4096], out[8192];
@@ -32,13 +44,7 @@ static void emit(const char *fmt, va_list ap) {
     n = MIN(n + (size_t)wrote, sizeof out - 1);
     if (next && !*next) break;
   }
-  pthread_mutex_lock(&log_lock);
-  for (size_t done = 0; done < n;) {
-    ssize_t w = write(log_fd, out + done, n - done);
-    if (w <= 0) break;
-    done += (size_t)w;
-  }
-  pthread_mutex_unlock(&log_lock);
+  write_all(out, n);
 }
 
 #define EMIT_FORMATTED() \

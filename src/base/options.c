@@ -53,6 +53,12 @@ static bool set_choice(OptionId id, const char *text, Error *err) {
   return error_set(err, "--%s=%s: expected one of %s.", info->name, text, info->argument);
 }
 
+static const char *joined(const char *list, const char *more) {
+  Str s = {0};
+  str_printf(&s, "%s,%s", list, more);
+  return s.data;                               // lives as long as the options
+}
+
 bool options_set(Options *o, OptionId id, const char *text, Error *err) {
   const OptionInfo *info = &options_table[id];
   uint64_t number;
@@ -68,6 +74,10 @@ bool options_set(Options *o, OptionId id, const char *text, Error *err) {
       break;
     case OPTION_TEXT:
       if (!*text) return error_set(err, "--%s needs a %s.", info->name, info->argument);
+      break;
+    case OPTION_LIST:
+      if (!*text) return error_set(err, "--%s needs a %s.", info->name, info->argument);
+      if (o->text[id]) text = joined(o->text[id], text);
       break;
     case OPTION_CHOICE:
       if (!set_choice(id, text, err)) return false;

@@ -12,7 +12,7 @@ typedef enum OptionId {
   OPT_COUNT
 } OptionId;
 
-typedef enum { OPTION_FLAG, OPTION_NUMBER, OPTION_TEXT, OPTION_CHOICE } OptionKind;
+typedef enum { OPTION_FLAG, OPTION_NUMBER, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE } OptionKind;
 typedef struct OptionInfo {
   const char *name;
   char letter;

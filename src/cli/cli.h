@@ -51,7 +51,11 @@ void cli_say_device(void);                                  // with -v, once the
 // --- summary.c: what is said when the program has ended ---
 struct Run;
 void cli_print_summary(struct Run *r, bool verbose);
-bool cli_write_json(struct Run *r, const char *path, Error *err);
+typedef struct CliFormat { OptionId option; void (*write)(struct Run *r, Str *out); } CliFormat;
+extern const CliFormat cli_formats[];                       // files a report can be written to
+extern const unsigned cli_nformats;
+bool cli_write_report(struct Run *r, const CliFormat *f, const char *path, Error *err);
+void cli_set_color(const char *when, bool to_file);         // auto, always, never
 void cli_print_lines(const Str *text, int pid, bool always);   // with the prefix; pid 0: the one of before; always: also with -q
 
 #endif

@@ -28,6 +28,10 @@ static void print_finding(Run *r, const RunFinding *finding, void *user) {
   cli_print_lines(&text, finding->process->pid, true);
   log_set_pid(r->main_pid);
   str_free(&text);
+  if (!options_flag(f->options, OPT_GEN_SUPPRESSIONS)) return;
+  report_suppression_entry(r, finding, &text);
+  log_plain(text.data);
+  str_free(&text);
 }
 
 static void print_note(Run *r, const RunNote *n, void *user) {

@@ -210,11 +210,14 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
 // Files that were asked for. Returns the exit code.
 static int write_files(Run *r, const Options *o) {
   Error err = {0};
-  Str json = {0};
   if (!run_file_finish(r, &err)) r->exit_code = cli_fail("%s", err.text);
-  if (o->text[OPT_JSON] && (!options_expand_name(o->text[OPT_JSON], r->main_pid, &json, &err) || !cli_write_json(r, json.data, &err)))
-    r->exit_code = cli_fail("%s", err.text);
-  str_free(&json);
+  for (unsigned i = 0; i < cli_nformats; i++) {
+    const char *pattern = o->text[cli_formats[i].option];
+    Str path = {0};
+    if (pattern && (!options_expand_name(pattern, r->main_pid, &path, &err) || !cli_write_report(r, &cli_formats[i], path.data, &err)))
+      r->exit_code = cli_fail("%s", err.text);
+    str_free(&path);
+  }
   return r->exit_code;
 }
 
@@ -253,6 +256,9 @@ int cli_run(const Options *given, char **argv) {
   Str path = {0}, folder = {0}, name = {0};
   if (!check_tools(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err))
     return cli_fail("%s", err.text);
+  ReportSuppressions *suppressions = NULL;
+  if (options_given(&o, OPT_SUPPRESSIONS) && !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))
+    return cli_fail("%s", err.text);
   int code = cli_find_program(argv[0], &path, &err);
   if (!code && (!cli_choose_device(&o, &err) || !cli_find_library(&folder, &err))) code = EXIT_WARPGRIND;
   bool on_gpu = options_is(&o, OPT_DEVICE, "gpu");
@@ -263,13 +269,15 @@ int cli_run(const Options *given, char **argv) {
     cli_fail("%s", err.text);
     return code ? code : EXIT_WARPGRIND;
   }
-  static const OptionId files[] = {OPT_LOG_FILE, OPT_JSON, OPT_OUTPUT};
+  static const OptionId files[] = {OPT_LOG_FILE, OPT_JSON, OPT_SARIF, OPT_JUNIT, OPT_OUTPUT};
   for (size_t i = 0; i < ARRAY_LEN(files); i++) {
     o.text[files[i]] = absolute_name(o.text[files[i]]);
     name.len = 0;
     if (o.text[files[i]] && !options_expand_name(o.text[files[i]], 1, &name, &err)) return cli_fail("%s", err.text);
   }
   Run *r = cli_follow_run(follow);
+  if (suppressions) report_suppressions_use(suppressions, r);
+  cli_set_color(options_text(&o, OPT_COLOR), options_given(&o, OPT_LOG_FILE));
   catch_signals();
   if (o.text[OPT_LOG_FILE] && !start_log(o.text[OPT_LOG_FILE], &err)) return cli_fail("%s", err.text);
   if (!open_run_file(&o, 0, r, &err)) return cli_fail("%s", err.text);
@@ -280,6 +288,7 @@ int cli_run(const Options *given, char **argv) {
   log_verbose("library: %s/libcuda.so.1", folder.data);
   code = run_program(&o, path.data, argv, stats, follow, r);
   cli_follow_free(follow);
+  if (suppressions) report_suppressions_free(suppressions);
   str_free(&path);
   str_free(&folder);
   str_free(&name);

@@ -3,12 +3,28 @@
 
 #include "report/report.h"
 
+#include <unistd.h>
+
+const CliFormat cli_formats[] = {{OPT_JSON, report_json}, {OPT_SARIF, report_sarif}, {OPT_JUNIT, report_junit}};
+const unsigned cli_nformats = ARRAY_LEN(cli_formats);
+
+static bool colour;
+
+void cli_set_color(const char *when, bool to_file) {
+  const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
+  bool fits = isatty(2) && !(off && *off) && !(term && strcmp(term, "dumb") == 0);
+  colour = !to_file && (strcmp(when, "always") == 0 || (strcmp(when, "auto") == 0 && fits));
+}
+
 void cli_print_lines(const Str *text, int pid, bool always) {
   if (pid) log_set_pid(pid);
   for (const char *line = text->data; line && *line;) {
     size_t n = strcspn(line, "\n");
-    if (always) log_error("%.*s", (int)n, line);
-    else log_line("%.*s", (int)n, line);
+    Str styled = {0};
+    report_style(line, n, colour, &styled);
+    if (always) log_error("%s", styled.data ? styled.data : "");
+    else log_line("%s", styled.data ? styled.data : "");
+    str_free(&styled);
     line += n + (line[n] == '\n');
   }
 }
@@ -31,13 +47,13 @@ void cli_print_summary(Run *r, bool verbose) {
   print(&coverage, false);
   if (r->failure)                              // the whole text was printed where it happened
     log_error("Warpgrind could not do its work: %.*s", (int)strcspn(r->failure, "\n"), r->failure);
-  report_summary(r, &last);
+  report_summary(r, verbose, &last);
   print(&last, false);
 }
 
-bool cli_write_json(Run *r, const char *path, Error *err) {
+bool cli_write_report(Run *r, const CliFormat *f, const char *path, Error *err) {
   Str s = {0};
-  report_json(r, &s);
+  f->write(r, &s);
   bool ok = file_write(path, s.data, s.len, err);
   str_free(&s);
   return ok;

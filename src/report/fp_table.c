@@ -7,6 +7,7 @@ enum { KERNELS = 20, COLUMNS = 4 };
 typedef struct Table { uint32_t places[WG_FP_F64 + 1][COLUMNS]; bool any; } Table;
 
 static void count_place(Table *t, const RunFinding *f) {
+  if (f->suppressed) return;
   uint32_t what = (uint32_t)f->extra[2], format = WG_FP_WHAT_FORMAT(what);
   if (f->kind->number < KIND_FP_NAN || f->kind->number > KIND_FP_SUBNORMAL || format < WG_FP_F16 || format > WG_FP_F64) return;
   t->places[format][f->kind->number - KIND_FP_NAN]++;

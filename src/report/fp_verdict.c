@@ -8,6 +8,7 @@ static const char *const words[] = {"born at", "written to memory at", "decide a
 
 static Step step_of(const RunFinding *f) {
   uint32_t op = WG_FP_WHAT_OP((uint32_t)f->extra[2]);
+  if (f->suppressed) return OTHER;
   switch (f->kind->number) {
     case KIND_FP_NAN: case KIND_FP_INF: case KIND_FP_DIV0: return BORN;
     case KIND_FP_COMPARE: return DECIDES;

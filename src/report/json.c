@@ -1,58 +1,10 @@
 // One JSON object. Keys that do not apply are absent; the order of keys is fixed, so that reports can be compared.
-#include "report/report.h"
-
-// Bytes of the UTF-8 character that starts here; 0: it is none. File names and symbols can be any bytes.
-static unsigned utf8_length(const unsigned char *p) {
-  unsigned n = *p < 0x80 ? 1 : (*p & 0xe0) == 0xc0 && *p >= 0xc2 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : (*p & 0xf8) == 0xf0 && *p <= 0xf4 ? 4 : 0;
-  for (unsigned i = 1; i < n; i++)
-    if ((p[i] & 0xc0) != 0x80) return 0;
-  return n;
-}
-
-static void add_string(Str *s, const char *text) {
-  str_addc(s, '"');
-  for (const unsigned char *p = (const unsigned char *)text; *p;) {
-    unsigned n = utf8_length(p);
-    if (*p == '"' || *p == '\\') str_printf(s, "\\%c", *p);
-    else if (*p < 0x20 || *p == 0x7f) str_printf(s, "\\u%04x", *p);
-    else if (n) str_addn(s, (const char *)p, n);
-    else str_add(s, "\\ufffd");
-    p += n ? n : 1;
-  }
-  str_addc(s, '"');
-}
-
-// --- ,"key":value ---
-static void add_key(Str *s, const char *key) {
-  if (s->len && s->data[s->len - 1] != '{') str_addc(s, ',');
-  str_printf(s, "\"%s\":", key);
-}
-
-static void text(Str *s, const char *key, const char *value) {
-  if (!value) return;
-  add_key(s, key);
-  add_string(s, value);
-}
-
-static void number(Str *s, const char *key, uint64_t value) {
-  add_key(s, key);
-  str_printf(s, "%llu", (unsigned long long)value);
-}
-
-static void address(Str *s, const char *key, uint64_t value) {
-  add_key(s, key);
-  str_printf(s, "\"0x%llx\"", (unsigned long long)value);
-}
-
-static void three(Str *s, const char *key, const uint32_t *v) {
-  add_key(s, key);
-  str_printf(s, "[%u,%u,%u]", v[0], v[1], v[2]);
-}
+#include "report/internal.h"
 
 static void kernel_name(Str *s, const RunKernel *k) {
   if (!k) return;
-  text(s, "kernel", k->name);
-  if (strcmp(k->name, k->readable) != 0) text(s, "kernel_readable", k->readable);
+  json_text(s, "kernel", k->name);
+  if (strcmp(k->name, k->readable) != 0) json_text(s, "kernel_readable", k->readable);
 }
 
 static void stack(Run *r, Str *s, const char *key, RunStack *k) {
@@ -60,15 +12,15 @@ static void stack(Run *r, Str *s, const char *key, RunStack *k) {
   uint32_t n;
   const RunFrame *frames = run_stack_frames(r, k, &n);
   if (!n) return;
-  add_key(s, key);
+  json_key(s, key);
   str_addc(s, '[');
   for (uint32_t i = 0; i < n; i++) {
     str_add(s, i ? ",{" : "{");
-    text(s, "function", frames[i].function);
-    text(s, "file", frames[i].file);
-    if (frames[i].file) number(s, "line", frames[i].line);
-    text(s, "object", frames[i].object);
-    if (!frames[i].python) address(s, "address", frames[i].address);
+    json_text(s, "function", frames[i].function);
+    json_text(s, "file", frames[i].file);
+    if (frames[i].file) json_number(s, "line", frames[i].line);
+    json_text(s, "object", frames[i].object);
+    if (!frames[i].python) json_address(s, "address", frames[i].address);
     str_addc(s, '}');
   }
   str_addc(s, ']');
@@ -76,18 +28,18 @@ static void stack(Run *r, Str *s, const char *key, RunStack *k) {
 
 static void place(Run *r, Str *s, const RunSite *x, uint32_t i) {
   const RunPlace *p = &x->places[i];
-  text(s, "file", p->file);
-  if (p->file) number(s, "line", p->line);
-  text(s, "function", report_place_function(r, x, i));
+  json_text(s, "file", p->file);
+  if (p->file) json_number(s, "line", p->line);
+  json_text(s, "function", report_place_function(r, x, i));
 }
 
 static void site(Run *r, Str *s, const RunSite *x) {
   if (!x) return;
   if (x->nplaces) place(r, s, x, 0);
-  else if (x->function) text(s, "function", run_readable_name(r, x->function));
-  if (!x->nplaces && x->ptx_line) number(s, "ptx_line", x->ptx_line);
+  else if (x->function) json_text(s, "function", run_readable_name(r, x->function));
+  if (!x->nplaces && x->ptx_line) json_number(s, "ptx_line", x->ptx_line);
   if (x->nplaces < 2) return;
-  add_key(s, "inlined_at");
+  json_key(s, "inlined_at");
   str_addc(s, '[');
   for (uint32_t i = 1; i < x->nplaces; i++) {
     str_add(s, i > 1 ? ",{" : "{");
@@ -99,14 +51,14 @@ static void site(Run *r, Str *s, const RunSite *x) {
 
 static void allocation(Run *r, Str *s, const char *key, const RunAllocation *a, int64_t offset) {
   if (!a) return;
-  add_key(s, key);
+  json_key(s, key);
   str_addc(s, '{');
-  address(s, "base", a->base);
-  number(s, "size", a->size);
-  add_key(s, "offset");
+  json_address(s, "base", a->base);
+  json_number(s, "size", a->size);
+  json_key(s, "offset");
   str_printf(s, "%lld", (long long)offset);
-  text(s, "name", a->name);
-  text(s, "kind", run_memory_kind(a->kind));
+  json_text(s, "name", a->name);
+  json_text(s, "kind", run_memory_kind(a->kind));
   if (a->freed) str_add(s, ",\"freed\":true");
   stack(r, s, "stack", a->stack);
   stack(r, s, "free_stack", a->free_stack);
@@ -115,29 +67,29 @@ static void allocation(Run *r, Str *s, const char *key, const RunAllocation *a, 
 
 static void finding(Run *r, Str *s, const RunFinding *f) {
   str_addc(s, '{');
-  text(s, "kind", f->kind->name);
-  text(s, "severity", channel_severity_name(f->kind->severity));
-  text(s, "text", f->text);
-  number(s, "process", (uint64_t)f->process->pid);
+  json_text(s, "kind", f->kind->name);
+  json_text(s, "severity", channel_severity_name(f->kind->severity));
+  json_text(s, "text", f->text);
+  json_number(s, "process", (uint64_t)f->process->pid);
   kernel_name(s, f->kernel);
   site(r, s, f->site);
-  if (f->has_thread) three(s, "block", f->block), three(s, "thread", f->thread);
-  if (f->launch_number) number(s, "launch", f->launch_number);
-  if (f->has_address) address(s, "address", f->address);
-  if (f->size) number(s, "size", f->size);
-  if (f->site) text(s, "space", f->site->space);
+  if (f->has_thread) json_three(s, "block", f->block), json_three(s, "thread", f->thread);
+  if (f->launch_number) json_number(s, "launch", f->launch_number);
+  if (f->has_address) json_address(s, "address", f->address);
+  if (f->size) json_number(s, "size", f->size);
+  if (f->site) json_text(s, "space", f->site->space);
   allocation(r, s, "allocation", f->allocation, f->offset);
   if (f->inside) allocation(r, s, "inside", f->inside, (int64_t)(f->address - f->inside->base));
   report_fp_json(f, s);
-  number(s, "count", f->count);
+  json_number(s, "count", f->count);
   stack(r, s, "stack", f->launch && f->launch->stack ? f->launch->stack : f->stack);
-  if (f->other_stack) text(s, "other_title", f->other_title);
+  if (f->other_stack) json_text(s, "other_title", f->other_title);
   stack(r, s, "other_stack", f->other_stack);
   str_addc(s, '}');
 }
 
 static void tools(Run *r, Str *s) {
-  add_key(s, "tools");
+  json_key(s, "tools");
   str_addc(s, '[');
   if (r->tools && strcmp(r->tools, "none") != 0)
     for (const char *p = r->tools;; p++) {
@@ -150,12 +102,12 @@ static void tools(Run *r, Str *s) {
 }
 
 static void coverage(Run *r, Str *s) {
-  add_key(s, "coverage");
+  json_key(s, "coverage");
   str_addc(s, '{');
-  number(s, "launches", r->launches);
-  number(s, "kernels", r->different_kernels);
-  number(s, "checked_launches", r->checked_launches);
-  add_key(s, "uncovered");
+  json_number(s, "launches", r->launches);
+  json_number(s, "kernels", r->different_kernels);
+  json_number(s, "checked_launches", r->checked_launches);
+  json_key(s, "uncovered");
   str_addc(s, '[');
   bool first = true;
   for (uint32_t i = 0; i < r->kernels.len; i++) {
@@ -164,39 +116,39 @@ static void coverage(Run *r, Str *s) {
     str_add(s, first ? "{" : ",{");
     first = false;
     kernel_name(s, k);
-    text(s, "reason", k->reason);
-    text(s, "cure", k->cure);
-    number(s, "launches", k->launches);
+    json_text(s, "reason", k->reason);
+    json_text(s, "cure", k->cure);
+    json_number(s, "launches", k->launches);
     str_addc(s, '}');
   }
   str_addc(s, ']');
-  if (r->unrecorded) number(s, "processes_unrecorded", r->unrecorded);
-  if (r->still_running) number(s, "processes_still_running", r->still_running);
+  if (r->unrecorded) json_number(s, "processes_unrecorded", r->unrecorded);
+  if (r->still_running) json_number(s, "processes_still_running", r->still_running);
   str_addc(s, '}');
 }
 
 static void count_rows(Run *r, Str *s) {
   if (!r->counts.len) return;
-  add_key(s, "counts");
+  json_key(s, "counts");
   str_addc(s, '[');
   for (uint32_t i = 0; i < r->counts.len; i++) {
     const RunCount *c = r->counts.data[i];
     str_add(s, i ? ",{" : "{");
-    text(s, "kernel", c->kernel);
-    text(s, "file", c->file);
-    number(s, c->file ? "line" : "ptx_line", c->line);
-    number(s, "instructions", c->total);
-    number(s, "warp_instructions", c->warp_total);
-    number(s, "loads", c->loads);
-    number(s, "load_bytes", c->load_bytes);
-    number(s, "stores", c->stores);
-    number(s, "store_bytes", c->store_bytes);
-    number(s, "atomics", c->atomics);
-    number(s, "atomic_bytes", c->atomic_bytes);
-    add_key(s, "classes");
+    json_text(s, "kernel", c->kernel);
+    json_text(s, "file", c->file);
+    json_number(s, c->file ? "line" : "ptx_line", c->line);
+    json_number(s, "instructions", c->total);
+    json_number(s, "warp_instructions", c->warp_total);
+    json_number(s, "loads", c->loads);
+    json_number(s, "load_bytes", c->load_bytes);
+    json_number(s, "stores", c->stores);
+    json_number(s, "store_bytes", c->store_bytes);
+    json_number(s, "atomics", c->atomics);
+    json_number(s, "atomic_bytes", c->atomic_bytes);
+    json_key(s, "classes");
     str_addc(s, '{');
     for (unsigned k = 0; k < ARRAY_LEN(c->classes); k++)
-      if (c->classes[k] && run_class_name(k)) number(s, run_class_name(k), c->classes[k]);
+      if (c->classes[k] && run_class_name(k)) json_number(s, run_class_name(k), c->classes[k]);
     str_add(s, "}}");
   }
   str_addc(s, ']');
@@ -204,30 +156,56 @@ static void count_rows(Run *r, Str *s) {
 
 static void notes(Run *r, Str *s) {
   if (!r->notes.len) return;
-  add_key(s, "notes");
+  json_key(s, "notes");
   str_addc(s, '[');
   for (uint32_t i = 0; i < r->notes.len; i++) {
     if (i) str_addc(s, ',');
-    add_string(s, r->notes.data[i].text);
+    json_string(s, r->notes.data[i].text);
   }
   str_addc(s, ']');
 }
 
+static void suppressed(Run *r, Str *s) {
+  uint64_t places, n = run_count_suppressed(r, &places);
+  if (!r->suppressions.len) return;
+  json_key(s, "suppressed");
+  str_addc(s, '{');
+  json_number(s, "findings", n);
+  json_number(s, "places", places);
+  json_key(s, "by");
+  str_addc(s, '[');
+  for (uint32_t i = 0; i < r->suppressions.len; i++) {
+    const RunSuppression *x = r->suppressions.data[i];
+    str_add(s, i ? ",{" : "{");
+    json_text(s, "name", x->name);
+    json_text(s, "file", x->file);
+    json_number(s, "line", x->line);
+    json_number(s, "findings", x->findings);
+    json_number(s, "places", x->places);
+    str_addc(s, '}');
+  }
+  str_add(s, "]}");
+}
+
 void report_json(Run *r, Str *s) {
   str_add(s, "{\"version\":1");
-  text(s, "program", r->program);
-  text(s, "device", r->device);
+  json_text(s, "program", r->program);
+  json_text(s, "device", r->device);
   tools(r, s);
   coverage(r, s);
   count_rows(r, s);
   notes(r, s);
-  add_key(s, "findings");
+  json_key(s, "findings");
   str_addc(s, '[');
+  bool first = true;
   for (uint32_t i = 0; i < r->findings.len; i++) {
-    if (i) str_addc(s, ',');
+    if (r->findings.data[i]->suppressed) continue;
+    if (!first) str_addc(s, ',');
+    first = false;
     finding(r, s, r->findings.data[i]);
   }
   str_addc(s, ']');
-  add_key(s, "exit_code");
+  suppressed(r, s);
+  json_key(s, "exit_code");
   str_printf(s, "%d}\n", r->exit_code);
 }

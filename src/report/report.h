@@ -5,6 +5,14 @@
 #include "base/base.h"
 #include "run/run.h"
 
+// --- style.c: marks in texts, for a terminal. All texts of this header may have them but those of whole files (json.c …). ---
+#define REPORT_ERROR "\001"
+#define REPORT_WARNING "\002"
+#define REPORT_NOTE "\003"
+#define REPORT_BOLD "\004"
+#define REPORT_PLAIN "\005"
+void report_style(const char *text, size_t n, bool colour, Str *out);         // marks become colours, or nothing
+
 // --- text.c: lines without the ==PID== prefix, each ended by a newline ---
 void report_finding(Run *r, const RunFinding *f, Str *out);
 const char *report_place_function(Run *r, const RunSite *s, uint32_t i);   // readable; NULL: not known
@@ -12,7 +20,7 @@ void report_repeats(Run *r, Str *out);                   // places that had more
 
 // --- summary.c ---
 void report_coverage(Run *r, bool all, Str *out);        // all: every kernel, however many
-void report_summary(Run *r, Str *out);                   // the last lines
+void report_summary(Run *r, bool all, Str *out);                  // the last lines
 double report_covered_percent(const Run *r);             // of the launches
 
 // --- count.c ---
@@ -25,7 +33,17 @@ bool report_fp_json(const RunFinding *f, Str *out);      // ,"format":…,"value
 void report_fp_table(Run *r, Str *out);                  // fp_table.c: places by format and exception; nothing if there are none
 void report_fp_verdicts(Run *r, Str *out);               // fp_verdict.c: what became of them; with --fp-flow
 
-// --- json.c ---
+// --- json.c, sarif.c, junit.c: a whole run as one text ---
 void report_json(Run *r, Str *out);
+void report_sarif(Run *r, Str *out);
+void report_junit(Run *r, Str *out);
+
+// --- suppress.c, suppress_parse.c: findings nobody wants to hear of; docs/suppressions.md ---
+typedef struct ReportSuppressions ReportSuppressions;
+ReportSuppressions *report_suppressions_read(const char *list, Error *err);   // names of files with commas between them; NULL: err says where
+void report_suppressions_use(ReportSuppressions *s, Run *r);   // on what the run has and on what it gets; s must stay
+void report_suppressions_free(ReportSuppressions *s);
+void report_suppression_entry(Run *r, const RunFinding *f, Str *out);         // an entry that fits the finding
+void report_suppressed(Run *r, bool all, Str *out);      // how many were suppressed, by what, and what was not used
 
 #endif

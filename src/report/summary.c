@@ -61,11 +61,12 @@ void report_coverage(Run *r, bool all, Str *out) {
   if (r->still_running) str_printf(out, "%u processes of the run have not ended: what they do from here on is not in this report\n", r->still_running);
 }
 
-void report_summary(Run *r, Str *out) {
+void report_summary(Run *r, bool all, Str *out) {
+  report_suppressed(r, all, out);
   uint64_t places, errors = run_count_findings(r, SEVERITY_ERROR, &places);
   uint64_t warnings = run_count_findings(r, SEVERITY_WARNING, NULL) - (errors - r->findings_left_out);
   uint64_t notes = run_count_findings(r, SEVERITY_NOTE, NULL) - warnings - (errors - r->findings_left_out);
   if (warnings || notes) str_printf(out, "%llu warnings, %llu notes\n", (unsigned long long)warnings, (unsigned long long)notes);
-  str_printf(out, "ERROR SUMMARY: %llu errors from %llu places\n", (unsigned long long)errors, (unsigned long long)places);
-  if (!has_tools(r) || !r->checked_launches) str_add(out, "NOTHING WAS CHECKED\n");
+  str_printf(out, "%sERROR SUMMARY: %llu errors from %llu places" REPORT_PLAIN "\n", errors ? REPORT_ERROR : REPORT_BOLD, (unsigned long long)errors, (unsigned long long)places);
+  if (!has_tools(r) || !r->checked_launches) str_add(out, REPORT_WARNING "NOTHING WAS CHECKED" REPORT_PLAIN "\n");
 }

@@ -8,7 +8,7 @@ static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
   for (uint32_t i = 0; i < n; i++) {
     const RunFrame *f = &frames[i];
     str_printf(out, "    %s %s", i ? "by" : "at", f->function ? f->function : "?");
-    if (f->file) str_printf(out, " (%s:%u)", f->file, f->line);
+    if (f->file) str_printf(out, " (" REPORT_BOLD "%s:%u" REPORT_PLAIN ")", f->file, f->line);
     else if (f->object) str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
     else str_printf(out, " (0x%llx)", (unsigned long long)f->address);
     str_printf(out, "%s\n", f->inlined ? " inlined" : "");
@@ -26,7 +26,7 @@ static void add_places(Run *r, const RunFinding *f, Str *out) {
   if (!s) return;
   for (uint32_t i = 0; i < s->nplaces; i++) {
     const RunPlace *p = &s->places[i];
-    str_printf(out, "  %s %s:%u", i ? "inlined at" : "at", p->file ? p->file : "?", p->line);
+    str_printf(out, "  %s " REPORT_BOLD "%s:%u" REPORT_PLAIN, i ? "inlined at" : "at", p->file ? p->file : "?", p->line);
     const char *function = report_place_function(r, s, i);
     str_printf(out, "%s%s\n", function ? " in " : "", function ? function : "");
   }
@@ -61,39 +61,64 @@ static void add_launch(const RunFinding *f, Str *out) {
   str_addc(out, '\n');
 }
 
-// 4096 bytes at 0x7f0000000000 allocated by cudaMalloc, as `x[1024]` where that says more.
+// "8 bytes after the end of b, an allocation of 4096 bytes at 0x7f0000000000 (device), b[1026] of 4-byte elements"
+void report_where(const RunFinding *f, bool addresses, Str *out) {
+  const RunAllocation *a = f->allocation;
+  const char *name = report_buffer_name(a);
+  uint64_t end = a->base + a->size;
+  if (f->address < a->base) str_printf(out, "%llu bytes before", (unsigned long long)(a->base - f->address));
+  else if (f->address < end) str_printf(out, "%lld bytes inside", (long long)f->offset);
+  else str_printf(out, "%llu bytes after the end of", (unsigned long long)(f->address - end));
+  if (a->name && !a->freed) str_printf(out, " the variable %s", a->name);
+  else str_printf(out, " %s%s%s", name ? name : "", name ? ", " : "", a->freed ? "a freed allocation" : "an allocation");
+  str_printf(out, " of %llu bytes", (unsigned long long)a->size);
+  if (addresses) str_printf(out, " at 0x%llx", (unsigned long long)a->base);
+  str_printf(out, " (%s)", run_memory_kind(a->kind));
+  if (f->has_thread && f->size && f->offset % (int64_t)f->size == 0)
+    str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %llu-byte elements", name ? name : "index ", (long long)(f->offset / (int64_t)f->size),
+               (unsigned long long)f->size);
+}
+
 static void add_inside(const RunFinding *f, Str *out) {
   const RunAllocation *a = f->inside;
-  if (a) str_printf(out, "  there it hits %s of %llu bytes at 0x%llx (%s), %llu bytes from its start\n", a->freed ? "a freed allocation" : "another allocation",
-                    (unsigned long long)a->size, (unsigned long long)a->base, run_memory_kind(a->kind), (unsigned long long)(f->address - a->base));
+  const char *name = report_buffer_name(a);
+  if (a) str_printf(out, "  there it hits %s%s%s of %llu bytes at 0x%llx (%s), %llu bytes from its start\n", name ? name : "", name ? ", " : "",
+                    a->freed ? "a freed allocation" : "another allocation", (unsigned long long)a->size, (unsigned long long)a->base, run_memory_kind(a->kind),
+                    (unsigned long long)(f->address - a->base));
 }
 
 static void add_allocation(const RunFinding *f, Str *out) {
-  const RunAllocation *a = f->allocation;
   if (!f->has_address) return;
   str_printf(out, "  address 0x%llx", (unsigned long long)f->address);
-  if (!a) {
-    str_add(out, f->site && f->site->space && strcmp(f->site->space, "global") != 0 ? "\n" : ": no allocation is near\n");
-    return;
-  }
-  uint64_t end = a->base + a->size;
-  if (f->address < a->base) str_printf(out, " is %llu bytes before", (unsigned long long)(a->base - f->address));
-  else if (f->address < end) str_printf(out, " is %lld bytes inside", (long long)f->offset);
-  else str_printf(out, " is %llu bytes after the end of", (unsigned long long)(f->address - end));
-  str_printf(out, " %s%s", a->freed ? "a freed allocation" : a->name ? "the variable " : "an allocation", a->freed || !a->name ? "" : a->name);
-  str_printf(out, " of %llu bytes at 0x%llx (%s)", (unsigned long long)a->size, (unsigned long long)a->base, run_memory_kind(a->kind));
-  if (f->has_thread && f->size && f->offset % (int64_t)f->size == 0)
-    str_printf(out, ", %s[%lld] of %llu-byte elements", a->name ? a->name : "index ", (long long)(f->offset / (int64_t)f->size), (unsigned long long)f->size);
+  if (f->allocation) {
+    str_add(out, " is ");
+    report_where(f, true, out);
+  } else if (!f->site || !f->site->space || strcmp(f->site->space, "global") == 0) str_add(out, ": no allocation is near");
   str_addc(out, '\n');
   add_inside(f, out);
 }
 
+// What was accessed, behind the headline and the kind.
+static void add_access(const RunFinding *f, Str *out) {
+  if (report_fp_finding(f, out) || f->text) return;
+  if (f->size) str_printf(out, ": %llu bytes", (unsigned long long)f->size);
+  if (f->site && f->site->space) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
+}
+
+void report_sentence(const RunFinding *f, Str *out) {
+  str_add(out, f->text ? f->text : f->kind->text);
+  add_access(f, out);
+  if (f->has_address && f->allocation) {
+    str_add(out, ", ");
+    report_where(f, false, out);
+  }
+}
+
 void report_finding(Run *r, const RunFinding *f, Str *out) {
-  static const char *const words[] = {"", "Note: ", "Warning: ", "Error: "};
-  str_printf(out, " \n%s%s (%s)", words[f->kind->severity], f->text ? f->text : f->kind->text, f->kind->name);
-  bool fp = report_fp_finding(f, out);
-  if (f->size && !f->text && !fp) str_printf(out, ": %llu bytes", (unsigned long long)f->size);
-  if (f->site && f->site->space && !f->text && !fp) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
+  static const char *const words[] = {"", REPORT_NOTE "Note:" REPORT_PLAIN " ", REPORT_WARNING "Warning:" REPORT_PLAIN " ", REPORT_ERROR "Error:" REPORT_PLAIN " "};
+  static const char *const colours[] = {REPORT_BOLD, REPORT_NOTE, REPORT_WARNING, REPORT_ERROR};
+  str_printf(out, " \n%s%s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], f->text ? f->text : f->kind->text, colours[f->kind->severity], f->kind->name);
+  add_access(f, out);
   str_addc(out, '\n');
   add_places(r, f, out);
   add_launch(f, out);
@@ -103,7 +128,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
     add_stack(r, f->allocation->free_stack, "freed", out);
   }
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
-  add_stack(r, f->stack, f->kind->number == KIND_LEAK ? "allocated" : "called", out);
+  add_stack(r, f->stack, "called", out);
   add_stack(r, f->other_stack, f->other_title ? f->other_title : "before", out);
 }
 
@@ -118,7 +143,7 @@ void report_repeats(Run *r, Str *out) {
       continue;
     }
     str_printf(out, "%llu times: %s", (unsigned long long)f->count, f->kind->name);
-    if (f->site && f->site->nplaces) str_printf(out, " at %s:%u", f->site->places[0].file ? f->site->places[0].file : "?", f->site->places[0].line);
+    if (f->site && f->site->nplaces) str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN, f->site->places[0].file ? f->site->places[0].file : "?", f->site->places[0].line);
     if (f->kernel) str_printf(out, " in kernel %s", f->kernel->readable);
     str_addc(out, '\n');
   }

@@ -61,8 +61,9 @@ static void find_allocation(Run *r, RunProcess *p, RunFinding *f, uint64_t relat
 static void add(Run *r, RunFinding *f) {
   f->id = ++r->last_id;
   vec_push(&r->findings, f);
+  if (r->suppress) f->suppressed = r->suppress(r, f, r->suppress_user);
   run_save_finding(r, f);
-  if (r->on_finding) r->on_finding(r, f, r->user);
+  if (r->on_finding && !f->suppressed) r->on_finding(r, f, r->user);
 }
 
 static bool is_full(Run *r) {

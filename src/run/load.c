@@ -149,7 +149,7 @@ static void finding_row(Load *l, sqlite3_stmt *s) {
                     .lanes = small(s, 14), .address = number(s, 15), .size = number(s, 16),
                     .allocation = u64map_get(&l->allocations, number(s, 17)), .offset = (int64_t)number(s, 18),
                     .stack = stack_of(l, number(s, 26)), .count = number(s, 27), .counted = true,
-                    .inside = u64map_get(&l->allocations, number(s, 28)), .other_stack = stack_of(l, number(s, 29)), .other_title = text(l, s, 30), .suppressed = text(l, s, 31)};
+                    .inside = u64map_get(&l->allocations, number(s, 28)), .other_stack = stack_of(l, number(s, 29)), .other_title = text(l, s, 30), .suppressed = small(s, 31) && small(s, 31) <= l->run->suppressions.len ? l->run->suppressions.data[small(s, 31) - 1] : NULL};
   enum { LAUNCH = 32 };                    // the first column of the launch
   for (int i = 0; i < 3; i++) f->block[i] = small(s, 8 + i), f->thread[i] = small(s, 11 + i), f->extra[i] = number(s, 23 + i);
   for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);
@@ -162,6 +162,10 @@ static void finding_row(Load *l, sqlite3_stmt *s) {
     f->launch = launch;
   }
   if (f->kind && f->process) vec_push(&l->run->findings, f);
+}
+
+static void suppression_row(Load *l, sqlite3_stmt *s) {
+  if (number(s, 0) == l->run->suppressions.len + 1) run_add_suppression(l->run, text(l, s, 1), text(l, s, 2), small(s, 3));
 }
 
 static void count_row(Load *l, sqlite3_stmt *s) {
@@ -203,6 +207,7 @@ static bool load_all(Load *l) {
          each(l, "SELECT * FROM site WHERE id IN (SELECT site FROM finding)", site_row) &&
          each(l, "SELECT * FROM place WHERE site IN (SELECT site FROM finding) ORDER BY site, depth", place_row) &&
          each(l, "SELECT * FROM allocation WHERE id IN (SELECT allocation FROM finding UNION SELECT inside FROM finding)", allocation_row) &&
+         each(l, "SELECT * FROM suppression ORDER BY id", suppression_row) &&
          each(l, "SELECT f.*, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.device, n.stack FROM finding f "
                  "LEFT JOIN launch n ON n.process = f.process AND n.number = f.launch AND f.launch > 0 ORDER BY f.id", finding_row) &&
          each(l, "SELECT * FROM count_row ORDER BY id", count_row) &&

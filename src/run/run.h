@@ -82,10 +82,16 @@ typedef struct RunFinding {
   int64_t offset;                          // from the start of `allocation`
   RunStack *stack;                         // of the host, where it is not about a launch
   RunStack *other_stack; const char *other_title;    // "created"
-  const char *suppressed;                  // the suppression that matches; NULL: none
+  struct RunSuppression *suppressed;       // NULL: no
   uint64_t count;
   bool counted;                            // by the device, exactly
 } RunFinding;
+
+typedef struct RunSuppression {            // an entry of a suppression file
+  uint32_t id;
+  const char *name, *file; uint32_t line;
+  uint64_t findings, places;               // see run_count_suppressed
+} RunSuppression;
 
 typedef struct RunCount {                  // one source line of one kernel, or all of a kernel
   const char *kernel, *file; uint32_t line;          // file NULL: a line of PTX
@@ -118,6 +124,7 @@ typedef struct Run {
   VEC(RunProcess *) processes;
   VEC(RunKernel *) kernels;
   VEC(RunFinding *) findings;
+  VEC(RunSuppression *) suppressions;
   VEC(RunCount *) counts;
   VEC(RunNote) notes;
   StrMap count_keys, finding_keys;
@@ -138,6 +145,9 @@ typedef struct Run {
   void (*on_finding)(struct Run *run, const RunFinding *f, void *user);
   void (*on_note)(struct Run *run, const RunNote *n, void *user);
   void *user;
+  // Which suppression fits; NULL: none. Asked once for each place; what is suppressed does not come to on_finding. May be NULL.
+  RunSuppression *(*suppress)(struct Run *run, const RunFinding *f, void *user);
+  void *suppress_user;
 } Run;
 
 // --- model.c ---
@@ -145,7 +155,9 @@ void run_free(Run *r);
 const char *run_text(Run *r, const char *text);          // the run's own copy; NULL stays NULL
 const char *run_readable_name(Run *r, const char *name); // demangled
 void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...) PRINTF_LIKE(4, 5);
-uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places);   // repeats included
+uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places);   // repeats included; without what is suppressed
+uint64_t run_count_suppressed(Run *r, uint64_t *places);  // all of them; also each suppression's own numbers
+RunSuppression *run_add_suppression(Run *r, const char *name, const char *file, uint32_t line);
 RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t line);
 const char *run_memory_kind(uint32_t kind);              // "device"
 const char *run_class_name(unsigned bit);                // "load"; NULL: no such class

@@ -1,0 +1,42 @@
+// Inside report/.
+#ifndef WG_REPORT_INTERNAL_H
+#define WG_REPORT_INTERNAL_H
+
+#include "report/report.h"
+
+// --- stack.c: what of a stack is worth showing ---
+// Without what nvcc puts between a launch in the source and the call of the runtime, and without what starts main.
+const RunFrame *report_stack(Run *r, RunStack *s, uint32_t *n);       // s NULL: none
+RunStack *report_host_stack(const RunFinding *f);                     // of the launch, or of the call that was wrong; NULL: none
+
+// --- text.c ---
+void report_sentence(const RunFinding *f, Str *out);     // what and where, in one line and without addresses; may have marks
+void report_where(const RunFinding *f, bool addresses, Str *out);     // the address in terms of f->allocation, which is there
+
+// --- names.c ---
+const char *report_buffer_name(const RunAllocation *a);  // of a variable, or what the program calls its pointer; NULL: not known, or no allocation
+
+// --- json_write.c: each adds the comma before it where one is needed ---
+unsigned report_utf8_length(const char *text);           // of the character that starts here, in bytes; 0: it is none
+void json_string(Str *s, const char *text);              // without a comma
+void json_key(Str *s, const char *key);
+void json_text(Str *s, const char *key, const char *value);          // nothing where value is NULL
+void json_number(Str *s, const char *key, uint64_t value);
+void json_address(Str *s, const char *key, uint64_t value);          // "0x7f…"
+void json_three(Str *s, const char *key, const uint32_t *v);
+void json_open(Str *s, const char *key, char bracket);   // { or [; key NULL: an element of a list
+
+// --- suppress_parse.c: entries of suppression files; docs/suppressions.md ---
+typedef enum { FRAME_FUNCTION, FRAME_OBJECT, FRAME_SOURCE, FRAME_ANY } FrameKind;           // ANY: "...", any number of frames
+typedef struct FramePattern { FrameKind kind; const char *glob; uint32_t line; } FramePattern;    // line 0: any
+typedef struct SuppressEntry {
+  const char *name, *path; uint32_t line;                              // where it was read
+  const char *kind, *kernel, *file, *function, *text, *program;        // NULL: any
+  uint32_t first_line, last_line;                                      // 0: any
+  VEC(FramePattern) stack, allocated;
+} SuppressEntry;
+struct ReportSuppressions { Arena arena; VEC(SuppressEntry *) entries; };
+bool report_glob(const char *pattern, size_t n, const char *text);     // * and ? stand for anything and one character, \ for itself
+bool report_suppress_parse(ReportSuppressions *s, const char *path, const char *text, Error *err);
+
+#endif

@@ -1,0 +1,364 @@
+// SARIF 2.1.0, as editors and code scanning read it: one run of the tool, a rule for each kind of finding, a result for each
+// place. Every result has a location with a line, since services refuse results without.
+#include "report/internal.h"
+
+#include <ctype.h>
+#include <unistd.h>
+
+#define BASE_ID "SRCROOT"
+
+typedef struct Sarif { Run *run; Str *out; char folder[4096]; StrMap seen; Arena arena; } Sarif;      // folder: the current one, with a slash
+
+// --- URIs ---
+static void add_uri(Str *out, const char *path) {
+  for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+    if (isalnum(*p) || strchr("-._~/+,=@!$&'()*;", *p)) str_addc(out, (char)*p);
+    else str_printf(out, "%%%02X", *p);
+  }
+}
+
+// Without . and .. in between; an absolute path.
+static char *normal_path(Sarif *s, const char *path) {
+  Str whole = {0}, out = {0};
+  if (path[0] != '/') str_add(&whole, s->folder);
+  str_add(&whole, path);
+  for (const char *p = whole.data; *p;) {
+    p += strspn(p, "/");
+    size_t n = strcspn(p, "/");
+    if (n == 2 && !strncmp(p, "..", 2)) {
+      while (out.len && out.data[--out.len] != '/') continue;
+    } else if (n && !(n == 1 && *p == '.')) {
+      str_addc(&out, '/');
+      str_addn(&out, p, n);
+    }
+    p += n;
+  }
+  char *copy = arena_strndup(&s->arena, out.len ? out.data : "/", out.len ? out.len : 1);
+  str_free(&whole);
+  str_free(&out);
+  return copy;
+}
+
+static void artifact(Sarif *s, const char *path) {
+  Str uri = {0};
+  const char *full = normal_path(s, path);
+  size_t n = strlen(s->folder);
+  bool below = n > 1 && !strncmp(full, s->folder, n);
+  if (!below) str_add(&uri, "file://");
+  add_uri(&uri, below ? full + n : full);
+  json_open(s->out, "artifactLocation", '{');
+  json_text(s->out, "uri", uri.data);
+  if (below) json_text(s->out, "uriBaseId", BASE_ID);
+  str_addc(s->out, '}');
+  str_free(&uri);
+}
+
+static void physical(Sarif *s, const char *path, uint32_t line, uint32_t column) {
+  json_open(s->out, "physicalLocation", '{');
+  artifact(s, path);
+  json_open(s->out, "region", '{');
+  json_number(s->out, "startLine", MAX(line, 1u));
+  if (column) json_number(s->out, "startColumn", column);
+  str_add(s->out, "}}");
+}
+
+static void message(Sarif *s, const char *text) {
+  Str plain = {0};
+  report_style(text, strlen(text), false, &plain);
+  json_open(s->out, "message", '{');
+  json_text(s->out, "text", plain.len ? plain.data : "?");
+  str_addc(s->out, '}');
+  str_free(&plain);
+}
+
+static void logical(Sarif *s, const char *name, const char *decorated) {
+  json_open(s->out, "logicalLocations", '[');
+  json_open(s->out, NULL, '{');
+  json_text(s->out, "fullyQualifiedName", name);
+  if (decorated && strcmp(name, decorated)) json_text(s->out, "decoratedName", decorated);
+  json_text(s->out, "kind", "function");
+  str_add(s->out, "}]");
+}
+
+// --- where a finding is ---
+typedef struct At { const char *file, *function; uint32_t line, column; } At;
+
+static bool frame_at(Run *r, RunStack *stack, At *at) {
+  uint32_t n;
+  const RunFrame *f = report_stack(r, stack, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    if (!f[i].file || (f[i].inlined && i + 1 < n && f[i + 1].file)) continue;      // rather the call than a wrapper of a header
+    *at = (At){f[i].file, f[i].function, f[i].line, 0};
+    return true;
+  }
+  return false;
+}
+
+// The line of device code; else the call of the host; else the program itself.
+static At main_place(Sarif *s, const RunFinding *f) {
+  At at = {0};
+  if (f->site && f->site->nplaces && f->site->places[0].file) {
+    const RunPlace *p = &f->site->places[0];
+    return (At){p->file, report_place_function(s->run, f->site, 0), p->line, p->column};
+  }
+  if (frame_at(s->run, report_host_stack(f), &at)) return at;
+  return (At){f->process->program ? f->process->program : s->run->program ? s->run->program : "?", NULL, 1, 0};
+}
+
+static void locations(Sarif *s, const RunFinding *f) {
+  At at = main_place(s, f);
+  json_open(s->out, "locations", '[');
+  json_open(s->out, NULL, '{');
+  physical(s, at.file, at.line, at.column);
+  if (f->kernel) logical(s, f->kernel->readable, f->kernel->name);
+  else if (at.function) logical(s, at.function, NULL);
+  str_add(s->out, "}]");
+}
+
+typedef struct Step { const char *title; At at; } Step;
+
+// In the order in which it happened; the last is the finding.
+static uint32_t steps(Sarif *s, const RunFinding *f, Step *out) {
+  uint32_t n = 0;
+  At at;
+  if (f->allocation && frame_at(s->run, f->allocation->stack, &at)) out[n++] = (Step){"allocated here", at};
+  if (f->allocation && frame_at(s->run, f->allocation->free_stack, &at)) out[n++] = (Step){"freed here", at};
+  if (frame_at(s->run, f->other_stack, &at)) out[n++] = (Step){f->other_title ? f->other_title : "before", at};
+  if (f->launch && frame_at(s->run, f->launch->stack, &at)) out[n++] = (Step){"launched here", at};
+  return n;
+}
+
+static void related(Sarif *s, const RunFinding *f) {
+  Step list[8];
+  uint32_t n = steps(s, f, list), places = f->site ? f->site->nplaces : 0, id = 0;
+  if (n + (places > 1 ? places - 1 : 0) == 0) return;
+  json_open(s->out, "relatedLocations", '[');
+  for (uint32_t i = 1; i < places + n; i++) {
+    bool inlined = i < places;
+    if (!inlined && i < MAX(places, 1u)) continue;
+    const RunPlace *p = inlined ? &f->site->places[i] : NULL;
+    if (inlined && !p->file) continue;
+    const Step *step = inlined ? NULL : &list[i - MAX(places, 1u)];
+    json_open(s->out, NULL, '{');
+    json_number(s->out, "id", ++id);
+    physical(s, inlined ? p->file : step->at.file, inlined ? p->line : step->at.line, inlined ? p->column : 0);
+    message(s, inlined ? "inlined here" : step->title);
+    str_addc(s->out, '}');
+  }
+  str_addc(s->out, ']');
+}
+
+static void flow_step(Sarif *s, const char *title, const At *at) {
+  json_open(s->out, NULL, '{');
+  json_open(s->out, "location", '{');
+  physical(s, at->file, at->line, at->column);
+  message(s, title);
+  str_add(s->out, "}}");
+}
+
+static void code_flow(Sarif *s, const RunFinding *f) {
+  Step list[8];
+  uint32_t n = steps(s, f, list);
+  if (!n || !f->site || !f->site->nplaces || !f->site->places[0].file) return;
+  At at = main_place(s, f);
+  json_open(s->out, "codeFlows", '[');
+  str_add(s->out, "{\"threadFlows\":[{\"locations\":[");
+  for (uint32_t i = 0; i < n; i++) flow_step(s, list[i].title, &list[i].at);
+  flow_step(s, f->kind->text, &at);
+  str_add(s->out, "]}]}]");
+}
+
+static void one_stack(Sarif *s, const char *title, RunStack *stack) {
+  uint32_t n;
+  const RunFrame *frames = report_stack(s->run, stack, &n);
+  if (!n) return;
+  json_open(s->out, NULL, '{');
+  message(s, title);
+  json_open(s->out, "frames", '[');
+  for (uint32_t i = 0; i < n; i++) {
+    const RunFrame *f = &frames[i];
+    json_open(s->out, NULL, '{');
+    if (f->file || f->function) {
+      json_open(s->out, "location", '{');
+      if (f->file) physical(s, f->file, f->line, 0);
+      if (f->function) logical(s, f->function, NULL);
+      str_addc(s->out, '}');
+    }
+    json_text(s->out, "module", f->object);
+    str_addc(s->out, '}');
+  }
+  str_add(s->out, "]}");
+}
+
+static void stacks(Sarif *s, const RunFinding *f) {
+  size_t before = s->out->len;
+  json_open(s->out, "stacks", '[');
+  size_t empty = s->out->len;
+  if (f->launch) one_stack(s, "launched", f->launch->stack);
+  one_stack(s, "called", f->stack);
+  if (f->allocation) one_stack(s, "allocated", f->allocation->stack), one_stack(s, "freed", f->allocation->free_stack);
+  one_stack(s, f->other_title ? f->other_title : "before", f->other_stack);
+  if (s->out->len == empty) s->out->data[s->out->len = before] = 0;
+  else str_addc(s->out, ']');
+}
+
+// The same finding after lines were added above it has the same fingerprint: no line numbers. The n-th of its kind in a function is
+// told from the others by n.
+static void fingerprint(Sarif *s, const RunFinding *f) {
+  At at = main_place(s, f);
+  const char *slash = strrchr(at.file, '/');
+  Str key = {0};
+  str_printf(&key, "%s\n%s\n%s\n%s", f->kind->name, f->kernel ? f->kernel->name : "", slash ? slash + 1 : at.file, at.function ? at.function : "");
+  uintptr_t n = (uintptr_t)strmap_get(&s->seen, key.data) + 1;
+  strmap_put(&s->seen, arena_strdup(&s->arena, key.data), (void *)n);
+  json_open(s->out, "partialFingerprints", '{');
+  json_key(s->out, "warpgrindFinding/v1");
+  str_printf(s->out, "\"%016llx:%u\"}", (unsigned long long)base_hash(key.data, key.len), (unsigned)n);
+  str_free(&key);
+}
+
+static uint32_t rule_index(const ChannelKindInfo *kind) {
+  uint32_t i = 0, at = 0;
+#define KIND(id, number_, name, severity, text) if (kind->number == number_) at = i; i++;
+#include "probe/kinds.def"
+  return at;
+}
+
+static void properties(Sarif *s, const RunFinding *f) {
+  json_open(s->out, "properties", '{');
+  json_number(s->out, "process", (uint64_t)f->process->pid);
+  if (f->has_thread) json_three(s->out, "block", f->block), json_three(s->out, "thread", f->thread);
+  if (f->launch_number) json_number(s->out, "launch", f->launch_number);
+  if (f->has_address) json_address(s->out, "address", f->address);
+  if (f->size) json_number(s->out, "size", f->size);
+  if (f->site) json_text(s->out, "space", f->site->space);
+  str_addc(s->out, '}');
+}
+
+static void result(Sarif *s, const RunFinding *f) {
+  Str sentence = {0};
+  report_sentence(f, &sentence);
+  if (f->kernel) str_printf(&sentence, ", in kernel %s", f->kernel->readable);
+  if (f->count > 1) str_printf(&sentence, " (%llu times)", (unsigned long long)f->count);
+  json_open(s->out, NULL, '{');
+  json_text(s->out, "ruleId", f->kind->name);
+  json_number(s->out, "ruleIndex", rule_index(f->kind));
+  json_text(s->out, "level", channel_severity_name(f->kind->severity));
+  message(s, sentence.data);
+  locations(s, f);
+  related(s, f);
+  code_flow(s, f);
+  stacks(s, f);
+  fingerprint(s, f);
+  json_number(s->out, "occurrenceCount", MAX(f->count, (uint64_t)1));
+  properties(s, f);
+  str_addc(s->out, '}');
+  str_free(&sentence);
+}
+
+// --- the tool and the run ---
+// "oob-read" as OobRead
+static void rule_name(const char *id, char *out) {
+  bool capital = true;
+  for (; *id; id++) {
+    if (*id == '-') capital = true;
+    else *out++ = capital ? (char)toupper((unsigned char)*id) : *id, capital = false;
+  }
+  *out = 0;
+}
+
+static void rule(Sarif *s, const char *id, const char *text, Severity severity) {
+  char name[64];
+  rule_name(id, name);
+  json_open(s->out, NULL, '{');
+  json_text(s->out, "id", id);
+  json_text(s->out, "name", name);
+  json_open(s->out, "shortDescription", '{');
+  json_text(s->out, "text", text);
+  str_addc(s->out, '}');
+  json_open(s->out, "fullDescription", '{');
+  json_text(s->out, "text", text);
+  str_addc(s->out, '}');
+  json_open(s->out, "defaultConfiguration", '{');
+  json_text(s->out, "level", channel_severity_name(severity));
+  str_add(s->out, "}}");
+}
+
+static void tool(Sarif *s) {
+  json_open(s->out, "tool", '{');
+  json_open(s->out, "driver", '{');
+  json_text(s->out, "name", "Warpgrind");
+  json_text(s->out, "version", WARPGRIND_VERSION);
+  json_text(s->out, "semanticVersion", WARPGRIND_VERSION);
+  json_open(s->out, "rules", '[');
+#define KIND(id, number, name, severity, text) rule(s, name, text, SEVERITY_##severity);
+#include "probe/kinds.def"
+  str_add(s->out, "]}}");
+}
+
+static void notification(Sarif *s, Severity severity, const char *text) {
+  json_open(s->out, NULL, '{');
+  json_text(s->out, "level", severity == SEVERITY_NONE ? "note" : channel_severity_name(severity));
+  message(s, text);
+  str_addc(s->out, '}');
+}
+
+static void invocation(Sarif *s) {
+  Run *r = s->run;
+  json_open(s->out, "invocations", '[');
+  json_open(s->out, NULL, '{');
+  json_key(s->out, "executionSuccessful");
+  str_add(s->out, r->failure ? "false" : "true");
+  json_key(s->out, "exitCode");
+  str_printf(s->out, "%d", r->exit_code);
+  if (r->main_pid > 0) json_number(s->out, "processId", (uint64_t)r->main_pid);
+  json_open(s->out, "toolExecutionNotifications", '[');
+  if (r->failure) notification(s, SEVERITY_ERROR, r->failure);
+  for (uint32_t i = 0; i < r->notes.len; i++) notification(s, r->notes.data[i].severity, r->notes.data[i].text);
+  for (uint32_t i = 0; i < r->kernels.len; i++) {
+    const RunKernel *k = r->kernels.data[i];
+    if (!k->launches || !k->reason) continue;
+    Str text = {0};
+    str_printf(&text, "kernel %s was not checked: %s", k->readable, k->reason);
+    notification(s, SEVERITY_WARNING, text.data);
+    str_free(&text);
+  }
+  str_add(s->out, "]}]");
+}
+
+static void run_properties(Sarif *s) {
+  Run *r = s->run;
+  uint64_t places;
+  json_open(s->out, "properties", '{');
+  json_text(s->out, "program", r->program);
+  json_text(s->out, "device", r->device);
+  json_text(s->out, "tools", r->tools);
+  json_number(s->out, "launches", r->launches);
+  json_number(s->out, "checkedLaunches", r->checked_launches);
+  json_number(s->out, "suppressed", run_count_suppressed(r, &places));
+  str_addc(s->out, '}');
+}
+
+void report_sarif(Run *r, Str *out) {
+  Sarif s = {.run = r, .out = out};
+  if (!getcwd(s.folder, sizeof s.folder - 1)) strcpy(s.folder, "/");
+  if (s.folder[strlen(s.folder) - 1] != '/') strcat(s.folder, "/");
+  str_add(out, "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{");
+  tool(&s);
+  invocation(&s);
+  Str base = {0};
+  str_add(&base, "file://");
+  add_uri(&base, s.folder);
+  str_add(out, ",\"originalUriBaseIds\":{\"" BASE_ID "\":{");
+  json_text(out, "uri", base.data);
+  str_add(out, "}}");
+  str_free(&base);
+  json_open(out, "results", '[');
+  for (uint32_t i = 0; i < r->findings.len; i++)
+    if (!r->findings.data[i]->suppressed) result(&s, r->findings.data[i]);
+  str_addc(out, ']');
+  run_properties(&s);
+  str_add(out, "}]}\n");
+  strmap_free(&s.seen);
+  arena_free(&s.arena);
+}
