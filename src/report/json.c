@@ -57,7 +57,7 @@ static void allocation(Run *r, Str *s, const char *key, const RunAllocation *a, 
   json_number(s, "size", a->size);
   json_key(s, "offset");
   str_printf(s, "%lld", (long long)offset);
-  json_text(s, "name", a->name);
+  json_text(s, "name", report_buffer_name(a));
   json_text(s, "kind", run_memory_kind(a->kind));
   if (a->freed) str_add(s, ",\"freed\":true");
   stack(r, s, "stack", a->stack);

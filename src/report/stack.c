@@ -7,11 +7,17 @@ static bool is_launch_stub(const char *function) {
   return false;
 }
 
+// Its inline functions only pass a call on.
+static bool is_cuda_header(const char *file) {
+  const char *slash = file ? strrchr(file, '/') : NULL;
+  return slash && (strcmp(slash, "/cuda_runtime.h") == 0 || strcmp(slash, "/cuda_runtime_api.h") == 0);
+}
+
 const RunFrame *report_stack(Run *r, RunStack *s, uint32_t *n) {
   *n = 0;
   if (!s) return NULL;
   const RunFrame *frames = run_stack_frames(r, s, n);
-  while (*n > 1 && is_launch_stub(frames->function)) frames++, --*n;
+  while (*n > 1 && (is_launch_stub(frames->function) || is_cuda_header(frames->file))) frames++, --*n;
   for (uint32_t i = 0; i < *n; i++)
     if (frames[i].function && strcmp(frames[i].function, "main") == 0) *n = i + 1;
   return frames;

@@ -68,6 +68,7 @@ void report_where(const RunFinding *f, bool addresses, Str *out) {
   uint64_t end = a->base + a->size;
   if (f->address < a->base) str_printf(out, "%llu bytes before", (unsigned long long)(a->base - f->address));
   else if (f->address < end) str_printf(out, "%lld bytes inside", (long long)f->offset);
+  else if (f->address == end) str_add(out, "right after the end of");
   else str_printf(out, "%llu bytes after the end of", (unsigned long long)(f->address - end));
   if (a->name && !a->freed) str_printf(out, " the variable %s", a->name);
   else str_printf(out, " %s%s%s", name ? name : "", name ? ", " : "", a->freed ? "a freed allocation" : "an allocation");

@@ -30,8 +30,8 @@ static bool better(const RunAllocation *a, const RunAllocation *than, uint64_t a
 
 enum { NEAR = 1 << 20 };                   // farther away is no help
 
-static const RunAllocation *closest(RunProcess *p, uint64_t address) {
-  const RunAllocation *best = NULL;
+static RunAllocation *closest(RunProcess *p, uint64_t address) {
+  RunAllocation *best = NULL;
   uint32_t it = 0;
   uint64_t base;
   void *a;
@@ -42,7 +42,8 @@ static const RunAllocation *closest(RunProcess *p, uint64_t address) {
   return best && distance(best, address) <= NEAR ? best : NULL;
 }
 
-static const RunAllocation *keep(Run *r, const RunAllocation *a) {
+static const RunAllocation *keep(Run *r, RunAllocation *a) {
+  if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack))) run_save_allocation(r, a);
   RunAllocation *copy = ARENA_NEW(&r->arena, RunAllocation);
   *copy = *a;
   return copy;
@@ -50,7 +51,7 @@ static const RunAllocation *keep(Run *r, const RunAllocation *a) {
 
 // related: an address in the allocation it is about; 0: not known.
 static void find_allocation(Run *r, RunProcess *p, RunFinding *f, uint64_t related) {
-  const RunAllocation *near = closest(p, f->address), *about = related ? closest(p, related) : NULL;
+  RunAllocation *near = closest(p, f->address), *about = related ? closest(p, related) : NULL;
   if (!about || distance(about, related) > 1) about = near;            // 1: right behind its end
   if (!about) return;
   f->allocation = keep(r, about);

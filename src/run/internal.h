@@ -8,6 +8,10 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *f);
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
 
+// --- pointer.c ---
+const char *run_pointer_name(Run *r, RunStack *stack);   // what the program calls what it allocated there; NULL: not certain
+void run_free_sources(Run *r);
+
 // --- file.c: one row each; nothing where no file is kept ---
 typedef enum RunTable {
 #define COLUMN(name, type)

@@ -1,6 +1,7 @@
-#include "run/run.h"
+#include "run/internal.h"
 
 void run_free(Run *r) {
+  run_free_sources(r);
   strmap_free(&r->texts);
   strmap_free(&r->count_keys);
   strmap_free(&r->finding_keys);

@@ -19,7 +19,8 @@ typedef struct RunStack {
   const char *python;                      // lines "file:line:function"
   SymbolTable *symbols;                    // what was loaded when it was taken
   RunFrame *frames; uint32_t nframes;      // see run_stack_frames
-  bool resolved;
+  bool resolved, pointer_asked;
+  const char *pointer;                     // see run_pointer_name
 } RunStack;
 
 typedef struct RunModule { uint32_t id; RunProcess *process; const char *name, *what; uint64_t hash; } RunModule;
@@ -60,7 +61,7 @@ typedef struct RunAllocation {
   uint32_t kind;                           // SessionMemoryKind
   int device;
   const char *name;                        // of a variable
-  const char *pointer;                     // what the program calls its address, where that is certain; see report/names.c
+  const char *pointer;                     // what the program calls its address, where that is certain
   RunStack *stack, *free_stack;
   bool freed;
 } RunAllocation;
@@ -128,6 +129,7 @@ typedef struct Run {
   VEC(RunCount *) counts;
   VEC(RunNote) notes;
   StrMap count_keys, finding_keys;
+  StrMap sources;                          // files that names of buffers were looked for in; pointer.c
   uint64_t findings_left_out, places_left_out;       // beyond RUN_FINDINGS_KEPT, or without a description
   bool full_said;
   uint32_t undescribed;                    // places of findings that were only counted by the device

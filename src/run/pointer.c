@@ -1,0 +1,127 @@
+// What a program calls a buffer: x of `cudaMalloc(&x, …)` at the line that allocated it. A function that returns the pointer, or
+// that was given the place to put it, is looked through: then its caller's line has the name. Where that is not certain (two calls
+// in a line, a source that is younger than the program) there is none.
+#include <sys/stat.h>
+
+#include "run/internal.h"
+#include "run/source.h"
+
+enum { SOURCES_MAX = 256, NAME_MAX_ = 64, DEEP = 6 };
+
+static bool newer_than(const char *a, const char *b) {
+  struct stat sa, sb;
+  if (stat(a, &sa) != 0 || stat(b, &sb) != 0) return true;
+  return sa.st_mtim.tv_sec != sb.st_mtim.tv_sec ? sa.st_mtim.tv_sec > sb.st_mtim.tv_sec : sa.st_mtim.tv_nsec > sb.st_mtim.tv_nsec;
+}
+
+static const Source *source_of(Run *r, const RunFrame *f) {
+  if (f->python || !f->file || !f->object || newer_than(f->file, f->object)) return NULL;
+  Source *s = strmap_get(&r->sources, f->file);
+  if (!s && r->sources.len < SOURCES_MAX) {
+    s = mem_alloc(sizeof *s);
+    source_read(s, f->file);
+    strmap_put(&r->sources, f->file, s);
+  }
+  return s && s->text ? s : NULL;
+}
+
+void run_free_sources(Run *r) {
+  uint32_t it = 0;
+  const char *path;
+  void *s;
+  while (strmap_next(&r->sources, &it, &path, &s)) {
+    source_free(s);
+    free(s);
+  }
+  strmap_free(&r->sources);
+}
+
+// Functions whose first argument is where the address is put.
+static bool allocates(const char *name, size_t n, void *user) {
+  static const char *const functions[] = {
+    "cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc", "cudaMallocAsync", "cudaMallocFromPoolAsync", "cudaMallocPitch", "cudaMalloc3D",
+    "cuMemAlloc", "cuMemAlloc_v2", "cuMemAllocManaged", "cuMemAllocHost", "cuMemAllocHost_v2", "cuMemHostAlloc", "cuMemAllocAsync", "cuMemAllocFromPoolAsync",
+    "cuMemAllocPitch", "cuMemAllocPitch_v2", "cudaGetSymbolAddress"};
+  for (size_t i = 0; i < ARRAY_LEN(functions); i++)
+    if (strlen(functions[i]) == n && !strncmp(functions[i], name, n)) return true;
+  return false;
+}
+
+static bool is_called(const char *name, size_t n, void *user) { return strlen(user) == n && !strncmp(user, name, n); }
+
+// Frames of the CUDA API itself: its inline functions, or a library of it.
+static bool is_api(const RunFrame *f) {
+  const char *slash = f->file ? strrchr(f->file, '/') : NULL, *base = slash ? slash + 1 : f->file;
+  if (base && (!strcmp(base, "cuda_runtime.h") || !strcmp(base, "cuda_runtime_api.h"))) return true;
+  return !f->file && f->function && allocates(f->function, strcspn(f->function, "<("), NULL);
+}
+
+// "float* ns::make<float>(unsigned long)" -> "make"
+static bool base_name(const char *function, char *out, size_t size) {
+  size_t n = strcspn(function ? function : "", "(<");
+  if (!function || !function[n]) n = strlen(function ? function : "");
+  size_t start = n;
+  while (start && (function[start - 1] == '_' || (function[start - 1] >= '0' && function[start - 1] <= '9') ||
+                   ((function[start - 1] | 32) >= 'a' && (function[start - 1] | 32) <= 'z'))) start--;
+  snprintf(out, size, "%.*s", (int)(n - start), function ? function + start : "");
+  return n > start;
+}
+
+typedef enum { NAME_NONE, NAME_FOUND, NAME_RETURNED, NAME_STORED } NameState;     // RETURNED, STORED: the caller has it
+
+static NameState at_allocation(const Source *s, uint32_t line, char *name, size_t size) {
+  SourceCall c;
+  if (!source_call(s, line, allocates, NULL, &c)) return NAME_NONE;
+  switch (source_argument(c.open + 1, source_argument_end(c.open + 1, c.close), name, size)) {
+    case ARGUMENT_ADDRESS: return source_is_returned(s, c.close, name) ? NAME_RETURNED : NAME_FOUND;
+    case ARGUMENT_PLAIN: return NAME_STORED;
+    case ARGUMENT_OTHER: break;
+  }
+  return NAME_NONE;
+}
+
+// At the line where a function is called that allocates.
+static NameState at_call(const Source *s, uint32_t line, char *callee, NameState state, char *name, size_t size) {
+  SourceCall c;
+  char word[NAME_MAX_], only[NAME_MAX_];
+  if (!source_call(s, line, is_called, callee, &c)) return NAME_NONE;
+  if (state == NAME_RETURNED) {
+    if (!source_assigned(s, &c, word, sizeof word)) return NAME_NONE;
+    snprintf(name, size, "%s", word);
+    return source_is_returned(s, c.close, name) ? NAME_RETURNED : NAME_FOUND;
+  }
+  unsigned addresses = 0;
+  for (const char *p = c.open + 1; p < c.close; p++) {
+    const char *end = source_argument_end(p, c.close);
+    if (source_argument(p, end, word, sizeof word) == ARGUMENT_ADDRESS) addresses++, memcpy(only, word, sizeof only);
+    p = end;
+  }
+  if (addresses != 1) return NAME_NONE;
+  snprintf(name, size, "%s", only);
+  return NAME_FOUND;
+}
+
+static const char *name_at(Run *r, const RunFrame *f, uint32_t n) {
+  char name[NAME_MAX_] = "", callee[NAME_MAX_ * 4];
+  while (n && is_api(f)) f++, n--;
+  const Source *s = n ? source_of(r, f) : NULL;
+  NameState state = s ? at_allocation(s, f->line, name, sizeof name) : NAME_NONE;
+  const char *best = state == NAME_FOUND || state == NAME_RETURNED ? run_text(r, name) : NULL;
+  for (unsigned i = 1; i < MIN(n, (uint32_t)DEEP) && (state == NAME_RETURNED || state == NAME_STORED); i++) {
+    s = base_name(f[i - 1].function, callee, sizeof callee) ? source_of(r, &f[i]) : NULL;
+    state = s ? at_call(s, f[i].line, callee, state, name, sizeof name) : NAME_NONE;
+    if (state != NAME_NONE) best = run_text(r, name);
+  }
+  return best;
+}
+
+const char *run_pointer_name(Run *r, RunStack *stack) {
+  if (!stack) return NULL;
+  if (!stack->pointer_asked) {
+    uint32_t n;
+    const RunFrame *frames = run_stack_frames(r, stack, &n);
+    stack->pointer_asked = true;
+    stack->pointer = name_at(r, frames, n);
+  }
+  return stack->pointer;
+}

@@ -1,0 +1,24 @@
+// Source text as far as names of buffers need it; source.c, pointer.c.
+#ifndef WG_RUN_SOURCE_H
+#define WG_RUN_SOURCE_H
+
+#include "base/base.h"
+
+typedef struct Source { char *text; uint32_t *lines, nlines; } Source;     // comments and strings are blank; lines: where each begins
+
+bool source_read(Source *s, const char *path);           // false: not readable, or too large
+void source_free(Source *s);
+
+typedef struct SourceCall { const char *name, *open, *close; } SourceCall;   // name, and its two parentheses
+typedef bool SourceIsWanted(const char *name, size_t n, void *user);
+// The one call of a wanted function that this line is a part of. false: there is none, or more than one.
+bool source_call(const Source *s, uint32_t line, SourceIsWanted *wanted, void *user, SourceCall *out);
+
+typedef enum { ARGUMENT_OTHER, ARGUMENT_ADDRESS, ARGUMENT_PLAIN } ArgumentKind;    // &x; x
+// Casts and parentheses do not count. x must be a name, or names with . -> :: and [] between them; out holds it without spaces.
+ArgumentKind source_argument(const char *from, const char *to, char *out, size_t size);
+const char *source_argument_end(const char *from, const char *close);      // the next comma outside of parentheses, or close
+bool source_assigned(const Source *s, const SourceCall *c, char *out, size_t size);      // x of `x = call(…)`
+bool source_is_returned(const Source *s, const char *from, const char *name);            // `return name;` follows in the same function
+
+#endif

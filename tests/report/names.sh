@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# timeout: 300
+# What buffers are called in the report: the comments `name: I NAME` of names.cu.
+set -u
+cd "$ROOT" || exit 1
+. tests/lib/check.sh
+command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
+cp tests/report/names.cu "$TEST_DIR/"
+cd "$TEST_DIR" || exit 1
+names() { # report: the number of each kernel and the name of its buffer
+  python3 - "$1" << 'P'
+import json, re, sys
+for f in json.load(open(sys.argv[1]))["findings"]:
+    print(re.search(r"hit<(\d+)>", f["kernel_readable"])[1], f.get("allocation", {}).get("name", "-"))
+P
+}
+sed -n 's#.*// name: ##p' names.cu | sort > want
+for flags in "-g -O0" "-g -O3"; do
+  # shellcheck disable=SC2086
+  nvcc -w $flags -lineinfo -arch=compute_75 -o names names.cu -lcuda > nvcc.log 2>&1 || { cat nvcc.log; echo "FAIL nvcc"; exit 1; }
+  "$WARPGRIND" --device=cpu --json=names.json -o names.wg -- ./names > out 2> "err"
+  names names.json | sort > got
+  check "names$flags" diff want got
+done
+check text       has err 'plain[64] of 4-byte elements'
+check text_after has err 'right after the end of plain, an allocation of 256 bytes'
+check again      eval '"$WARPGRIND" report --json=again.json names.wg 2> /dev/null && cmp names.json again.json'
+# A source that was changed after the program was made, and one that is not there: no names.
+touch -d '1 hour' names.cu
+"$WARPGRIND" --device=cpu --json=names.json -- ./names > out 2> err
+check younger    [ "$(names names.json | grep -c -- ' -$')" = "$(wc -l < want)" ]
+rm names.cu
+"$WARPGRIND" --device=cpu --json=names.json -- ./names > out 2> err
+check gone       [ "$(names names.json | grep -c -- ' -$')" = "$(wc -l < want)" ]
