@@ -12,6 +12,54 @@ static void begin(Program *p) {
     }
 }
 
+// --- two bodies ---
+//
+// Where a kernel reads through its pointer parameters only, and at a launch all they point to is initialised, nothing bad can be read. Then a
+// second body runs that only marks what it stores.
+
+enum { LARGEST_DOUBLED = 20000 };          // statements
+
+static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenance) {
+  bool reads = false;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    const PtxInstr *in = cfg->instrs[i];
+    if (in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED) continue;
+    if (in->space == SPACE_PARAM || in->space == SPACE_CONST) continue;
+    const PtxOperand *address = init_address(in);
+    IrOrigin o = address ? ir_access_origin(provenance, address) : (IrOrigin){0};
+    if (o.kind != IR_FROM_PARAM || (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC)) return false;
+    reads = true;
+  }
+  return reads;
+}
+
+static void prepare_function(Program *p, PtxFunc *f) {
+  FuncInfo *info = func_info(f);
+  if (!f->is_entry || !info->record || f->nstmts > LARGEST_DOUBLED || init_unfollowed(f)) return;
+  Error err;
+  IrCfg *cfg = ir_cfg_build(f, &err);
+  if (!cfg) return;                        // says so itself when the passes ask for it
+  IrProvenance *provenance = ir_provenance_build(cfg);
+  bool doubles = reads_parameters_only(cfg, provenance);
+  ir_provenance_free(provenance);
+  ir_cfg_free(cfg);
+  if (doubles) second_body_make(p, f, &info->second);
+}
+
+// choose = everything that is read through parameters is initialised
+static void choose_body(InitCheck *k, Code *c) {
+  const SecondBody *second = &k->body->info->second;
+  PtxReg *sum = body_temp(k->body, TYPE_B64, 0), *one = body_temp(k->body, TYPE_B64, 1);
+  if (!second->start) return;
+  EMIT(c, "mov.u64", opd_reg(sum), opd_imm(k->reads_unknown ? 1 : 0));
+  for (uint32_t i = 0; i < k->facts.len; i++) {
+    if (!k->fact_read[i]) continue;
+    record_load(c, one, k->facts.data[i].record_offset + 8);
+    EMIT(c, "or.b64", opd_reg(sum), opd_reg(sum), opd_reg(one));
+  }
+  EMIT(c, "setp.eq.u64", opd_reg(second->choose), opd_reg(sum), opd_imm(0));
+}
+
 static void keep_facts(InitCheck *k) {
   Program *p = k->body->program;
   if (!k->facts.len) return;
@@ -85,6 +133,7 @@ static void prepare(InitCheck *k) {
   Body *b = k->body;
   Code *c = body_entry(b);
   bool shared = false, lookup = false, followed = false;
+  choose_body(k, c);
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
     shared |= k->place[i].kind == PLACE_SHARED || (k->place[i].kind == PLACE_LOOKUP && k->shared_followed && b->cfg->instrs[i]->space == SPACE_GENERIC);
     lookup |= k->place[i].kind == PLACE_LOOKUP;
@@ -130,4 +179,4 @@ static void weave(Body *b) {
   ir_provenance_free(k.provenance);
 }
 
-const Pass pass_initcheck = {.begin = begin, .weave = weave};
+const Pass pass_initcheck = {.begin = begin, .prepare = prepare_function, .weave = weave};

@@ -40,6 +40,8 @@ typedef struct InitCheck {   // one function
   PtxVar **local_shadow;     // by PtxVar.id of a .local variable; NULL: not followed
   bool shared_followed;
   VEC(InstrumentFact) facts;
+  bool *fact_read, reads_unknown;           // by fact: something is read there; reads_unknown: somewhere else too
+  uint32_t second;                          // first instruction of the body that runs where all that is read is initialised
   PtxReg *cache_base, *cache_size, *cache_shadow;
   PtxReg *shared_at, *shared_bytes;         // of this block; bytes 0: not followed
   PtxReg *origin_address, *origin_site;     // of the last bad read
@@ -47,6 +49,7 @@ typedef struct InitCheck {   // one function
 
 // --- initcheck_plan.c ---
 void init_plan(InitCheck *k);                               // places, shadows
+const PtxOperand *init_address(const PtxInstr *in);          // the memory operand; NULL: it has none
 InitRule init_rule(const PtxInstr *in);
 bool init_is_decision(const PtxInstr *in);                  // whether it runs matters beyond its destination
 bool init_shares_shared(const PtxFunc *f);                  // shared memory of other blocks is written

@@ -67,7 +67,7 @@ bool init_shares_shared(const PtxFunc *f) {
   return false;
 }
 
-static const PtxOperand *address_operand(const PtxInstr *in) {
+const PtxOperand *init_address(const PtxInstr *in) {
   for (unsigned i = 0; i < in->nops; i++)
     if (in->ops[i].kind == OPD_ADDR) return &in->ops[i];
   return NULL;
@@ -94,7 +94,7 @@ static uint32_t shadow_fact(InitCheck *k, const IrOrigin *o) {
 static InitPlace place_of(InitCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   InitPlace none = {PLACE_NONE, 0, NULL};
-  const PtxOperand *address = address_operand(in);
+  const PtxOperand *address = init_address(in);
   if (!address || !(in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED || in->op == OP_CP_ASYNC)) return none;
   IrOrigin o = ir_access_origin(k->provenance, address);
   if (o.kind == IR_FROM_VAR && o.var->space == SPACE_LOCAL)
@@ -123,7 +123,7 @@ static void use_of(void *ctx, PtxReg **reg, bool is_def) {
   Escape *e = ctx;
   IrOrigin o = e->k->provenance->reg[(*reg)->id];
   if (is_def || o.kind != IR_FROM_VAR || o.var->space != SPACE_LOCAL || o.var == e->result || e->in->op == OP_SETP) return;
-  if (e->is_access && address_operand(e->in)->list[0].kind == OPD_REG && address_operand(e->in)->list[0].reg == *reg) return;
+  if (e->is_access && init_address(e->in)->list[0].kind == OPD_REG && init_address(e->in)->list[0].reg == *reg) return;
   if (o.var->func == e->k->body->func) e->escapes[o.var->id] = true;
 }
 
@@ -152,7 +152,7 @@ static void find_locals(InitCheck *k) {
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     PtxInstr *in = cfg->instrs[i];
     Escape e = {.k = k, .in = in, .escapes = escapes};
-    e.is_access = (in->op == OP_LD || in->op == OP_ST) && address_operand(in);
+    e.is_access = (in->op == OP_LD || in->op == OP_ST) && init_address(in);
     ptx_visit_regs(in, result_of, &e);
     ptx_visit_regs(in, use_of, &e);
     for (unsigned o = 0; o < in->nops; o++) named_in(&e, &in->ops[o], false);
@@ -203,14 +203,30 @@ static void find_shadows(InitCheck *k) {
   }
 }
 
+static bool is_read(const PtxInstr *in) { return in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM || in->op == OP_RED; }
+
+// In the second body nothing bad is read, so reads are not looked at there. What must hold for that is collected from the first.
+static void plan_second(InitCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  k->fact_read = ARENA_ARRAY(&k->body->cfg->arena, bool, k->facts.len + 1);
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    if (!is_read(cfg->instrs[i]) || k->place[i].kind == PLACE_NONE) continue;
+    if (i >= k->second) k->place[i].kind = PLACE_NONE;
+    else if (k->place[i].kind != PLACE_PARAM) k->reads_unknown = true;
+    for (uint32_t n = 0; n < k->facts.len; n++) k->fact_read[n] |= k->place[i].kind == PLACE_PARAM && k->facts.data[n].record_offset == k->place[i].fact_at;
+  }
+}
+
 void init_plan(InitCheck *k) {
   IrCfg *cfg = k->body->cfg;
   const PtxFunc *f = k->body->func;
   k->place = ARENA_ARRAY(&cfg->arena, InitPlace, cfg->ninstrs + 1);
   k->shadow = ARENA_ARRAY(&cfg->arena, PtxReg *, f->nregs + 1);
   k->local_shadow = ARENA_ARRAY(&cfg->arena, PtxVar *, f->nlocals + 1);
+  k->second = second_body_first(k->body);
   find_locals(k);
   for (uint32_t i = 0; i < cfg->ninstrs; i++)
     if (cfg->blocks[cfg->block_of[i]].rpo != IR_NONE) k->place[i] = place_of(k, i);
+  plan_second(k);
   find_shadows(k);
 }

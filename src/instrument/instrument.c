@@ -13,6 +13,8 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   // A kernel left alone whose functions have probes must still say that it has no record.
   bool only_slot = f->is_entry && !info->wanted && info->calls_functions;
   if (!info->wanted && !only_slot) return true;
+  for (unsigned t = 0; info->wanted && t < 32; t++)
+    if (pass_of(p, t) && pass_of(p, t)->prepare) pass_of(p, t)->prepare(p, f);
   Body b;
   if (!body_open(&b, p, f, unit, err)) return false;
   record_fill_slot(&b);

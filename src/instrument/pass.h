@@ -17,6 +17,7 @@ typedef struct Body Body;
 
 typedef struct Pass {
   void (*begin)(Program *p);               // before the first function; may be NULL
+  void (*prepare)(Program *p, PtxFunc *f); // once for each function that is instrumented, before any pass sees it; may be NULL
   void (*weave)(Body *b);                  // once for each function that is instrumented
   bool (*end)(Program *p, Error *err);     // after the last; may be NULL
 } Pass;
@@ -24,6 +25,11 @@ extern const Pass pass_none, pass_memcheck, pass_initcheck, pass_count, pass_fpc
 // A program that links this folder may bring one pass of its own and run it by this bit of InstrumentPlan.tools: the tests do.
 extern const Pass pass_test __attribute__((weak));
 #define TOOL_BIT_TEST (1u << 31)
+
+// --- second_body.c ---
+typedef struct SecondBody { PtxReg *choose; PtxLabel *start; } SecondBody;   // choose: true: the second one runs. A pass sets it at the entry
+bool second_body_make(Program *p, PtxFunc *f, SecondBody *out);
+uint32_t second_body_first(const Body *b);             // its first instruction; UINT32_MAX: there is none
 
 // --- program.c: what is known about the functions of a program (PtxFunc.user while passes run) ---
 typedef struct FuncInfo {
@@ -36,6 +42,7 @@ typedef struct FuncInfo {
   bool wanted;                             // gets probes
   PtxVar *record;                          // kernels: the added parameter, NULL if it has none
   PtxFunc *twin; bool is_twin;             // twins.c
+  SecondBody second;
 } FuncInfo;
 static inline FuncInfo *func_info(const PtxFunc *f) { return f->user; }
 FuncInfo *program_callee(const PtxInstr *call);        // NULL: through a pointer, or not in the program
