@@ -224,8 +224,8 @@ struct KernelWork {
   unsigned char *params;                                 // owned; info->param_bytes, a tool's record included
   uint32_t launch;                                       // the session's number
   bool captured, checked;                                // captured: runs as part of a graph
-};
   uint32_t record_at;                                    // where in params the record of a checked one is
+};
 typedef struct LaunchRequest {
   CUfunction function;
   unsigned grid[3], block[3], cluster[3], shared;
@@ -238,13 +238,13 @@ CUresult launch_run(Context *ctx, const KernelWork *k);
 
 // --- tools.c: what the session is told, and what it needs of the virtual device ---
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);   // gives it a number, fills its record
-void tools_run_captured(const KernelWork *k);            // counts
 void tools_launch_captured(Context *ctx, KernelWork *k); // its graph is launched: what the record says of memory is made new
-void tools_fault(const KernelWork *k, const VgpuFault *fault);
+void tools_run_captured(const KernelWork *k);            // counts
 void tools_done(Context *ctx, const KernelWork *k);      // it has run, or never will
 // A context's session device, NULL if there is none; the other call must follow in any case.
 SessionDevice *tools_device_begin(Context *ctx);
 void tools_device_end(void);
+void tools_fault(const KernelWork *k, const VgpuFault *fault);
 void tools_collect(Module *m);                           // before it is unloaded; none of its launches runs
 void tools_close_context(Context *ctx);                  // no work of it runs
 void tools_end(void);                                    // process exit, nothing runs any more

@@ -98,10 +98,10 @@ void alloc_free_later(uintptr_t base) {
   alloc_change(base, mark_freeing, NULL);
 }
 
-void alloc_free_all(Context *ctx) {
-  VEC(Alloc) gone = {0};
 static void release_held(const SessionHeld *h);
 
+void alloc_free_all(Context *ctx) {
+  VEC(Alloc) gone = {0};
   pthread_mutex_lock(&lock);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < table.len; i++) {
@@ -121,10 +121,10 @@ static void release_held(const SessionHeld *h);
     memory_release(&gone.data[i]);
   }
   vec_free(&gone);
+  session_quarantine_release(ctx->device->ordinal, ctx, release_held);
 }
 
 bool memory_is_pageable(const void *p) {
-  session_quarantine_release(ctx->device->ordinal, ctx, release_held);
   Alloc a;
   return !vgpu_in_window(p) && !alloc_find((uintptr_t)p, &a);
 }
@@ -138,9 +138,6 @@ static bool take(Device *dev, size_t size) {
   return false;
 }
 
-CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out) {
-  bool counted = kind != ALLOC_HOST;
-  if (counted && !take(dev, size)) return CUDA_ERROR_OUT_OF_MEMORY;
 // Under memcheck small allocations, which share pages, are kept apart: a pointer that runs a little over leaves its allocation and is in
 // no other. Large ones have pages of their own with a gap behind them.
 enum { GAP = 256, SHARES_PAGES = 1 << 20 };
@@ -163,6 +160,9 @@ void *memory_take(Device *dev, size_t size, size_t align) {
   return p;
 }
 
+CUresult memory_new(Context *ctx, Device *dev, size_t size, AllocKind kind, unsigned flags, Pool *pool, CUdeviceptr *out) {
+  bool counted = kind != ALLOC_HOST;
+  if (counted && !take(dev, size)) return CUDA_ERROR_OUT_OF_MEMORY;
   void *p = memory_take(dev, size, kind == ALLOC_HOST || kind == ALLOC_MANAGED ? 4096 : 512);
   if (!p) {
     if (counted) atomic_fetch_sub(&dev->used, size);
@@ -241,10 +241,10 @@ CUresult cuMemFree_v2(CUdeviceptr p) {
   TRY(capture_forbids_unsafe_call());
   CUresult error = a.ctx ? context_wait(a.ctx) : CUDA_SUCCESS;
   if (error) return error;
+  if (a.kind == ALLOC_GRAPH) session_free(p);
   return memory_free_now(p);
 }
 
-  if (a.kind == ALLOC_GRAPH) session_free(p);
 CUresult memory_free_now(CUdeviceptr p) {
   Alloc a;
   if (graph_memory_freed(p)) return CUDA_SUCCESS;        // stays with its graph

@@ -2,6 +2,8 @@
 // kernels, one SessionDevice for each context, faults as findings.
 #include "driver/driver.h"
 
+#include <time.h>
+
 // Guards every context's SessionDevice; held while a record is filled, so that a context which ends waits for that.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static VEC(Context *) open_contexts;
@@ -84,6 +86,22 @@ void tools_end(void) {
 
 // --- launches ---
 
+static bool is_crowded(Context *ctx) {
+  pthread_mutex_lock(&lock);
+  bool crowded = ctx->session && session_device_crowded(ctx->session);
+  pthread_mutex_unlock(&lock);
+  return crowded;
+}
+
+// A program far ahead of its streams waits, as it would for a device; but not for ever, since a stream may wait for what the program does next.
+static void wait_for_room(Context *ctx) {
+  static _Atomic bool in_vain;
+  for (uint64_t start = clock_ns(), now = start; !in_vain && is_crowded(ctx); now = clock_ns()) {
+    if (now - start > 2000000000u) in_vain = true;
+    nanosleep(&(struct timespec){0, 100000}, NULL);
+  }
+}
+
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
   Function *f = k->function;
   SessionLaunch l = {.kernel = f->session, .shared = k->shared, .stream = stream, .device = ctx->device->ordinal,
@@ -97,6 +115,8 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   unsigned char *record = code && code->record_bytes ? k->params + code->record_offset : NULL;
   if (!record || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
   Error err = {{0}};
+  k->record_at = code->record_offset;
+  if (!captured) wait_for_room(ctx);
   pthread_mutex_lock(&lock);
   SessionDevice *d = open_device(ctx, &err);
   SessionParams params = {.buffer = k->params, .buffer_bytes = f->param_bytes};
@@ -105,15 +125,6 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
 }
 
-  k->record_at = code->record_offset;
-// A captured launch was counted when it was captured; every run but the first counts again.
-void tools_run_captured(const KernelWork *k) {
-  static U64Map ran;
-  pthread_mutex_lock(&lock);
-  bool again = u64map_get(&ran, k->launch) != NULL;
-  if (!again) u64map_put(&ran, k->launch, (void *)&ran);
-  pthread_mutex_unlock(&lock);
-  if (again) session_launch_again(k->function->session, k->checked);
 void tools_launch_captured(Context *ctx, KernelWork *k) {
   if (!k->checked) return;
   SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};
@@ -129,6 +140,14 @@ void tools_done(Context *ctx, const KernelWork *k) {
   pthread_mutex_unlock(&lock);
 }
 
+// A captured launch was counted when it was captured; every run but the first counts again.
+void tools_run_captured(const KernelWork *k) {
+  static U64Map ran;
+  pthread_mutex_lock(&lock);
+  bool again = u64map_get(&ran, k->launch) != NULL;
+  if (!again) u64map_put(&ran, k->launch, (void *)&ran);
+  pthread_mutex_unlock(&lock);
+  if (again) session_launch_again(k->function->session, k->checked);
 }
 
 // --- faults ---

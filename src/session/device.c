@@ -108,6 +108,13 @@ void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionPar
   session_fill_facts(code, params, record);
 }
 
+bool session_device_crowded(SessionDevice *d) {
+  pthread_mutex_lock(&session_lock);
+  bool crowded = session_table_crowded(&d->tables);
+  pthread_mutex_unlock(&session_lock);
+  return crowded;
+}
+
 void session_device_done(SessionDevice *d, const void *record) {
   WgLaunch r;
   memcpy(&r, record, sizeof r);

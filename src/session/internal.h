@@ -102,6 +102,7 @@ typedef struct MemoryTables {
   size_t bytes; bool full;
 } MemoryTables;
 uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);       // device address of the table of now, for one launch; 0: none
+bool session_table_crowded(MemoryTables *t);                     // there may be none for the next launch: too many others use one
 void session_table_done(MemoryTables *t, uint64_t address);      // that launch has ended
 void session_tables_free(MemoryTables *t, const SessionDeviceOps *ops, void *user, bool alive);
 

@@ -195,14 +195,34 @@ bool session_ranges_look(uint64_t address, HeapRange *out) {
   return inside;
 }
 
+// Mapped and registered memory is used as one where it was put together of several pieces.
+static bool continues(const HeapRange *a, const HeapRange *b) {
+  return a->kind == b->kind && (a->kind == SESSION_VIRTUAL || a->kind == SESSION_REGISTERED) && end_of(a) == b->memory.base &&
+         a->memory.state == WG_MEMORY_LIVE && b->memory.state == WG_MEMORY_LIVE;
+}
+
+static Spot next_spot(Spot s) { return s.at + 1 < leaves.data[s.leaf]->n ? (Spot){s.leaf, s.at + 1} : (Spot){s.leaf + 1, 0}; }
+
+static WgMemoryRange whole(Spot first) {
+  WgMemoryRange w = range_at(first)->memory;
+  const HeapRange *r = range_at(first), *other;
+  for (Spot p = first; (other = range_before(p)) && continues(other, r); r = other) {
+    p = spot_of(other->memory.base);
+    w.base = other->memory.base, w.size += other->memory.size, w.shadow = 0;
+  }
+  r = range_at(first);
+  for (Spot p = next_spot(first); (other = range_at(p)) && continues(r, other); p = next_spot(p), r = other) w.size += other->memory.size, w.shadow = 0;
+  return w;
+}
+
 // A pointer to the end of an allocation belongs to it, unless another begins there.
 bool session_ranges_find(uint64_t address, WgMemoryRange *out) {
   pthread_rwlock_rdlock(&lock);
   Spot s = spot_of(address);
   const HeapRange *r = range_at(s), *before = range_before(s);
   bool inside = r && r->memory.base <= address;
-  if (!inside && before && end_of(before) == address) inside = true, r = before;
-  if (inside) *out = r->memory;
+  if (!inside && before && end_of(before) == address) inside = true, s = spot_of(before->memory.base);
+  if (inside) *out = whole(s);
   pthread_rwlock_unlock(&lock);
   return inside && out->state == WG_MEMORY_LIVE;
 }

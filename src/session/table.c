@@ -9,18 +9,18 @@
 
 #include <sys/mman.h>
 
-enum { CHUNK = 1 << 20, SMALLEST = 4096, MOST_BYTES = 256 << 20 };
+enum { FIRST_CHUNK = 1 << 20, CHUNK = 16 << 20, SMALLEST = 4096, MOST_BYTES = 256 << 20 };
 
 struct TableChunk { char *memory; size_t size, used; uint64_t address; struct TableChunk *next; };
 struct Table {
-  char *memory; uint64_t address; size_t room;
+  struct TableChunk *chunk; char *memory; uint64_t address; size_t room;
   TableImage image; uint64_t version;
   uint32_t users; uint64_t last_user;      // launches that have not said that they ended; number of the last one
   struct Table *next;
 };
 
 static struct TableChunk *new_chunk(MemoryTables *t, const SessionDeviceOps *ops, void *user, size_t need) {
-  size_t size = MAX(need, (size_t)CHUNK);
+  size_t size = MAX(need, (size_t)(t->chunks ? CHUNK : FIRST_CHUNK));
   if (t->bytes + size > MOST_BYTES) return NULL;
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
@@ -36,21 +36,45 @@ static struct TableChunk *new_chunk(MemoryTables *t, const SessionDeviceOps *ops
   return c;
 }
 
+static bool is_free(const MemoryTables *t, const struct Table *b) { return !b->users || b->last_user <= t->settled; }
+
+// Tables grow, and what is free is too small: a chunk of which all is free begins anew.
+static struct TableChunk *empty_chunk(MemoryTables *t, size_t room) {
+  struct TableChunk *c = t->chunks;
+  for (; c; c = c->next) {
+    bool busy = c->size < room;
+    for (struct Table *b = t->all; b && !busy; b = b->next) busy = b->chunk == c && !is_free(t, b);
+    if (!busy) break;
+  }
+  for (struct Table **p = &t->all; c && *p;) {
+    struct Table *b = *p;
+    if (b->chunk != c) {
+      p = &b->next;
+      continue;
+    }
+    *p = b->next;
+    if (t->current == b) t->current = NULL;
+    vec_free(&b->image.parts);
+    free(b);
+  }
+  if (c) c->used = 0;
+  return c;
+}
+
 static struct Table *new_table(MemoryTables *t, const SessionDeviceOps *ops, void *user, size_t need) {
   size_t room = SMALLEST;
   while (room < need + need / 4) room *= 2;
   struct TableChunk *c = t->chunks;
   while (c && c->size - c->used < room) c = c->next;
+  if (!c) c = empty_chunk(t, room);
   if (!c) c = new_chunk(t, ops, user, room);
   if (!c) return NULL;
   struct Table *new = mem_alloc(sizeof *new);
-  *new = (struct Table){.memory = c->memory + c->used, .address = c->address + c->used, .room = room, .next = t->all};
+  *new = (struct Table){.chunk = c, .memory = c->memory + c->used, .address = c->address + c->used, .room = room, .next = t->all};
   c->used += room;
   t->all = new;
   return new;
 }
-
-static bool is_free(const MemoryTables *t, const struct Table *b) { return !b->users || b->last_user <= t->settled; }
 
 // The one with the newest contents has the least to be copied.
 static struct Table *free_table(MemoryTables *t, size_t need) {
@@ -66,6 +90,7 @@ static struct Table *find_table(MemoryTables *t, const SessionDeviceOps *ops, vo
   if (!b && ops->settle && !t->full && ops->settle(user)) {
     t->settled = t->launches;
     b = free_table(t, need);
+    if (!b) b = new_table(t, ops, user, need);
   }
   return b;
 }
@@ -90,6 +115,16 @@ uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user)
   b->users++;
   b->last_user = ++t->launches;
   return b->address;
+}
+
+bool session_table_crowded(MemoryTables *t) {
+  size_t need = session_ranges_table_bytes(), room = need * 3;
+  if (t->bytes + MAX(room, (size_t)CHUNK) <= MOST_BYTES || (t->current && t->current->version == session_ranges_version()) || free_table(t, need)) return false;
+  for (const struct TableChunk *c = t->chunks; c; c = c->next)
+    if (c->size - c->used >= room) return false;
+  for (const struct Table *b = t->all; b; b = b->next)
+    if (!is_free(t, b)) return true;
+  return false;
 }
 
 void session_table_done(MemoryTables *t, uint64_t address) {
