@@ -64,6 +64,7 @@ CUresult copy_prepare(const CUDA_MEMCPY3D *d, CopyWork *out) {
   out->width = d->WidthInBytes;
   out->height = d->Height;
   out->depth = d->Depth;
+  if (session_wants_shadow() && !vgpu_in_window(out->dst)) out->stack = session_copy_stack();
   return CUDA_SUCCESS;
 }
 

@@ -204,6 +204,7 @@ typedef struct CopyWork {
   size_t dst_row, dst_slice, src_row, src_slice;         // bytes from row to row, slice to slice
   size_t width, height, depth;                           // bytes, rows, slices; all 0 or all not
   CUDA_MEMCPY3D desc;                                    // as asked, for graph nodes
+  uint64_t stack;                                        // of the call, for initcheck
   void *staged;                                          // pageable source, copied at call time; freed with the work
 } CopyWork;
 CUresult copy_prepare(const CUDA_MEMCPY3D *desc, CopyWork *out);
@@ -248,6 +249,15 @@ void tools_fault(const KernelWork *k, const VgpuFault *fault);
 void tools_collect(Module *m);                           // before it is unloaded; none of its launches runs
 void tools_close_context(Context *ctx);                  // no work of it runs
 void tools_end(void);                                    // process exit, nothing runs any more
+
+// --- shadow.c: what initcheck hears ---
+void shadow_alloc(const Alloc *a);
+void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset, size_t physical_size, bool tracked);
+void shadow_copied(const CopyWork *c);
+void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows);
+typedef struct LaunchShadow { unsigned char *params; void *shared; size_t shared_bytes; } LaunchShadow;
+const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow *l);     // the parameters to run with
+void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l);
 
 // --- work.c ---
 typedef enum WorkKind {

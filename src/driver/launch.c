@@ -86,14 +86,17 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
   Function *f = k->function;
   if (k->captured) tools_run_captured(k);
   texref_bind(f->module);
+  LaunchShadow shadow;
   VgpuLaunch launch = {
-    .kernel = f->vgpu, .dynamic_shared = k->shared, .params = k->params, .cooperative = k->cooperative,
+    .kernel = f->vgpu, .dynamic_shared = k->shared, .params = shadow_launch_begin(ctx, k, &shadow), .cooperative = k->cooperative,
     .stack_limit = (uint32_t)ctx->limits[CU_LIMIT_STACK_SIZE], .print = print_collect,
   };
   memcpy(launch.grid, k->grid, sizeof launch.grid);
   memcpy(launch.block, k->block, sizeof launch.block);
   memcpy(launch.cluster, k->cluster, sizeof launch.cluster);
-  return cpu_launch(&launch, k);
+  CUresult result = cpu_launch(&launch, k);
+  shadow_launch_end(ctx, k, &shadow);
+  return result;
 }
 
 static CUresult launch(Stream *s, const LaunchRequest *r) {

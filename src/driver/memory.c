@@ -40,6 +40,7 @@ static SessionMemoryKind session_kind(AllocKind k) {
 
 void alloc_add(const Alloc *a) {
   session_alloc(a->base, a->size, session_kind(a->kind), a->device ? a->device->ordinal : 0, a->name);
+  shadow_alloc(a);
   Alloc *copy = mem_alloc(sizeof *copy);
   *copy = *a;
   pthread_mutex_lock(&lock);
@@ -74,6 +75,7 @@ static void remove_at(uint32_t i) {
 }
 
 static bool remove_range(uintptr_t base, Alloc *out) {
+  session_shadow_free(base);
   pthread_mutex_lock(&lock);
   uint32_t i = upper(base);
   bool found = i && table.data[i - 1]->base == base;
@@ -118,6 +120,7 @@ void alloc_free_all(Context *ctx) {
   pthread_mutex_unlock(&lock);
   for (uint32_t i = 0; i < gone.len; i++) {
     session_free(gone.data[i].base);
+    session_shadow_free(gone.data[i].base);
     memory_release(&gone.data[i]);
   }
   vec_free(&gone);

@@ -41,7 +41,7 @@ static bool device_read(void *user, void *to, uint64_t from, size_t size) {
   return true;
 }
 
-static const SessionDeviceOps ops = {map_host, unmap_host, device_alloc, device_free, device_read, NULL};
+static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = device_alloc, .free = device_free, .read = device_read, .direct = true};
 
 // With the lock held. NULL: none can be had.
 static SessionDevice *open_device(Context *ctx, Error *err) {
@@ -83,6 +83,14 @@ void tools_end(void) {
   pthread_mutex_unlock(&lock);
   session_end();
 }
+
+SessionDevice *tools_device_begin(Context *ctx) {
+  Error err = {{0}};
+  pthread_mutex_lock(&lock);
+  return open_device(ctx, &err);
+}
+
+void tools_device_end(void) { pthread_mutex_unlock(&lock); }
 
 // --- launches ---
 

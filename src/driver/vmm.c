@@ -18,6 +18,7 @@ typedef struct Physical {
   Device *device;
   int refs;                                   // handle (and retains), mappings
   int handles;
+  bool foreign;                               // another process writes to it, too
 } Physical;
 typedef struct Mapping { uintptr_t base; size_t size; Physical *physical; int access; } Mapping;
 typedef struct Reservation { uintptr_t base; size_t size; } Reservation;
@@ -28,6 +29,7 @@ static VEC(Reservation) reservations;
 
 static void unref(Physical *p) {
   if (--p->refs) return;
+  session_shadow_physical_gone(p);
   close(p->fd);
   if (p->prop.location.type == CU_MEM_LOCATION_TYPE_DEVICE) atomic_fetch_sub(&p->device->used, p->size);
   free(p);
@@ -124,6 +126,8 @@ CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle ha
   int fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 0);
   if (fd < 0) return CUDA_ERROR_OPERATING_SYSTEM;
   *(int *)out = fd;
+  p->foreign = true;
+  session_shadow_physical_shared(p);
   return CUDA_SUCCESS;
 }
 
@@ -140,6 +144,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *out, void 
                               .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                               .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
   Physical *p = physical_new(fd, (size_t)st.st_size, &prop);
+  p->foreign = true;
   atomic_fetch_add(&p->device->used, p->size);
   *out = (CUmemGenericAllocationHandle)(uintptr_t)p;
   return CUDA_SUCCESS;
@@ -217,6 +222,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     p->refs++;
     vec_push(&mappings, (Mapping){ptr, size, p, 0});
     alloc_add(&(Alloc){.base = ptr, .size = size, .kind = ALLOC_MAPPED, .device = p->device});
+    shadow_map(ptr, size, p, offset, p->size, !p->foreign && p->prop.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
   }
   pthread_mutex_unlock(&lock);
   return result;

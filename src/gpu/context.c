@@ -80,7 +80,7 @@ static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
   return ok;
 }
 
-static const SessionDeviceOps ops = {map_host, unmap_host, alloc, free_memory, read_memory};
+static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = alloc, .free = free_memory, .read = read_memory};
 
 // --- waiting for a context's work, with patience but not for ever: a kernel may wait for something the host does later ---
 

@@ -43,7 +43,9 @@ typedef struct Site {
 typedef enum {
   FACT_RANGE,                              // uint64_t base, last: an access at address a is inside if a - base <= last. 0, 0: not known
   FACT_INDEX_LIMIT,                        // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
-  FACT_SHADOW,                             // uint64_t base, size, shadow: of the allocation it points into. shadow 0: all of it is initialised, or nothing is known
+  // uint64_t base, size, shadow: of the allocation it points into. shadow 0: all of it is initialised, or nothing is known. An allocation that
+  // copies and sets have initialised has one all the same unless `read_only`: what the kernel stores there must be marked.
+  FACT_SHADOW,
 } InstrumentFactKind;
 typedef struct InstrumentFact {
   InstrumentFactKind kind;
@@ -52,6 +54,7 @@ typedef struct InstrumentFact {
   uint32_t param_offset;                   // where in that parameter
   uint32_t bytes;                          // of one access
   int64_t offset; uint32_t scale; bool index_signed;
+  bool read_only;                          // FACT_SHADOW: the kernel stores nothing through this pointer
 } InstrumentFact;
 
 typedef struct InstrumentedKernel {

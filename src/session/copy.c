@@ -1,7 +1,5 @@
 #include "session/internal.h"
 
-bool session_wants_copies(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) != 0; }
+bool session_wants_copies(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow(); }
 
 void session_copy_check(const SessionCopy *c) {}
-
-void session_copy_runs(SessionDevice *d, const SessionCopy *c) {}

@@ -16,6 +16,13 @@ struct SessionDevice {
   uint64_t rows;
 };
 
+const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user) {
+  *user = d->user;
+  return &d->ops;
+}
+
+static bool needs_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow(); }
+
 // Counting works without a channel; nothing else does.
 static bool needs_channel(void) { return (session_tools() & ~TOOL_BIT(COUNT)) != 0; }
 
@@ -89,7 +96,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   WgLaunch r = {.channel = d->channel_address, .counters = counters, .launch = launch, .site_base = k->piece->site_base};
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
   else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
-  if (session_tools() & TOOL_BIT(MEMCHECK)) {
+  if (needs_memory()) {
     if (!session_launch_captured()) r.memory = table_for_launch(d);    // a captured one gets it when its graph is launched
     session_fill_facts(code, params, record);
   }
@@ -100,7 +107,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
 
 void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
-  if (!code || !code->instrumented || !(session_tools() & TOOL_BIT(MEMCHECK))) return;
+  if (!code || !code->instrumented || !needs_memory()) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
   r.memory = table_for_launch(d);
@@ -202,6 +209,7 @@ static void note_uncollected(void *user, Piece *p) {
 }
 
 void session_device_close(SessionDevice *d, bool alive) {
+  session_shadows_close(d, alive);
   pthread_mutex_lock(&session_lock);
   session_each_piece(alive ? collect_each : note_uncollected, d);
   if (alive) session_each_piece(free_counters, d);

@@ -91,6 +91,11 @@ bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *it
 void session_handles_each(void (*each)(void *user, const HeapRange *r), void *user);  // what has no address: a GPU's arrays
 // --- leak.c ---
 void session_leaks(void);                                        // the process ends
+// --- shadow.c ---
+bool session_shadow_fact(uint64_t pointer, bool read_only, bool in_graph, uint64_t fact[3]);
+void session_shadows_close(SessionDevice *d, bool alive);
+// --- device.c ---
+const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
 // --- facts.c, fp.c ---
 bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer);
 bool session_fp_apart(const InstrumentedKernel *code, const SessionParams *params);

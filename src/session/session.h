@@ -90,6 +90,11 @@ typedef struct SessionDeviceOps {          // how to reach the device without to
   void (*free)(void *user, uint64_t p);
   bool (*read)(void *user, void *to, uint64_t from, size_t size);   // after all launches have ended; false: not readable any more
   bool (*settle)(void *user);                            // waits a while for all launches; false: some go on. NULL: session_device_done tells of each
+  // initcheck. direct: the device's memory is the process's own, and what follows is not asked for.
+  bool direct;
+  bool (*fill)(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);   // in the order of the stream; NULL: as soon as possible
+  bool (*move)(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);   // the same
+  void (*give_back)(void *user, uint64_t p);             // frees it now, even if that means to wait
 } SessionDeviceOps;
 SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int ordinal, Error *err);   // NULL: findings cannot be reported
 // The program's parameters as it gave them, without ours: pointers to each, or all in one buffer.
@@ -120,6 +125,7 @@ typedef struct SessionCopy {
   size_t width, height, depth;             // bytes, rows, slices
   const void *stream; bool async, captured;
   int device;
+  uint64_t stack;                          // session_copy_stack() of the call; 0: the one that runs it is the call
 } SessionCopy;
 bool session_wants_copies(void);                         // a tool runs that looks at them
 void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
@@ -139,6 +145,34 @@ typedef struct SessionArray {
 void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
 bool session_array_find(uint64_t handle, SessionArray *out);
+
+// --- shadow.c: initcheck, which bytes are initialised ---
+// Device memory is born unwritten, what the host can see is born initialised. d NULL: it counts as initialised.
+bool session_wants_shadow(void);                         // initcheck runs
+void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, uint64_t size, SessionMemoryKind kind);   // after session_alloc
+void session_shadow_free(uint64_t base);                 // when all work that may use it has ended, before its memory is given to others
+void session_shadow_forget(uint64_t address);            // others may write to this allocation from now on: it counts as initialised for good
+void session_shadow_unwritten(uint64_t base, const void *stream);   // the memory of a graph is handed out anew
+bool session_shadow_follows(SessionKernel *k);           // what it writes is marked, when a launch of it is checked
+void session_shadow_unknown_kernel(SessionDevice *d, const void *stream);   // one that is not checked: all that it could have written counts as initialised
+// Physical memory, mapped once or often: what is initialised belongs to it and not to the address.
+void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical, uint64_t offset, uint64_t physical_size);
+void session_shadow_physical_shared(const void *physical);       // with another process
+void session_shadow_physical_gone(const void *physical);
+// Facts about initialised memory as they are now, where a launch begins later than it was asked for.
+void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void *record);
+// Bytes of shadow that a launch needs for shared memory, to be zero when it begins; 0: none. Fills shared_stride and shared_blocks.
+enum { SESSION_SHARED_SHADOW = 64 << 20 };               // at most; blocks beyond that are not checked
+uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record);
+// warpgrind.h
+void session_shadow_mark(uint64_t address, uint64_t n, bool initialised);
+bool session_shadow_is_initialised(uint64_t address, uint64_t n);
+
+// --- shadow_copy.c: copies to the host. Where memory is not the process's own the driver reads the shadow itself, in stream order. ---
+typedef struct SessionCopyOut { uint64_t first, bits; size_t bytes; bool direct; } SessionCopyOut;   // first byte of memory; where its shadow is
+bool session_copy_out(const SessionCopy *c, SessionCopyOut *out);        // false: there is nothing to look at
+void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const void *bits);
+uint64_t session_copy_stack(void);                       // 0: nobody wants to know
 
 // --- end.c ---
 void session_end(void);                                  // the process ends in order: tells the command that nothing is missing

@@ -1,0 +1,343 @@
+// The table of allocations with their shadows. See shadow.h.
+#include "session/shadow.h"
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_mutex_t whole_lock = PTHREAD_MUTEX_INITIALIZER;       // whole, graph_writes, pieces of every entry
+static VEC(Shadow *) table;                // by base; they do not overlap
+
+// Physical memory that may be mapped at several addresses: one shadow for all of them.
+typedef struct SharedShadow { const void *physical; uint64_t address, size; SessionDevice *device; int maps; bool gone; struct SharedShadow *next; } SharedShadow;
+static SharedShadow *shared_list;
+
+bool session_wants_shadow(void) { return (session_tools() & TOOL_BIT(INITCHECK)) != 0; }
+
+void shadow_lock(void) { pthread_rwlock_rdlock(&lock); }
+void shadow_lock_to_change(void) { pthread_rwlock_wrlock(&lock); }
+void shadow_unlock(void) { pthread_rwlock_unlock(&lock); }
+
+// The first entry that ends behind the address.
+static uint32_t position(uint64_t address) {
+  uint32_t lo = 0, hi = table.len;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (table.data[mid]->base + table.data[mid]->size <= address) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+Shadow *shadow_find(uint64_t address) {
+  uint32_t at = position(address);
+  return at < table.len && table.data[at]->base <= address ? table.data[at] : NULL;
+}
+
+uint64_t shadow_run(uint64_t address, uint64_t n, Shadow **out) {
+  uint32_t at = position(address);
+  *out = NULL;
+  if (at == table.len) return n;
+  const Shadow *s = table.data[at];
+  if (s->base > address) return MIN(n, s->base - address);
+  *out = table.data[at];
+  return MIN(n, s->base + s->size - address);
+}
+
+// --- what is wholly initialised ---
+
+static void drop_piece(Shadow *s, uint32_t i) {
+  s->npieces--;
+  memmove(&s->pieces[i], &s->pieces[i + 1], (s->npieces - i) * sizeof s->pieces[0]);
+}
+
+void shadow_covered(Shadow *s, uint64_t from, uint64_t to) {
+  if (s->whole || !s->address) return;
+  pthread_mutex_lock(&whole_lock);
+  for (uint32_t i = s->npieces; i-- > 0;) {
+    if (s->pieces[i].to < from || s->pieces[i].from > to) continue;
+    from = MIN(from, s->pieces[i].from);
+    to = MAX(to, s->pieces[i].to);
+    drop_piece(s, i);
+  }
+  if (!from && to >= s->size) {
+    s->whole = !s->graph_writes;
+    s->npieces = 0;
+  } else {
+    if (s->npieces == SHADOW_PIECES) drop_piece(s, 0);     // only the short cut is lost
+    s->pieces[s->npieces].from = from;
+    s->pieces[s->npieces++].to = to;
+  }
+  pthread_mutex_unlock(&whole_lock);
+}
+
+void shadow_kernel_writes(Shadow *s, bool in_graph) {
+  if (!s->whole && !s->npieces && (s->graph_writes || !in_graph)) return;
+  pthread_mutex_lock(&whole_lock);
+  s->whole = false;
+  s->npieces = 0;
+  s->graph_writes |= in_graph;
+  pthread_mutex_unlock(&whole_lock);
+}
+
+// --- allocations come and go ---
+
+static bool is_tracked(SessionMemoryKind kind) { return kind == SESSION_DEVICE || kind == SESSION_POOL || kind == SESSION_GRAPH || kind == SESSION_VIRTUAL; }
+
+static void say_no_memory(uint64_t size) {
+  static _Atomic bool said;
+  if (!atomic_exchange(&said, true))
+    session_note(SEVERITY_WARNING, "initcheck: there is no memory for the shadow of an allocation of %llu bytes; it and others like it count as initialised",
+                 (unsigned long long)size);
+}
+
+// With a shared shadow only the mapping goes, unless it was the last one of memory that is gone.
+static void release(Shadow *s) {
+  SharedShadow *p = s->shared;
+  if (p) {
+    if (!--p->maps && p->gone && p->address && p->device) {
+      shadow_give(p->device, p->address, shadow_bytes(p->size));
+      p->address = 0;
+    }
+  } else if (s->address) {
+    shadow_give(s->device, s->address, shadow_bytes(s->size));
+  }
+  free(s);
+}
+
+static void remove_at(uint32_t at) {
+  Shadow *s = table.data[at];
+  memmove(&table.data[at], &table.data[at + 1], (table.len - 1 - at) * sizeof *table.data);
+  table.len--;
+  release(s);
+}
+
+static void add(Shadow *s) {
+  shadow_lock_to_change();
+  uint32_t at = position(s->base);
+  while (at < table.len && table.data[at]->base < s->base + s->size) remove_at(at);      // nobody told us their end
+  vec_push(&table, NULL);
+  memmove(&table.data[at + 1], &table.data[at], (table.len - 1 - at) * sizeof *table.data);
+  table.data[at] = s;
+  if (s->address) session_ranges_set_shadow(s->base, s->address);
+  shadow_unlock();
+}
+
+static Shadow *new_entry(uint64_t base, uint64_t size, SessionMemoryKind kind) {
+  Shadow *s = mem_alloc(sizeof *s);
+  *s = (Shadow){.base = base, .size = size, .kind = kind};
+  return s;
+}
+
+void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, uint64_t size, SessionMemoryKind kind) {
+  if (!session_wants_shadow() || !size) return;
+  Shadow *s = new_entry(base, size, kind);
+  if (d && is_tracked(kind) && base % 4 == 0) {
+    s->address = shadow_take(d, shadow_bytes(size));
+    if (!s->address) say_no_memory(size);
+    s->device = s->address ? d : NULL;
+  }
+  if (s->address) shadow_set(s, stream, 0, size, SHADOW_NEVER);
+  add(s);
+}
+
+static SharedShadow *shared_of(SessionDevice *d, const void *physical, uint64_t size) {
+  for (SharedShadow *p = shared_list; p; p = p->next)
+    if (p->physical == physical && !p->gone) return p;
+  if (!d) return NULL;
+  SharedShadow *p = mem_alloc(sizeof *p);
+  *p = (SharedShadow){.physical = physical, .size = size, .device = d, .address = shadow_take(d, shadow_bytes(size)), .next = shared_list};
+  if (!p->address) say_no_memory(size);
+  else shadow_set(&(Shadow){.address = p->address, .device = d, .size = size}, NULL, 0, size, SHADOW_NEVER);
+  shared_list = p;
+  return p;
+}
+
+void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical, uint64_t offset, uint64_t physical_size) {
+  if (!session_wants_shadow() || !size) return;
+  Shadow *s = new_entry(base, size, SESSION_VIRTUAL);
+  shadow_lock_to_change();
+  SharedShadow *p = shared_of(d, physical, physical_size);
+  if (p && p->address && p->device) {
+    p->maps++;
+    s->shared = p;
+    s->device = p->device;
+    s->address = p->address + offset / 4;
+  }
+  shadow_unlock();
+  add(s);
+}
+
+// What others have written into it counts as initialised, now and for ever.
+void session_shadow_physical_shared(const void *physical) {
+  if (!session_wants_shadow()) return;
+  shadow_lock_to_change();
+  for (SharedShadow *p = shared_list; p; p = p->next) {
+    if (p->physical != physical || p->gone || !p->address) continue;
+    shadow_set(&(Shadow){.address = p->address, .device = p->device, .size = p->size}, NULL, 0, p->size, SHADOW_GOOD);
+    for (uint32_t i = 0; i < table.len; i++) {
+      Shadow *s = table.data[i];
+      if (s->shared != p) continue;
+      s->address = 0;
+      s->device = NULL;
+      session_ranges_set_shadow(s->base, 0);
+    }
+    p->address = 0;
+  }
+  shadow_unlock();
+}
+
+void session_shadow_physical_gone(const void *physical) {
+  if (!session_wants_shadow()) return;
+  shadow_lock_to_change();
+  for (SharedShadow *p = shared_list; p; p = p->next) {
+    if (p->physical != physical || p->gone) continue;
+    p->gone = true;                        // its number may be used again
+    if (p->address && p->device && !p->maps) {
+      shadow_give(p->device, p->address, shadow_bytes(p->size));
+      p->address = 0;
+    }
+  }
+  shadow_unlock();
+}
+
+void session_shadow_free(uint64_t base) {
+  if (!session_wants_shadow()) return;
+  shadow_lock_to_change();
+  uint32_t at = position(base);
+  if (at < table.len && table.data[at]->base == base) {
+    if (table.data[at]->address) session_ranges_set_shadow(base, 0);
+    remove_at(at);
+  }
+  shadow_unlock();
+}
+
+// Another process, another API or the host may write to it from now on.
+void session_shadow_forget(uint64_t address) {
+  if (!session_wants_shadow()) return;
+  shadow_lock_to_change();
+  Shadow *s = shadow_find(address);
+  if (s && s->address) {
+    shadow_set(s, NULL, 0, s->size, SHADOW_GOOD);        // kernels that run now still look at it: it is not given back
+    s->address = 0;
+    s->device = NULL;
+    s->shared = NULL;
+    session_ranges_set_shadow(s->base, 0);
+  }
+  shadow_unlock();
+}
+
+void session_shadow_unwritten(uint64_t base, const void *stream) {
+  if (!session_wants_shadow()) return;
+  shadow_lock();
+  Shadow *s = shadow_find(base);
+  if (s && s->address) {
+    shadow_kernel_writes(s, false);
+    shadow_set(s, stream, 0, s->size, SHADOW_NEVER);
+  }
+  shadow_unlock();
+}
+
+bool session_shadow_follows(SessionKernel *k) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  return code && code->instrumented && !code->uninit_reason;
+}
+
+void session_shadow_unknown_kernel(SessionDevice *d, const void *stream) {
+  if (!session_wants_shadow()) return;
+  shadow_lock();
+  for (uint32_t i = 0; i < table.len; i++) {
+    Shadow *s = table.data[i];
+    if (!s->address || s->whole) continue;
+    shadow_set(s, s->device == d ? stream : NULL, 0, s->size, SHADOW_GOOD);
+    shadow_covered(s, 0, s->size);
+  }
+  shadow_unlock();
+}
+
+void session_shadows_close(SessionDevice *d, bool alive) {
+  if (!session_wants_shadow()) return;
+  shadow_lock_to_change();
+  for (uint32_t i = 0; i < table.len; i++) {
+    Shadow *s = table.data[i];
+    if (s->device != d) continue;
+    s->address = 0;
+    s->device = NULL;
+    s->shared = NULL;
+    session_ranges_set_shadow(s->base, 0);
+  }
+  for (SharedShadow *p = shared_list; p; p = p->next)
+    if (p->device == d) p->device = NULL, p->address = 0;
+  shadow_unlock();
+  shadow_pool_close(d, alive);
+}
+
+// --- what a launch is told ---
+
+bool session_shadow_fact(uint64_t pointer, bool read_only, bool in_graph, uint64_t fact[3]) {
+  shadow_lock();
+  Shadow *s = shadow_find(pointer);
+  if (!s && pointer) {                                   // a pointer to the end belongs to what is before it
+    s = shadow_find(pointer - 1);
+    if (s && s->base + s->size != pointer) s = NULL;
+  }
+  if (s) {
+    if (!read_only && s->address) shadow_kernel_writes(s, in_graph);
+    fact[0] = s->base;
+    fact[1] = s->size;
+    fact[2] = s->whole && !in_graph ? 0 : s->address;
+  }
+  shadow_unlock();
+  return s != NULL;
+}
+
+void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void *record) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  if (!code || !code->record_bytes || !session_wants_shadow()) return;
+  for (uint32_t i = 0; i < code->nfacts; i++) {
+    const InstrumentFact *f = &code->facts[i];
+    uint64_t pointer, fact[3] = {0};
+    if (f->kind != FACT_SHADOW) continue;
+    if (session_fact_pointer(f, params, &pointer) && pointer) session_shadow_fact(pointer, f->read_only, false, fact);
+    memcpy((char *)record + f->record_offset, fact, sizeof fact);
+  }
+}
+
+uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  if (!session_wants_shadow() || !bytes || !blocks || !code || !code->instrumented) return 0;
+  record->shared_stride = (((bytes + 3) / 4) + 15) & ~15u;
+  uint64_t most = SESSION_SHARED_SHADOW / record->shared_stride;
+  record->shared_blocks = (uint32_t)MIN(blocks, most);
+  return (uint64_t)record->shared_stride * record->shared_blocks;
+}
+
+// --- warpgrind.h ---
+
+void session_shadow_mark(uint64_t address, uint64_t n, bool initialised) {
+  if (!session_wants_shadow()) return;
+  shadow_lock();
+  for (uint64_t step; n; address += step, n -= step) {
+    Shadow *s;
+    step = shadow_run(address, n, &s);
+    if (!s || !s->address) continue;
+    uint64_t at = address - s->base;
+    if (!initialised) shadow_kernel_writes(s, false);
+    shadow_set(s, NULL, at, step, initialised ? SHADOW_GOOD : SHADOW_NEVER);
+    if (initialised) shadow_covered(s, at, at + step);
+  }
+  shadow_unlock();
+}
+
+bool session_shadow_is_initialised(uint64_t address, uint64_t n) {
+  bool all = true;
+  if (!session_wants_shadow()) return true;
+  shadow_lock();
+  for (uint64_t step; n && all; address += step, n -= step) {
+    Shadow *s;
+    step = shadow_run(address, n, &s);
+    if (!s || !s->address || s->whole) continue;
+    ShadowTally t = {0};
+    uint64_t at = address - s->base;
+    if (shadow_read_tally(s, at, step, &t)) all = !t.derived && !t.never;
+  }
+  shadow_unlock();
+  return all;
+}

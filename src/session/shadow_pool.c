@@ -1,0 +1,127 @@
+// Memory for shadows. Small ones are powers of two carved from chunks, large ones are allocations of their own. What is given back is kept for
+// the next one of its size: kernels that were launched before may still write to it. Beyond a bound large ones go back to the device, when
+// the next shadow is made: the driver is then in a call that allocates, and holds what it must hold for that.
+#include "session/shadow.h"
+
+enum { LEAST = 64, CHUNK = 1 << 20, SMALL_CLASSES = 11, MOST_KEPT = 64 << 20 };         // small: up to 64 KB of shadow
+
+typedef struct Block { uint64_t address; size_t bytes; } Block;
+typedef struct Pool {
+  SessionDevice *device;
+  uint64_t fresh, fresh_end;               // of the newest chunk
+  VEC(uint64_t) chunks;
+  VEC(uint64_t) small[SMALL_CLASSES];      // given back
+  VEC(Block) large;                        // in use
+  VEC(Block) kept;                         // given back, oldest first
+  size_t kept_bytes;
+  struct Pool *next;
+} Pool;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Pool *pools;
+
+// Room for a vector access that begins at the last byte.
+size_t shadow_bytes(uint64_t size) { return ((size + 3) / 4 + 15) & ~(size_t)15; }
+
+static Pool *pool_of(SessionDevice *d, bool make) {
+  for (Pool *p = pools; p; p = p->next)
+    if (p->device == d) return p;
+  if (!make) return NULL;
+  Pool *p = mem_alloc(sizeof *p);
+  p->device = d;
+  p->next = pools;
+  return pools = p;
+}
+
+static unsigned class_of(size_t bytes) {
+  unsigned c = 0;
+  while (((size_t)LEAST << c) < bytes) c++;
+  return c;
+}
+
+static uint64_t take_small(Pool *p, unsigned c, const SessionDeviceOps *ops, void *user) {
+  size_t bytes = (size_t)LEAST << c;
+  if (p->small[c].len) return p->small[c].data[--p->small[c].len];
+  if (p->fresh_end - p->fresh < bytes) {
+    uint64_t chunk = ops->alloc(user, CHUNK);
+    if (!chunk) return 0;
+    vec_push(&p->chunks, chunk);
+    p->fresh = chunk;
+    p->fresh_end = chunk + CHUNK;
+  }
+  p->fresh += bytes;
+  return p->fresh - bytes;
+}
+
+static void drop_oldest(Pool *p, const SessionDeviceOps *ops, void *user) {
+  Block b = p->kept.data[0];
+  memmove(&p->kept.data[0], &p->kept.data[1], --p->kept.len * sizeof b);
+  p->kept_bytes -= b.bytes;
+  (ops->give_back ? ops->give_back : ops->free)(user, b.address);
+}
+
+static uint64_t take_large(Pool *p, size_t bytes, const SessionDeviceOps *ops, void *user) {
+  uint64_t address = 0;
+  for (uint32_t i = p->kept.len; i-- > 0 && !address;)
+    if (p->kept.data[i].bytes == bytes) {
+      address = p->kept.data[i].address;
+      memmove(&p->kept.data[i], &p->kept.data[i + 1], (--p->kept.len - i) * sizeof *p->kept.data);
+      p->kept_bytes -= bytes;
+    }
+  while (p->kept_bytes > MOST_KEPT) drop_oldest(p, ops, user);
+  if (!address) address = ops->alloc(user, bytes);
+  while (!address && p->kept.len) {
+    drop_oldest(p, ops, user);
+    address = ops->alloc(user, bytes);
+  }
+  if (address) vec_push(&p->large, (Block){address, bytes});
+  return address;
+}
+
+uint64_t shadow_take(SessionDevice *d, size_t bytes) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(d, &user);
+  pthread_mutex_lock(&lock);
+  Pool *p = pool_of(d, true);
+  unsigned c = class_of(bytes);
+  uint64_t address = c < SMALL_CLASSES ? take_small(p, c, ops, user) : take_large(p, bytes, ops, user);
+  pthread_mutex_unlock(&lock);
+  return address;
+}
+
+void shadow_give(SessionDevice *d, uint64_t address, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  Pool *p = pool_of(d, false);
+  unsigned c = class_of(bytes);
+  if (p && c < SMALL_CLASSES) vec_push(&p->small[c], address);
+  else if (p) {
+    for (uint32_t i = 0; i < p->large.len; i++)
+      if (p->large.data[i].address == address) {
+        p->large.data[i] = p->large.data[--p->large.len];
+        break;
+      }
+    vec_push(&p->kept, (Block){address, bytes});
+    p->kept_bytes += bytes;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void shadow_pool_close(SessionDevice *d, bool alive) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(d, &user);
+  pthread_mutex_lock(&lock);
+  Pool **at = &pools;
+  while (*at && (*at)->device != d) at = &(*at)->next;
+  Pool *p = *at;
+  if (p) *at = p->next;
+  pthread_mutex_unlock(&lock);
+  if (!p) return;
+  for (uint32_t i = 0; alive && i < p->chunks.len; i++) ops->free(user, p->chunks.data[i]);
+  for (uint32_t i = 0; alive && i < p->large.len; i++) ops->free(user, p->large.data[i].address);
+  for (uint32_t i = 0; alive && i < p->kept.len; i++) ops->free(user, p->kept.data[i].address);
+  vec_free(&p->chunks);
+  for (unsigned c = 0; c < SMALL_CLASSES; c++) vec_free(&p->small[c]);
+  vec_free(&p->large);
+  vec_free(&p->kept);
+  free(p);
+}
