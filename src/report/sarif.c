@@ -7,7 +7,7 @@
 
 #define BASE_ID "SRCROOT"
 
-typedef struct Sarif { Run *run; Str *out; char folder[4096]; StrMap seen; Arena arena; } Sarif;      // folder: the current one, with a slash
+typedef struct Sarif { Run *run; Str *out; char folder[4096]; Arena arena; } Sarif;      // folder: the current one, with a slash
 
 // --- URIs ---
 static void add_uri(Str *out, const char *path) {
@@ -202,19 +202,48 @@ static void stacks(Sarif *s, const RunFinding *f) {
   else str_addc(s->out, ']');
 }
 
-// The same finding after lines were added above it has the same fingerprint: no line numbers. The n-th of its kind in a function is
-// told from the others by n.
-static void fingerprint(Sarif *s, const RunFinding *f) {
+// The same finding after lines were added above it has the same fingerprint: no line numbers. Several of a kind in one function are
+// told apart by their order in the source, not by the order in which they were found, which changes.
+typedef struct Print { uint64_t hash; uint32_t line, column, ptx_line, index, rank; } Print;
+
+static Print print_of(Sarif *s, const RunFinding *f, uint32_t index) {
   At at = main_place(s, f);
   const char *slash = strrchr(at.file, '/');
   Str key = {0};
   str_printf(&key, "%s\n%s\n%s\n%s", f->kind->name, f->kernel ? f->kernel->name : "", slash ? slash + 1 : at.file, at.function ? at.function : "");
-  uintptr_t n = (uintptr_t)strmap_get(&s->seen, key.data) + 1;
-  strmap_put(&s->seen, arena_strdup(&s->arena, key.data), (void *)n);
+  Print p = {base_hash(key.data, key.len), at.line, at.column, f->site ? f->site->ptx_line : 0, index, 0};
+  str_free(&key);
+  return p;
+}
+
+static int in_source_order(const void *a, const void *b) {
+  const Print *x = a, *y = b;
+  const uint64_t keys[][2] = {{x->hash, y->hash}, {x->line, y->line}, {x->column, y->column}, {x->ptx_line, y->ptx_line}, {x->index, y->index}};
+  for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+    if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
+  return 0;
+}
+
+static int in_order_found(const void *a, const void *b) {
+  const Print *x = a, *y = b;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+// By index of the finding.
+static Print *fingerprints(Sarif *s) {
+  uint32_t n = s->run->findings.len;
+  Print *prints = ARENA_ARRAY(&s->arena, Print, n + 1);
+  for (uint32_t i = 0; i < n; i++) prints[i] = print_of(s, s->run->findings.data[i], i);
+  qsort(prints, n, sizeof *prints, in_source_order);
+  for (uint32_t i = 0; i < n; i++) prints[i].rank = i && prints[i].hash == prints[i - 1].hash ? prints[i - 1].rank + 1 : 1;
+  qsort(prints, n, sizeof *prints, in_order_found);
+  return prints;
+}
+
+static void fingerprint(Sarif *s, const Print *p) {
   json_open(s->out, "partialFingerprints", '{');
   json_key(s->out, "warpgrindFinding/v1");
-  str_printf(s->out, "\"%016llx:%u\"}", (unsigned long long)base_hash(key.data, key.len), (unsigned)n);
-  str_free(&key);
+  str_printf(s->out, "\"%016llx:%u\"}", (unsigned long long)p->hash, p->rank);
 }
 
 static uint32_t rule_index(const ChannelKindInfo *kind) {
@@ -235,7 +264,7 @@ static void properties(Sarif *s, const RunFinding *f) {
   str_addc(s->out, '}');
 }
 
-static void result(Sarif *s, const RunFinding *f) {
+static void result(Sarif *s, const RunFinding *f, const Print *print) {
   Str sentence = {0};
   report_sentence(f, &sentence);
   if (f->kernel) str_printf(&sentence, ", in kernel %s", f->kernel->readable);
@@ -249,7 +278,7 @@ static void result(Sarif *s, const RunFinding *f) {
   related(s, f);
   code_flow(s, f);
   stacks(s, f);
-  fingerprint(s, f);
+  fingerprint(s, print);
   json_number(s->out, "occurrenceCount", MAX(f->count, (uint64_t)1));
   properties(s, f);
   str_addc(s->out, '}');
@@ -354,11 +383,11 @@ void report_sarif(Run *r, Str *out) {
   str_add(out, "}}");
   str_free(&base);
   json_open(out, "results", '[');
+  const Print *prints = fingerprints(&s);
   for (uint32_t i = 0; i < r->findings.len; i++)
-    if (!r->findings.data[i]->suppressed) result(&s, r->findings.data[i]);
+    if (!r->findings.data[i]->suppressed) result(&s, r->findings.data[i], &prints[i]);
   str_addc(out, ']');
   run_properties(&s);
   str_add(out, "}]}\n");
-  strmap_free(&s.seen);
   arena_free(&s.arena);
 }

@@ -180,11 +180,13 @@ void report_suppressed(Run *r, bool all, Str *out) {
   enum { SHOWN = 20 };
   uint64_t places, findings = run_count_suppressed(r, &places);
   uint32_t shown = 0;
-  if (places) str_printf(out, "suppressed: %llu findings from %llu places\n", (unsigned long long)findings, (unsigned long long)places);
+  if (places) str_printf(out, "suppressed: %llu finding%s from %llu place%s\n", (unsigned long long)findings, findings == 1 ? "" : "s",
+                         (unsigned long long)places, places == 1 ? "" : "s");
   for (uint32_t i = 0; i < r->suppressions.len; i++) {
     const RunSuppression *s = r->suppressions.data[i];
     if (s->places && (all || shown++ < SHOWN))
-      str_printf(out, "  %llu from %llu places by \"%s\" (%s:%u)\n", (unsigned long long)s->findings, (unsigned long long)s->places, s->name, s->file, s->line);
+      str_printf(out, "  %llu from %llu place%s by \"%s\" (%s:%u)\n", (unsigned long long)s->findings, (unsigned long long)s->places, s->places == 1 ? "" : "s", s->name,
+                 s->file, s->line);
   }
   if (shown > SHOWN) str_printf(out, "  and %u more suppressions that were used (-v names them all)\n", shown - SHOWN);
   shown = 0;

@@ -96,6 +96,18 @@ static void do_kinds(void) {
   end();
 }
 
+// Texts that formats and terminals must not take at their word, and what a finding of the host may have besides.
+static void do_odd(void) {
+  open_all(1);
+  session_alloc(0x10000, 4096, SESSION_DEVICE, 0, NULL);
+  session_alloc(0x20000, 4096, SESSION_DEVICE, 0, NULL);
+  launch();
+  host_finding("api-misuse", "odd \001\033[31m <tag a='b'> & \"quotes\" \\ \xff \xed\xa0\x80 \xef\xbf\xbf \xc3\xa9\n  second line ]]> end");
+  session_finding(&(SessionFinding){.kind = "invalid-free", .text = "cudaFree: 0x20010 is no start of an allocation", .has_address = true, .address = 0x20010, .size = 8ull << 32,
+                                    .related = 0x10000});
+  end();
+}
+
 static void do_kill(void) {
   open_all(2);
   launches(10);
@@ -322,7 +334,7 @@ static void do_fork_busy(void) {
 
 int main(int argc, char **argv) {
   static const struct { const char *name; void (*run)(void); } behaviours[] = {
-    {"launches", do_launches}, {"finding", do_finding}, {"kinds", do_kinds}, {"kill", do_kill}, {"kill_busy", do_kill_busy}, {"fork", do_fork},
+    {"launches", do_launches}, {"finding", do_finding}, {"kinds", do_kinds}, {"odd", do_odd}, {"kill", do_kill}, {"kill_busy", do_kill_busy}, {"fork", do_fork},
     {"exec", do_exec}, {"after_exec", do_after_exec}, {"close_fds", do_close_fds}, {"hole", do_hole}, {"many_places", do_many_places},
     {"lost_counts", do_lost_counts}, {"scribble", do_scribble}, {"truncate", do_truncate}, {"hang", do_hang}, {"orphan", do_orphan}, {"time", do_time}, {"select", do_select},
     {"fork_busy", do_fork_busy}, {"crowd", do_crowd}, {"devices", do_devices},
