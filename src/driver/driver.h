@@ -163,6 +163,7 @@ void link_open(const void *data, CodeImage *out);
 CUresult library_module(Library *lib, Context *ctx, Module **out);
 CUresult function_get(CUfunction handle, Context *ctx, Function **out);      // accepts a CUkernel too
 FunctionSettings *function_settings(Function *f);
+CUresult function_attribute(int *out, CUfunction_attribute which, Function *f);
 void library_forget_context(Context *ctx);
 
 // --- memory.c: every range the program got from us, by address ---
@@ -240,7 +241,8 @@ CUresult launch_run(Context *ctx, const KernelWork *k);
 // --- tools.c: what the session is told, and what it needs of the virtual device ---
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);   // gives it a number, fills its record
 void tools_launch_captured(Context *ctx, KernelWork *k); // its graph is launched: what the record says of memory is made new
-void tools_run_captured(const KernelWork *k);            // counts
+void tools_run_captured(const Context *ctx, const KernelWork *k);   // counts
+void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result);
 void tools_done(Context *ctx, const KernelWork *k);      // it has run, or never will
 // A context's session device, NULL if there is none; the other call must follow in any case.
 SessionDevice *tools_device_begin(Context *ctx);

@@ -18,7 +18,7 @@ CUresult function_get(CUfunction handle, Context *ctx, Function **out) {
   }
 }
 
-static CUresult get_attribute(int *out, CUfunction_attribute which, Function *f) {
+CUresult function_attribute(int *out, CUfunction_attribute which, Function *f) {
   const VgpuKernelInfo *i = f->info;
   const FunctionSettings *s = function_settings(f);
   if (!out) return CUDA_ERROR_INVALID_VALUE;
@@ -79,7 +79,7 @@ static CUresult set_attribute(Function *f, CUfunction_attribute which, int value
 
 CUresult cuFuncGetAttribute(int *out, CUfunction_attribute which, CUfunction handle) {
   FUNCTION_OR_RETURN(f, handle);
-  return get_attribute(out, which, f);
+  return function_attribute(out, which, f);
 }
 
 CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute which, int value) {
@@ -152,7 +152,7 @@ static CUresult kernel_function(CUkernel handle, CUdevice dev, Function **f) {
 CUresult cuKernelGetAttribute(int *out, CUfunction_attribute which, CUkernel handle, CUdevice dev) {
   Function *f;
   TRY(kernel_function(handle, dev, &f));
-  return get_attribute(out, which, f);
+  return function_attribute(out, which, f);
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel handle, CUdevice dev) {

@@ -15,7 +15,9 @@ static CUresult make_kernel(const CUDA_KERNEL_NODE_PARAMS *p, const Work *before
     r.priority = before->kernel.priority;
   }
   *out = (Work){.kind = WORK_KERNEL, .ctx = ctx};
-  TRY(launch_prepare(ctx, &r, &out->kernel));
+  CUresult result = launch_prepare(ctx, &r, &out->kernel);
+  if (result != CUDA_SUCCESS) tools_refused(ctx, NULL, &r, result);
+  TRY(result);
   tools_launch(ctx, NULL, true, &out->kernel);
   return CUDA_SUCCESS;
 }

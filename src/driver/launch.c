@@ -84,7 +84,7 @@ CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out) {
 
 CUresult launch_run(Context *ctx, const KernelWork *k) {
   Function *f = k->function;
-  if (k->captured) tools_run_captured(k);
+  if (k->captured) tools_run_captured(ctx, k);
   texref_bind(f->module);
   LaunchShadow shadow;
   VgpuLaunch launch = {
@@ -101,7 +101,9 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
 
 static CUresult launch(Stream *s, const LaunchRequest *r) {
   Work w = {.kind = WORK_KERNEL};
-  TRY(launch_prepare(s->ctx, r, &w.kernel));
+  CUresult result = launch_prepare(s->ctx, r, &w.kernel);
+  if (result != CUDA_SUCCESS) tools_refused(s->ctx, s, r, result);
+  TRY(result);
   tools_launch(s->ctx, s, __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL, &w.kernel);
   return queue_submit(s, &w, 0);
 }

@@ -110,15 +110,30 @@ static void wait_for_room(Context *ctx) {
   }
 }
 
-void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
-  Function *f = k->function;
-  SessionLaunch l = {.kernel = f->session, .shared = k->shared, .stream = stream, .device = ctx->device->ordinal,
+static SessionLaunch describe(const Context *ctx, const void *stream, bool captured, const KernelWork *k) {
+  SessionLaunch l = {.kernel = k->function->session, .shared = k->shared, .stream = stream, .device = ctx->device->ordinal,
                      .cooperative = k->cooperative, .captured = captured};
   memcpy(l.grid, k->grid, sizeof l.grid);
   memcpy(l.block, k->block, sizeof l.block);
   memcpy(l.cluster, k->cluster, sizeof l.cluster);
+  return l;
+}
+
+static bool param_info(void *user, uint32_t i, size_t *offset, size_t *size) {
+  const Function *f = user;
+  if (i >= f->nparams) return false;
+  *offset = f->info->params[i].offset;
+  *size = f->info->params[i].size;
+  return true;
+}
+
+void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
+  Function *f = k->function;
+  SessionLaunch l = describe(ctx, stream, captured, k);
   k->launch = session_launch(&l);
   k->captured = captured;
+  if (stream && ((const Stream *)stream)->legacy) l.stream = NULL;
+  session_log_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
   const InstrumentedKernel *code = session_kernel_code(f->session);
   unsigned char *record = code && code->record_bytes ? k->params + code->record_offset : NULL;
   if (!record || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
@@ -149,13 +164,50 @@ void tools_done(Context *ctx, const KernelWork *k) {
 }
 
 // A captured launch was counted when it was captured; every run but the first counts again.
-void tools_run_captured(const KernelWork *k) {
+void tools_run_captured(const Context *ctx, const KernelWork *k) {
   static U64Map ran;
+  if (session_logs_launches()) {
+    SessionLaunch l = describe(ctx, NULL, true, k);
+    Str text = {0};
+    session_log_text(&text, &l, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
+    session_log_again(k->launch, l.device, NULL, text.data);
+    str_free(&text);
+  }
   pthread_mutex_lock(&lock);
   bool again = u64map_get(&ran, k->launch) != NULL;
   if (!again) u64map_put(&ran, k->launch, (void *)&ran);
   pthread_mutex_unlock(&lock);
   if (again) session_launch_again(k->function->session, k->checked);
+}
+
+// --- launches that are refused ---
+
+typedef struct Asked { Context *ctx; const LaunchRequest *request; Function *function; } Asked;
+
+static bool answer(void *user, SessionQuestion what, int attribute, int *value) {
+  const Asked *a = user;
+  bool known = false;
+  switch (what) {
+  case SESSION_ASK_DEVICE: *value = device_attribute(a->ctx->device, attribute, &known); return known;
+  case SESSION_ASK_KERNEL: return function_attribute(value, (CUfunction_attribute)attribute, a->function) == CUDA_SUCCESS;
+  case SESSION_ASK_REQUIRED_BLOCK: *value = (int)a->function->info->reqntid[attribute]; return true;
+  case SESSION_ASK_RESIDENT: {
+    const unsigned *b = a->request->block;
+    *value = (int)vgpu_max_resident_blocks(a->function->vgpu, b[0] * b[1] * b[2], a->request->shared);
+    return true;
+  }
+  }
+  return false;
+}
+
+void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result) {
+  Function *f;
+  if (!session_tools() || function_get(r->function, ctx, &f) != CUDA_SUCCESS) return;
+  SessionLaunch l = {.kernel = f->session, .shared = r->shared, .stream = stream, .device = ctx->device->ordinal, .cooperative = r->cooperative};
+  memcpy(l.grid, r->grid, sizeof l.grid);
+  memcpy(l.block, r->block, sizeof l.block);
+  memcpy(l.cluster, r->cluster, sizeof l.cluster);
+  session_launch_refused(&l, (int)result, true, answer, &(Asked){ctx, r, f});
 }
 
 // --- faults ---

@@ -99,13 +99,15 @@ typedef struct GpuLaunch {
   void **params, **extra;
   GpuFunction *of;                         // NULL: a kernel we know nothing of
   GpuContext *context;                     // NULL: nobody wants to know
-  bool told;                               // the session has heard of it
+  bool told; uint32_t number;              // the session has heard of it, as this number
   void *list[5]; size_t size;              // the rest is room for the added parameter
   void *heap, *record_heap;
   _Alignas(16) uint8_t record[128], room[512];
 } GpuLaunch;
 void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **extra, CUcontext ctx);   // ctx NULL: the stream's
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result);            // returns the result
+bool gpu_launch_param(void *gpu_function, uint32_t i, size_t *offset, size_t *size);   // a SessionParamInfo
+bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);   // what a list for `extra` says; false: it is none
 
 // --- graph.c ---
 extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);

@@ -133,9 +133,21 @@ CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
 
 // --- graphs that run: a node was counted when it was made, so every run but the first counts its kernels once more ---
 
-typedef struct Exec { bool ran; VEC(SessionKernel *) kernels; VEC(bool) checked; } Exec;
+typedef struct Exec { bool ran; VEC(SessionKernel *) kernels; VEC(bool) checked; VEC(char *) lines; } Exec;   // lines: for the launch log
 
 static U64Map execs;                           // CUgraphExec -> Exec
+
+// As it was instantiated: what cuGraphExecKernelNodeSetParams changes later stands in the log where that is called.
+static void add_line(Exec *e, const CUDA_KERNEL_NODE_PARAMS *p, GpuFunction *of) {
+  SessionLaunch l = {.kernel = of->kernel, .grid = {p->gridDimX, p->gridDimY, p->gridDimZ}, .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+                     .cluster = {1, 1, 1}, .shared = p->sharedMemBytes, .captured = true};
+  SessionParams given = {p->kernelParams, NULL, 0};
+  if (!p->kernelParams && !gpu_launch_extra(p->extra, &given.buffer, &given.buffer_bytes)) given = (SessionParams){0};
+  Str text = {0};
+  session_log_text(&text, &l, &given, gpu_launch_param, of);
+  vec_push(&e->lines, mem_strdup(text.data));
+  str_free(&text);
+}
 
 static void add_kernel(Exec *e, CUgraphNode node) {
   CUDA_KERNEL_NODE_PARAMS p = {0};
@@ -145,6 +157,7 @@ static void add_kernel(Exec *e, CUgraphNode node) {
   bool ours = of != NULL;
   if (!of) of = gpu_function(f);
   if (!of) return;
+  if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);
   vec_push(&e->checked, ours && of->code && of->code->record_bytes);
 }
@@ -197,6 +210,8 @@ CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
   if (e) {
     vec_free(&e->kernels);
     vec_free(&e->checked);
+    for (uint32_t i = 0; i < e->lines.len; i++) free(e->lines.data[i]);
+    vec_free(&e->lines);
     free(e);
   }
   return gpu_real.cuGraphExecDestroy(exec);
@@ -215,7 +230,20 @@ static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream) {
   return result;
 }
 
-CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) { return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream); }
+static void write_log(CUgraphExec exec, CUstream stream) {
+  if (!session_logs_launches()) return;
+  GpuContext *c = gpu_context_of_stream(stream);
+  pthread_mutex_lock(&lock);
+  Exec *e = u64map_get(&execs, (uintptr_t)exec);
+  for (uint32_t i = 0; e && i < e->lines.len; i++) session_log_again(0, c ? c->device : 0, stream, e->lines.data[i]);
+  pthread_mutex_unlock(&lock);
+}
+
+CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  write_log(exec, stream);
+  return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream);
+}
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
+  write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
   return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD);
 }

@@ -3,7 +3,7 @@
 
 // --- from what the program asks for to what the driver is given ---
 
-static bool read_extra(void **extra, const void **buffer, size_t *size) {
+bool gpu_launch_extra(void **extra, const void **buffer, size_t *size) {
   *buffer = NULL;
   *size = 0;
   for (unsigned i = 0; extra && extra[i] != CU_LAUNCH_PARAM_END && i < 8; i += 2) {
@@ -42,12 +42,13 @@ static bool read_params(const GpuLaunch *l, const InstrumentedKernel *code, Sess
   *given = (SessionParams){l->params, NULL, 0};
   if (l->params) return !l->extra;
   if (!l->extra) return !code->user_params;
-  return read_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes == code->user_param_bytes;
+  return gpu_launch_extra(l->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes == code->user_param_bytes;
 }
 
-// Counts the launch; what was launched last is remembered for kernels that fail.
+// Counts the launch, once; what was launched last is remembered for kernels that fail.
 static uint32_t tell(GpuLaunch *l) {
-  uint32_t number = session_launch(&l->event);
+  if (l->told) return l->number;
+  uint32_t number = l->number = session_launch(&l->event);
   l->told = true;
   if (l->context && !l->event.captured) {
     atomic_store_explicit(&l->context->last_launch, number, memory_order_relaxed);
@@ -75,6 +76,39 @@ static void add_record(GpuLaunch *l, const InstrumentedKernel *code) {
   else extend_list(l, code, record);
 }
 
+// --- the launch log ---
+
+bool gpu_launch_param(void *user, uint32_t i, size_t *offset, size_t *size) {
+  const GpuFunction *f = user;
+  if (f->is_kernel) return gpu_real.cuKernelGetParamInfo && gpu_real.cuKernelGetParamInfo((CUkernel)f->handle, i, offset, size) == CUDA_SUCCESS;
+  return gpu_real.cuFuncGetParamInfo && gpu_real.cuFuncGetParamInfo(f->handle, i, offset, size) == CUDA_SUCCESS;
+}
+
+static void write_log(GpuLaunch *l) {
+  SessionParams given = {l->params, NULL, 0};
+  if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) given = (SessionParams){0};
+  session_log_launch(&l->event, tell(l), &given, gpu_launch_param, l->of);
+}
+
+// --- what was refused ---
+
+static bool answer(void *user, SessionQuestion what, int attribute, int *value) {
+  const GpuLaunch *l = user;
+  const GpuFunction *f = l->of;
+  CUdevice device = l->context ? l->context->device : 0;
+  const uint32_t *b = l->event.block;
+  switch (what) {
+    case SESSION_ASK_DEVICE: return gpu_real.cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, device) == CUDA_SUCCESS;
+    case SESSION_ASK_KERNEL:
+      if (f->is_kernel) return gpu_real.cuKernelGetAttribute(value, (CUfunction_attribute)attribute, (CUkernel)f->handle, device) == CUDA_SUCCESS;
+      return gpu_real.cuFuncGetAttribute(value, (CUfunction_attribute)attribute, f->handle) == CUDA_SUCCESS;
+    case SESSION_ASK_REQUIRED_BLOCK: return false;           // the driver does not tell
+    case SESSION_ASK_RESIDENT:
+      return gpu_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(value, f->handle, (int)(b[0] * b[1] * b[2]), l->event.shared) == CUDA_SUCCESS;
+  }
+  return false;
+}
+
 // What the session wants to know beyond the kernel, where somebody keeps it.
 static GpuContext *look_around(GpuLaunch *l, CUcontext ctx) {
   CUstream stream = (CUstream)(uintptr_t)l->event.stream;
@@ -99,12 +133,14 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (!l->function) l->function = gpu_function_target(l->of);
   l->event.kernel = l->of->kernel;
   if (session_wants_launches()) l->context = look_around(l, ctx);
+  if (session_logs_launches()) write_log(l);
   const InstrumentedKernel *code = l->function == handle ? NULL : l->of->code;
   if (code && code->record_bytes) add_record(l, code);
 }
 
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
+  if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
   free(l->heap);
   free(l->record_heap);
   return gpu_checked(result);

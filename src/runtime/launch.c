@@ -44,13 +44,14 @@ static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, 
   RT_ENTER();
   CUkernel kernel;
   cudaError_t e = rt_find_kernel(func, &kernel);
-  if (!e) e = rt_check_launch(grid, block);
   if (!e && shared > UINT32_MAX) e = cudaErrorInvalidValue;
   if (e) return rt_return(e);
   CUfunction f = (CUfunction)kernel;
   unsigned bytes = (unsigned)shared;
-  return rt_done(cooperative ? cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes, stream, args)
-                             : cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes, stream, args, NULL));
+  e = rt_check_launch(grid, block);
+  CUresult r = cooperative ? cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes, stream, args)
+                           : cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes, stream, args, NULL);
+  return e ? rt_return(e) : rt_done(r);       // the driver refuses a bad shape too, and explains it there
 }
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
@@ -87,12 +88,13 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func,
   CUkernel kernel;
   CUlaunchConfig c;
   cudaError_t e = rt_find_kernel(func, &kernel);
-  if (!e) e = rt_check_launch(config->gridDim, config->blockDim);
   if (!e && config->dynamicSmemBytes > UINT32_MAX) e = cudaErrorInvalidValue;
   if (e) return rt_return(e);
   rt_launch_config(config, &c);
   if (per_thread) c.hStream = STREAM_PTSZ(c.hStream);
-  return rt_done(cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL));
+  e = rt_check_launch(config->gridDim, config->blockDim);
+  CUresult r = cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL);
+  return e ? rt_return(e) : rt_done(r);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args) {

@@ -2,7 +2,7 @@
 // is asked for after memory was freed cannot run before that in any stream.
 #include "session/internal.h"
 
-static bool keeps_ranges(void) { return session_tools() & ~TOOL_BIT(COUNT); }
+static bool keeps_ranges(void) { return session_tools() & ~TOOL_BIT(COUNT) || session_logs_launches(); }
 
 // A GPU's arrays have no address: their handles stand for one, and what is kept is only that they exist.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -14,7 +14,7 @@ void session_start(const char *device);                  // "cpu" or "gpu"; once
 void session_after_fork(void);                           // in a forked child: a lane of its own
 unsigned session_tools(void);                            // TOOL_BIT()s; 0: --tool=none
 const InstrumentPlan *session_plan(void);                // never NULL; plan->tools may be 0
-bool session_wants_launches(void);                       // a run file is kept or a tool runs: launches are events
+bool session_wants_launches(void);                       // a run file or a launch log is kept or a tool runs: launches are events
 
 // --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them. ---
 typedef struct SessionModule SessionModule;
@@ -41,6 +41,14 @@ uint32_t session_launch(const SessionLaunch *l);         // its number; takes th
 void session_launch_again(SessionKernel *k, bool checked);   // a captured launch, counted when it was captured, runs once more
 bool session_launch_selected(SessionKernel *k);          // --launch-skip, --launch-count: should this one be checked?
 void session_graph_launch(const void *graph, const void *stream);
+
+// --- launch_check.c: the driver refused a launch ---
+typedef enum { SESSION_ASK_DEVICE, SESSION_ASK_KERNEL, SESSION_ASK_REQUIRED_BLOCK, SESSION_ASK_RESIDENT } SessionQuestion;
+// DEVICE, KERNEL: an attribute by the driver's number. REQUIRED_BLOCK: x, y or z that the kernel was compiled for, 0: any.
+// RESIDENT: blocks of this launch that a multiprocessor holds. All of the program's own kernel; false: not known.
+typedef bool SessionAsk(void *user, SessionQuestion what, int attribute, int *value);
+// result: the driver's error. unchanged: the program's own code was launched, so that the error is about what the program did.
+void session_launch_refused(const SessionLaunch *l, int result, bool unchanged, SessionAsk *ask, void *user);
 
 // --- memory.c ---
 typedef enum { SESSION_DEVICE, SESSION_PINNED, SESSION_MANAGED, SESSION_POOL, SESSION_VARIABLE, SESSION_ARRAY, SESSION_VIRTUAL, SESSION_REGISTERED, SESSION_GRAPH } SessionMemoryKind;
@@ -109,6 +117,13 @@ uint64_t session_device_mark(SessionDevice *d);                         // where
 void session_device_settled(SessionDevice *d, uint64_t mark);           // … and that they have
 void session_device_collect(SessionDevice *d, SessionModule *m);        // reads the module's counters; before it is unloaded
 void session_device_close(SessionDevice *d, bool alive);                // collects everything; alive false: device memory is gone
+
+// --- launch_log.c: --launch-log ---
+bool session_logs_launches(void);
+typedef bool SessionParamInfo(void *user, uint32_t i, size_t *offset, size_t *size);     // false: there is no parameter i
+void session_log_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user);
+void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *params, SessionParamInfo *info, void *user);   // the second half of its line
+void session_log_again(uint32_t number, int device, const void *stream, const char *text);   // part of a graph; number 0: not known
 
 // --- copy.c: copies and sets, in the words of both drivers ---
 typedef enum { SESSION_PLACE_HOST, SESSION_PLACE_DEVICE, SESSION_PLACE_UNIFIED, SESSION_PLACE_ARRAY } SessionPlaceKind;

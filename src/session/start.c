@@ -38,6 +38,7 @@ static void read_environment(void) {
   values.leak_full = options_is(&o, OPT_LEAK_CHECK, "full");
   values.has_quarantine = options_given(&o, OPT_QUARANTINE);
   values.quarantine = MIN(options_number(&o, OPT_QUARANTINE), UINT64_MAX >> 20) << 20;
+  values.launch_log = options_given(&o, OPT_LAUNCH_LOG) ? mem_strdup(options_text(&o, OPT_LAUNCH_LOG)) : NULL;
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
@@ -66,7 +67,7 @@ void session_start(const char *device) {
 
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
-bool session_wants_launches(void) { return session_options()->tools || session_options()->keeps_run; }
+bool session_wants_launches(void) { return session_options()->tools || session_options()->keeps_run || session_options()->launch_log; }
 
 const InstrumentPlan *session_plan(void) {
   session_options();
