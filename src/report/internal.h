@@ -13,6 +13,10 @@ RunStack *report_host_stack(const RunFinding *f);                     // of the 
 void report_sentence(const RunFinding *f, Str *out);     // what and where, in one line and without addresses; may have marks
 void report_where(const RunFinding *f, bool addresses, Str *out);     // the address in terms of f->allocation, which is there
 
+// --- place.c: places of device code ---
+// The place to name where there is room for one: the innermost that is not in a header of the toolkit. s has places.
+uint32_t report_main_place(const RunSite *s);
+
 // --- names.c ---
 const char *report_buffer_name(const RunAllocation *a);  // of a variable, or what the program calls its pointer; NULL: not known, or no allocation
 

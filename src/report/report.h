@@ -15,7 +15,7 @@ void report_style(const char *text, size_t n, bool colour, Str *out);         //
 
 // --- text.c: lines without the ==PID== prefix, each ended by a newline ---
 void report_finding(Run *r, const RunFinding *f, Str *out);
-const char *report_place_function(Run *r, const RunSite *s, uint32_t i);   // readable; NULL: not known
+const char *report_place_function(Run *r, const RunSite *s, uint32_t i);   // place.c: readable; NULL: not known
 void report_repeats(Run *r, Str *out);                   // places that had more than one finding
 
 // --- summary.c ---

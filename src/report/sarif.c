@@ -97,9 +97,10 @@ static bool frame_at(Run *r, RunStack *stack, At *at) {
 // The line of device code; else the call of the host; else the program itself.
 static At main_place(Sarif *s, const RunFinding *f) {
   At at = {0};
-  if (f->site && f->site->nplaces && f->site->places[0].file) {
-    const RunPlace *p = &f->site->places[0];
-    return (At){p->file, report_place_function(s->run, f->site, 0), p->line, p->column};
+  uint32_t main = f->site && f->site->nplaces ? report_main_place(f->site) : 0;
+  if (f->site && f->site->nplaces && f->site->places[main].file) {
+    const RunPlace *p = &f->site->places[main];
+    return (At){p->file, report_place_function(s->run, f->site, main), p->line, p->column};
   }
   if (frame_at(s->run, report_host_stack(f), &at)) return at;
   return (At){f->process->program ? f->process->program : s->run->program ? s->run->program : "?", NULL, 1, 0};
@@ -128,23 +129,24 @@ static uint32_t steps(Sarif *s, const RunFinding *f, Step *out) {
   return n;
 }
 
+static void related_place(Sarif *s, uint32_t id, const char *title, const At *at) {
+  json_open(s->out, NULL, '{');
+  json_number(s->out, "id", id);
+  physical(s, at->file, at->line, at->column);
+  message(s, title);
+  str_addc(s->out, '}');
+}
+
 static void related(Sarif *s, const RunFinding *f) {
   Step list[8];
-  uint32_t n = steps(s, f, list), places = f->site ? f->site->nplaces : 0, id = 0;
-  if (n + (places > 1 ? places - 1 : 0) == 0) return;
+  uint32_t n = steps(s, f, list), places = f->site ? f->site->nplaces : 0, main = places ? report_main_place(f->site) : 0, id = 0;
+  if (n == 0 && places < 2) return;
   json_open(s->out, "relatedLocations", '[');
-  for (uint32_t i = 1; i < places + n; i++) {
-    bool inlined = i < places;
-    if (!inlined && i < MAX(places, 1u)) continue;
-    const RunPlace *p = inlined ? &f->site->places[i] : NULL;
-    if (inlined && !p->file) continue;
-    const Step *step = inlined ? NULL : &list[i - MAX(places, 1u)];
-    json_open(s->out, NULL, '{');
-    json_number(s->out, "id", ++id);
-    physical(s, inlined ? p->file : step->at.file, inlined ? p->line : step->at.line, inlined ? p->column : 0);
-    message(s, inlined ? "inlined here" : step->title);
-    str_addc(s->out, '}');
+  for (uint32_t i = 0; i < places; i++) {
+    const RunPlace *p = &f->site->places[i];
+    if (p->file && i != main) related_place(s, ++id, i < main ? "inside of" : "inlined here", &(At){p->file, NULL, p->line, p->column});
   }
+  for (uint32_t i = 0; i < n; i++) related_place(s, ++id, list[i].title, &list[i].at);
   str_addc(s->out, ']');
 }
 
@@ -159,7 +161,7 @@ static void flow_step(Sarif *s, const char *title, const At *at) {
 static void code_flow(Sarif *s, const RunFinding *f) {
   Step list[8];
   uint32_t n = steps(s, f, list);
-  if (!n || !f->site || !f->site->nplaces || !f->site->places[0].file) return;
+  if (!n || !f->site || !f->site->nplaces) return;
   At at = main_place(s, f);
   json_open(s->out, "codeFlows", '[');
   str_add(s->out, "{\"threadFlows\":[{\"locations\":[");

@@ -153,15 +153,17 @@ void report_suppression_entry(Run *r, const RunFinding *f, Str *out) {
   const RunSite *s = f->site;
   str_add(out, "{\n");
   str_printf(out, "  name: %s", f->kind->name);
-  if (s && s->nplaces && s->places[0].file) str_printf(out, " at %s:%u", base_name(s->places[0].file), s->places[0].line);
+  uint32_t main = s && s->nplaces ? report_main_place(s) : 0;
+  const RunPlace *p = s && s->nplaces ? &s->places[main] : NULL;
+  if (p && p->file) str_printf(out, " at %s:%u", base_name(p->file), p->line);
   else if (f->kernel) str_printf(out, " in %s", f->kernel->name);
   str_addc(out, '\n');
   field(out, "kind", f->kind->name);
   if (f->kernel) field(out, "kernel", f->kernel->readable);
-  if (s && s->nplaces) {
-    field(out, "file", base_name(s->places[0].file));
-    field(out, "function", report_place_function(r, s, 0));
-    if (s->places[0].file) str_printf(out, "  # line: %u\n", s->places[0].line);
+  if (p) {
+    field(out, "file", base_name(p->file));
+    field(out, "function", report_place_function(r, s, main));
+    if (p->file) str_printf(out, "  # line: %u\n", p->line);
   } else if (s && s->function) field(out, "function", run_readable_name(r, s->function));
   if (!s && f->text && !strpbrk(f->text, "0123456789\n")) field(out, "text", f->text);      // numbers differ from run to run
   uint32_t n;

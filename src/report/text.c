@@ -15,12 +15,6 @@ static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
   }
 }
 
-const char *report_place_function(Run *r, const RunSite *s, uint32_t i) {
-  const char *name = s->places[i].function;
-  if (!name && i + 1 == s->nplaces) name = s->function;
-  return name ? run_readable_name(r, name) : NULL;
-}
-
 static void add_places(Run *r, const RunFinding *f, Str *out) {
   const RunSite *s = f->site;
   if (!s) return;
@@ -144,7 +138,8 @@ void report_repeats(Run *r, Str *out) {
       continue;
     }
     str_printf(out, "%llu times: %s", (unsigned long long)f->count, f->kind->name);
-    if (f->site && f->site->nplaces) str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN, f->site->places[0].file ? f->site->places[0].file : "?", f->site->places[0].line);
+    const RunPlace *p = f->site && f->site->nplaces ? &f->site->places[report_main_place(f->site)] : NULL;
+    if (p) str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN, p->file ? p->file : "?", p->line);
     if (f->kernel) str_printf(out, " in kernel %s", f->kernel->readable);
     str_addc(out, '\n');
   }

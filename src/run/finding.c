@@ -2,14 +2,18 @@
 #include "probe/fp_abi.h"
 #include "run/internal.h"
 
+static const RunLaunch *keep_launch(Run *r, const RunLaunch *l) {
+  RunLaunch *copy = ARENA_NEW(&r->arena, RunLaunch);
+  *copy = *l;
+  return copy;
+}
+
 static const RunLaunch *launch_of(Run *r, RunProcess *p, uint32_t number) {
-  if (!number) return NULL;
+  if (!number || !p->launches) return NULL;
+  uint64_t likely = (number - 1) % RUN_LAUNCHES_KEPT;                  // they come in order, but for those of other threads
+  if (likely < p->nlaunches && p->launches[likely].number == number) return keep_launch(r, &p->launches[likely]);
   for (uint64_t i = 0; i < MIN(p->nlaunches, (uint64_t)RUN_LAUNCHES_KEPT); i++)
-    if (p->launches[i].number == number) {
-      RunLaunch *copy = ARENA_NEW(&r->arena, RunLaunch);
-      *copy = p->launches[i];
-      return copy;
-    }
+    if (p->launches[i].number == number) return keep_launch(r, &p->launches[i]);
   return NULL;
 }
 

@@ -102,7 +102,7 @@ RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t l
 }
 
 const char *run_memory_kind(uint32_t kind) {
-  static const char *const names[] = {"device", "pinned", "managed", "pool", "variable", "array", "virtual", "registered", "graph"};
+  static const char *const names[] = {"device", "pinned", "managed", "pool", "variable", "array", "virtual", "registered", "graph", "imported"};
   return kind < ARRAY_LEN(names) ? names[kind] : "unknown";
 }
 

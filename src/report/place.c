@@ -1,0 +1,27 @@
+#include "report/internal.h"
+
+#include <ctype.h>
+
+// Headers of the toolkit and of the system: atomicAdd is a function of one.
+static bool is_system_header(const char *file) {
+  return file && file[0] == '/' && strstr(file, "/include/") && (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "cuda"));
+}
+
+uint32_t report_main_place(const RunSite *s) {
+  for (uint32_t i = 0; i < s->nplaces; i++)
+    if (s->places[i].file && !is_system_header(s->places[i].file)) return i;
+  return 0;
+}
+
+// What nvcc puts before the name of a static function, another one in every file: _INTERNAL_ff20cf65_6_ten_cu_552376c1::
+static const char *without_unit(const char *name) {
+  static const char mark[] = "_INTERNAL_";
+  const char *colons = strncmp(name, mark, sizeof mark - 1) == 0 ? strstr(name, "::") : NULL;
+  return colons && strcspn(name, "(<") > (size_t)(colons - name) ? colons + 2 : name;
+}
+
+const char *report_place_function(Run *r, const RunSite *s, uint32_t i) {
+  const char *name = s->places[i].function;
+  if (!name && i + 1 == s->nplaces) name = s->function;
+  return name ? without_unit(run_readable_name(r, name)) : NULL;
+}
