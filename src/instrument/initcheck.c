@@ -53,7 +53,7 @@ static void choose_body(InitCheck *k, Code *c) {
   if (!second->start) return;
   EMIT(c, "mov.u64", opd_reg(sum), opd_imm(k->reads_unknown ? 1 : 0));
   for (uint32_t i = 0; i < k->facts.len; i++) {
-    if (!k->fact_read[i]) continue;
+    if (!k->facts.data[i].is_read) continue;
     record_load(c, one, k->facts.data[i].record_offset + 8);
     EMIT(c, "or.b64", opd_reg(sum), opd_reg(sum), opd_reg(one));
   }
@@ -69,6 +69,7 @@ static void keep_facts(InitCheck *k) {
   memcpy(facts + kernel->nfacts, k->facts.data, sizeof *facts * k->facts.len);
   kernel->facts = facts;
   kernel->nfacts += k->facts.len;
+  kernel->good_if_reads_good = k->body->info->second.start && !k->reads_unknown;
 }
 
 // The part of the launch's shadow that is this block's; none for blocks beyond those that have one.

@@ -40,7 +40,7 @@ typedef struct InitCheck {   // one function
   PtxVar **local_shadow;     // by PtxVar.id of a .local variable; NULL: not followed
   bool shared_followed;
   VEC(InstrumentFact) facts;
-  bool *fact_read, reads_unknown;           // by fact: something is read there; reads_unknown: somewhere else too
+  bool reads_unknown;                       // something is read elsewhere than where the facts lead
   uint32_t second;                          // first instruction of the body that runs where all that is read is initialised
   PtxReg *cache_base, *cache_size, *cache_shadow;
   PtxReg *shared_at, *shared_bytes;         // of this block; bytes 0: not followed

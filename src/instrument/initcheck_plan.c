@@ -203,17 +203,20 @@ static void find_shadows(InitCheck *k) {
   }
 }
 
+static bool is_write(const PtxInstr *in) { return in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED; }
 static bool is_read(const PtxInstr *in) { return in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM || in->op == OP_RED; }
 
 // In the second body nothing bad is read, so reads are not looked at there. What must hold for that is collected from the first.
 static void plan_second(InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;
-  k->fact_read = ARENA_ARRAY(&k->body->cfg->arena, bool, k->facts.len + 1);
+  for (uint32_t n = 0; n < k->facts.len; n++) k->facts.data[n].read_only = true;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    for (uint32_t n = 0; n < k->facts.len; n++)
+      if (k->place[i].kind == PLACE_PARAM && is_write(cfg->instrs[i]) && k->facts.data[n].record_offset == k->place[i].fact_at) k->facts.data[n].read_only = false;
     if (!is_read(cfg->instrs[i]) || k->place[i].kind == PLACE_NONE) continue;
     if (i >= k->second) k->place[i].kind = PLACE_NONE;
     else if (k->place[i].kind != PLACE_PARAM) k->reads_unknown = true;
-    for (uint32_t n = 0; n < k->facts.len; n++) k->fact_read[n] |= k->place[i].kind == PLACE_PARAM && k->facts.data[n].record_offset == k->place[i].fact_at;
+    for (uint32_t n = 0; n < k->facts.len; n++) k->facts.data[n].is_read |= k->place[i].kind == PLACE_PARAM && k->facts.data[n].record_offset == k->place[i].fact_at;
   }
 }
 

@@ -54,7 +54,7 @@ typedef struct InstrumentFact {
   uint32_t param_offset;                   // where in that parameter
   uint32_t bytes;                          // of one access
   int64_t offset; uint32_t scale; bool index_signed;
-  bool read_only;                          // FACT_SHADOW: the kernel stores nothing through this pointer
+  bool read_only, is_read;                 // FACT_SHADOW: the kernel stores nothing through this pointer; it reads through it
 } InstrumentFact;
 
 typedef struct InstrumentedKernel {
@@ -64,6 +64,7 @@ typedef struct InstrumentedKernel {
   uint32_t user_params, user_param_bytes;  // without ours
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
   const InstrumentFact *facts; uint32_t nfacts;
+  bool good_if_reads_good;                 // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;

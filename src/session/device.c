@@ -86,6 +86,11 @@ static uint64_t table_for_launch(SessionDevice *d) {
   return table;
 }
 
+static void set_tables(SessionDevice *d, SessionKernel *k, WgLaunch *r) {
+  r->memory = table_for_launch(d);
+  r->init_memory = session_wants_shadow() && session_shadow_follows(k) ? r->memory : 0;
+}
+
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
@@ -97,7 +102,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
   else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
   if (needs_memory()) {
-    if (!session_launch_captured()) r.memory = table_for_launch(d);    // a captured one gets it when its graph is launched
+    if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched
     session_fill_facts(code, params, record);
   }
   memcpy(record, &r, sizeof r);
@@ -110,7 +115,7 @@ void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionPar
   if (!code || !code->instrumented || !needs_memory()) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
-  r.memory = table_for_launch(d);
+  set_tables(d, k, &r);
   memcpy(record, &r, sizeof r);
   session_fill_facts(code, params, record);
 }

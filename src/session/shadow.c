@@ -271,6 +271,21 @@ void session_shadows_close(SessionDevice *d, bool alive) {
 
 // --- what a launch is told ---
 
+bool session_shadow_reads_good(const InstrumentedKernel *code, const SessionParams *params) {
+  if (!code->good_if_reads_good) return false;
+  bool good = true;
+  shadow_lock();
+  for (uint32_t i = 0; i < code->nfacts && good; i++) {
+    const InstrumentFact *f = &code->facts[i];
+    uint64_t pointer;
+    if (f->kind != FACT_SHADOW || !f->is_read || !session_fact_pointer(f, params, &pointer)) continue;
+    const Shadow *s = shadow_find(pointer);
+    good = !s || !s->address || s->whole;
+  }
+  shadow_unlock();
+  return good;
+}
+
 bool session_shadow_fact(uint64_t pointer, bool read_only, bool in_graph, uint64_t fact[3]) {
   shadow_lock();
   Shadow *s = shadow_find(pointer);
@@ -281,8 +296,8 @@ bool session_shadow_fact(uint64_t pointer, bool read_only, bool in_graph, uint64
   if (s) {
     if (!read_only && s->address) shadow_kernel_writes(s, in_graph);
     fact[0] = s->base;
-    fact[1] = s->size;
     fact[2] = s->whole && !in_graph ? 0 : s->address;
+    fact[1] = fact[2] ? s->size : 0;                     // nothing is inside: one test for both
   }
   shadow_unlock();
   return s != NULL;
@@ -291,11 +306,12 @@ bool session_shadow_fact(uint64_t pointer, bool read_only, bool in_graph, uint64
 void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->record_bytes || !session_wants_shadow()) return;
+  bool stores_good = session_shadow_reads_good(code, params);
   for (uint32_t i = 0; i < code->nfacts; i++) {
     const InstrumentFact *f = &code->facts[i];
     uint64_t pointer, fact[3] = {0};
     if (f->kind != FACT_SHADOW) continue;
-    if (session_fact_pointer(f, params, &pointer) && pointer) session_shadow_fact(pointer, f->read_only, false, fact);
+    if (session_fact_pointer(f, params, &pointer) && pointer) session_shadow_fact(pointer, f->read_only || stores_good, false, fact);
     memcpy((char *)record + f->record_offset, fact, sizeof fact);
   }
 }
