@@ -17,17 +17,15 @@ static bool ending;
 
 // --- how the session reaches a device ---
 
-typedef struct Entered { GpuQuiet quiet; bool pushed, ok; } Entered;
-
-static Entered enter(GpuContext *c) {
-  Entered e = {gpu_quiet_begin(), false, true};
+GpuEntered gpu_context_enter(GpuContext *c) {
+  GpuEntered e = {gpu_quiet_begin(), false, true};
   CUcontext current = NULL;
   gpu_real.cuCtxGetCurrent(&current);
   if (current != c->handle) e.pushed = e.ok = gpu_real.cuCtxPushCurrent_v2(c->handle) == CUDA_SUCCESS;
   return e;
 }
 
-static void leave(Entered e) {
+void gpu_context_leave(GpuEntered e) {
   CUcontext old;
   if (e.pushed) gpu_real.cuCtxPopCurrent_v2(&old);
   gpu_quiet_end(e.quiet);
@@ -35,13 +33,13 @@ static void leave(Entered e) {
 
 static bool map_host(void *user, void *p, size_t size, uint64_t *device_address) {
   CUdeviceptr address = 0;
-  Entered e = enter(user);
+  GpuEntered e = gpu_context_enter(user);
   bool ok = e.ok && gpu_real.cuMemHostRegister_v2(p, size, CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS;
   if (ok && gpu_real.cuMemHostGetDevicePointer_v2(&address, p, 0) != CUDA_SUCCESS) {
     gpu_real.cuMemHostUnregister(p);
     ok = false;
   }
-  leave(e);
+  gpu_context_leave(e);
   *device_address = address;
   return ok;
 }
@@ -50,21 +48,21 @@ static bool map_host(void *user, void *p, size_t size, uint64_t *device_address)
 static void unmap_host(void *user, void *p) {
   GpuContext *c = user;
   if (ending || !c->settled) return;
-  Entered e = enter(c);
+  GpuEntered e = gpu_context_enter(c);
   if (e.ok) gpu_real.cuMemHostUnregister(p);
-  leave(e);
+  gpu_context_leave(e);
 }
 
 static uint64_t alloc(void *user, size_t size) {
   GpuContext *c = user;
   CUdeviceptr p = 0;
-  Entered e = enter(c);
+  GpuEntered e = gpu_context_enter(c);
   if (e.ok && c->stream && gpu_real.cuMemAlloc_v2(&p, size) == CUDA_SUCCESS &&
       (gpu_real.cuMemsetD8Async(p, 0, size, c->stream) != CUDA_SUCCESS || gpu_real.cuStreamSynchronize(c->stream) != CUDA_SUCCESS)) {
     gpu_real.cuMemFree_v2(p);
     p = 0;
   }
-  leave(e);
+  gpu_context_leave(e);
   return p;
 }
 
@@ -73,14 +71,16 @@ static void free_memory(void *user, uint64_t p) {}
 
 static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
   GpuContext *c = user;
-  Entered e = enter(c);
+  GpuEntered e = gpu_context_enter(c);
   bool ok = e.ok && c->stream && gpu_real.cuMemcpyDtoHAsync_v2(to, from, size, c->stream) == CUDA_SUCCESS &&
             gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
-  leave(e);
+  gpu_context_leave(e);
   return ok;
 }
 
-static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = alloc, .free = free_memory, .read = read_memory};
+static bool settle(void *user);
+
+static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = alloc, .free = free_memory, .read = read_memory, .settle = settle};
 
 // --- waiting for a context's work, with patience but not for ever: a kernel may wait for something the host does later ---
 
@@ -152,14 +152,25 @@ static bool wait_for_event(GpuContext *c, CUresult *result) {
   return true;
 }
 
-bool gpu_context_settle(GpuContext *c) {
-  CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+static bool wait_a_while(GpuContext *c, CUresult *result) {
   bool finished = false;
-  Entered e = enter(c);
+  *result = CUDA_ERROR_NOT_SUPPORTED;
+  GpuEntered e = gpu_context_enter(c);
   bool recorded = e.ok && c->event && gpu_real.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
-  if (recorded) finished = wait_for_event(c, &result);
-  leave(e);
-  if (!recorded) finished = wait_in_thread(c, &result);
+  if (recorded) finished = wait_for_event(c, result);
+  gpu_context_leave(e);
+  if (!recorded) finished = wait_in_thread(c, result);
+  return finished;
+}
+
+static bool settle(void *user) {
+  CUresult result;
+  return wait_a_while(user, &result) && result == CUDA_SUCCESS;
+}
+
+bool gpu_context_settle(GpuContext *c) {
+  CUresult result;
+  bool finished = wait_a_while(c, &result);
   if (!finished) log_line("kernels are still running: what they have not counted yet is not in the report");
   if (finished && result != CUDA_SUCCESS) gpu_fault_in(c, result);
   return finished && result == CUDA_SUCCESS;
@@ -177,10 +188,12 @@ void gpu_context_collect(GpuContext *c, SessionModule *m) {
 
 static void open_session(GpuContext *c) {
   Error err = {{0}};
-  Entered e = enter(c);
+  GpuEntered e = gpu_context_enter(c);
   if (gpu_real.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) c->stream = NULL;
   if (!gpu_real.cuCtxRecordEvent || gpu_real.cuEventCreate(&c->event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) c->event = NULL;
-  leave(e);
+  gpu_context_leave(e);
+  size_t memory = 0;
+  if (gpu_real.cuDeviceTotalMem_v2 && gpu_real.cuDeviceTotalMem_v2(&memory, c->device) == CUDA_SUCCESS) session_quarantine_open(c->device, memory);
   atomic_store(&c->session, session_device_open(&ops, c, c->device, &err));
 }
 
@@ -189,14 +202,14 @@ static GpuContext *meet(CUcontext handle) {
   GpuContext *c = mem_alloc(sizeof *c);
   int major = 0, minor = 0;
   c->handle = handle;
-  Entered e = enter(c);
+  GpuEntered e = gpu_context_enter(c);
   bool ok = e.ok && gpu_real.cuCtxGetDevice(&c->device) == CUDA_SUCCESS;
   if (ok) {
     gpu_real.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, c->device);
     gpu_real.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, c->device);
     c->sm = (unsigned)(major * 10 + minor);
   }
-  leave(e);
+  gpu_context_leave(e);
   if (!ok) {
     free(c);
     return NULL;
@@ -262,12 +275,16 @@ static void say_goodbye(CUcontext handle) {
   pthread_mutex_lock(&lock);
   GpuContext *c = u64map_remove(&contexts, (uintptr_t)handle);
   pthread_mutex_unlock(&lock);
-  if (c && owner == getpid()) close_session(c);
+  if (c && owner == getpid()) {
+    close_session(c);
+    gpu_quarantine_leave(c);
+  }
 }
 
 // Afterwards: another one may get the same handle.
-static void forget(CUcontext handle, bool gone) {
+static void forget(CUcontext handle, bool gone, bool primary) {
   if (gone) gpu_modules_forget_context(handle);
+  if (gone) gpu_owned_gone(handle, primary);
   pthread_mutex_lock(&lock);
   u64map_remove(&contexts, (uintptr_t)handle);  // somebody may have looked at it in between
   pthread_mutex_unlock(&lock);
@@ -312,7 +329,7 @@ static bool refused(CUresult r) {
 static CUresult destroy(CUcontext ctx, CUresult (*real)(CUcontext)) {
   if (ctx) say_goodbye(ctx);
   CUresult result = real(ctx);
-  if (ctx) forget(ctx, !refused(result));      // after a fault it returns that, and the context is gone all the same
+  if (ctx) forget(ctx, !refused(result), false);   // after a fault it returns that, and the context is gone all the same
   return result;
 }
 
@@ -327,7 +344,7 @@ CUresult gpu_cuGreenCtxDestroy(CUgreenCtx green) {
   if (context_of) context_of(&ctx, green);
   if (ctx) say_goodbye(ctx);
   CUresult result = real(green);
-  if (ctx) forget(ctx, !refused(result));
+  if (ctx) forget(ctx, !refused(result), false);
   return result;
 }
 
@@ -341,7 +358,7 @@ static CUresult reset(CUdevice device, CUresult (*real)(CUdevice)) {
   CUcontext ctx = primary_of(device);
   if (ctx) say_goodbye(ctx);
   CUresult result = real(device);
-  if (ctx) forget(ctx, !refused(result));
+  if (ctx) forget(ctx, !refused(result), true);
   if (is_counted(device)) atomic_store(&retained[device].since_reset, 0);
   return result;
 }
@@ -369,7 +386,7 @@ static CUresult release(CUdevice device, CUresult (*real)(CUdevice)) {
   }
   unsigned flags;
   int active = 0;
-  if (ctx) forget(ctx, gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active);
+  if (ctx) forget(ctx, gpu_real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active, true);
   return result;
 }
 

@@ -73,6 +73,9 @@ SessionDevice *gpu_context_use(GpuContext *c);
 void gpu_context_used(GpuContext *c);
 // Waits for the context's work, two seconds at most: kernels may wait for the host. true: all has ended, without a fault.
 bool gpu_context_settle(GpuContext *c);
+typedef struct GpuEntered { GpuQuiet quiet; bool pushed, ok; } GpuEntered;
+GpuEntered gpu_context_enter(GpuContext *c);   // makes it current for calls of our own; ok false: it cannot be
+void gpu_context_leave(GpuEntered e);
 void gpu_context_collect(GpuContext *c, SessionModule *m);   // before the module's code is unloaded
 void gpu_contexts_end(void);               // the process ends: reads what was counted
 
@@ -118,6 +121,19 @@ void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarra
 
 // --- copied.c ---
 void gpu_copy_enqueued(const SessionCopy *c);        // the driver has taken it; c->captured: into a graph
+
+// --- owned.c: which context each allocation belongs to, and what was freed and not given back yet ---
+void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
+void gpu_owned_remove(uint64_t base);
+void gpu_owned_gone(CUcontext ctx, bool primary);        // with everything in it
+bool gpu_is_held(uint64_t base);                         // freed by the program, and in quarantine
+bool gpu_hold(uint64_t base);                            // cuMemFree: true: it is in quarantine now, and what was launched before has ended
+typedef CUresult GpuRecord(CUevent, CUstream);
+bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record);       // cuMemFreeAsync
+bool gpu_quarantine_drain(void);                         // the current device's: before an allocation fails. true: it may work now
+void gpu_quarantine_leave(GpuContext *c);                // before it is destroyed
+bool gpu_is_capturing(CUstream stream);
+#define GPU_RETRY(call) ({ CUresult first_ = (call); first_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain() ? (call) : first_; })
 
 // --- fault.c ---
 void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context

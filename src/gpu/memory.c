@@ -1,5 +1,5 @@
-// Allocations: the session is told of them, nothing is changed. An allocation is told after it was made and a free before it is
-// done, so that an address that is handed out again at once is told in the right order.
+// Allocations and frees. An allocation is told after it was made and a free before it is done, so that an address that is handed out again
+// at once is told in the right order. Under memcheck freed device memory goes to the driver later (owned.c).
 #include "gpu/gpu.h"
 
 static CUresult made(CUresult result, uint64_t base, uint64_t size, SessionMemoryKind kind) {
@@ -7,54 +7,90 @@ static CUresult made(CUresult result, uint64_t base, uint64_t size, SessionMemor
   if (!session_wants_launches()) return result;
   GpuContext *c = gpu_context_current();
   session_alloc(base, size, kind, c ? c->device : 0, NULL);
+  gpu_owned_add(c, base, size, kind);
   return result;
 }
 
-static void goes(uint64_t base) {
-  if (base) session_free(base);
+// --- frees ---
+
+typedef struct Free { const char *call; uint64_t base; unsigned kinds; bool told; } Free;
+
+// A pointer that this call cannot free is left to the driver.
+static Free begin_free(const char *call, uint64_t base, unsigned kinds) {
+  Free f = {call, base, kinds, session_wants_launches() && base && session_frees(base, kinds)};
+  if (f.told) session_free(base);
+  return f;
+}
+
+static CUresult end_free(const Free *f, CUresult result) {
+  if (result == CUDA_SUCCESS) {
+    if (f->told) gpu_owned_remove(f->base);
+    return result;
+  }
+  if (f->told) session_revive(f->base);        // it is still there
+  if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)
+    session_invalid_free(f->call, f->base, f->kinds);
+  return gpu_checked(result);
+}
+
+#define FREED_PLAINLY (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH))
+static const char plain_free[] = "cuMemFree (cudaFree)", free_in_order[] = "cuMemFreeAsync (cudaFreeAsync)";
+
+static CUresult freed_before(const char *call, uint64_t base) {
+  session_invalid_free(call, base, FREED_PLAINLY);
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
 // --- device memory ---
 
 CUresult gpu_cuMemAlloc_v2(CUdeviceptr *p, size_t size) {
-  CUresult result = gpu_real.cuMemAlloc_v2(p, size);
+  CUresult result = GPU_RETRY(gpu_real.cuMemAlloc_v2(p, size));
   return made(result, result == CUDA_SUCCESS ? *p : 0, size, SESSION_DEVICE);
 }
 
 CUresult gpu_cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned element) {
-  CUresult result = gpu_real.cuMemAllocPitch_v2(p, pitch, width, height, element);
+  CUresult result = GPU_RETRY(gpu_real.cuMemAllocPitch_v2(p, pitch, width, height, element));
   return result == CUDA_SUCCESS ? made(result, *p, *pitch * height, SESSION_DEVICE) : gpu_checked(result);
 }
 
 CUresult gpu_cuMemAllocManaged(CUdeviceptr *p, size_t size, unsigned flags) {
-  CUresult result = gpu_real.cuMemAllocManaged(p, size, flags);
+  CUresult result = GPU_RETRY(gpu_real.cuMemAllocManaged(p, size, flags));
   return made(result, result == CUDA_SUCCESS ? *p : 0, size, SESSION_MANAGED);
 }
 
 CUresult gpu_cuMemFree_v2(CUdeviceptr p) {
-  goes(p);
-  return gpu_checked(gpu_real.cuMemFree_v2(p));
+  if (gpu_is_held(p)) return freed_before(plain_free, p);
+  if (gpu_hold(p)) return CUDA_SUCCESS;
+  Free f = begin_free(plain_free, p, FREED_PLAINLY);
+  return end_free(&f, gpu_real.cuMemFree_v2(p));
 }
 
-#define POOLS(suffix) \
+// Memory that is allocated while a stream is captured belongs to the graph.
+static SessionMemoryKind kind_in(CUstream stream) { return session_wants_launches() && gpu_is_capturing(stream) ? SESSION_GRAPH : SESSION_POOL; }
+
+#define PER_THREAD_STREAM(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
+#define AS_IT_IS(s) (s)
+#define POOLS(suffix, STREAM) \
   CUresult gpu_cuMemAllocAsync##suffix(CUdeviceptr *p, size_t size, CUstream stream) { \
-    CUresult result = gpu_real.cuMemAllocAsync##suffix(p, size, stream); \
-    return made(result, result == CUDA_SUCCESS ? *p : 0, size, SESSION_POOL); \
+    CUresult result = GPU_RETRY(gpu_real.cuMemAllocAsync##suffix(p, size, stream)); \
+    return result == CUDA_SUCCESS ? made(result, *p, size, kind_in(STREAM(stream))) : gpu_checked(result); \
   } \
   CUresult gpu_cuMemAllocFromPoolAsync##suffix(CUdeviceptr *p, size_t size, CUmemoryPool pool, CUstream stream) { \
-    CUresult result = gpu_real.cuMemAllocFromPoolAsync##suffix(p, size, pool, stream); \
-    return made(result, result == CUDA_SUCCESS ? *p : 0, size, SESSION_POOL); \
+    CUresult result = GPU_RETRY(gpu_real.cuMemAllocFromPoolAsync##suffix(p, size, pool, stream)); \
+    return result == CUDA_SUCCESS ? made(result, *p, size, kind_in(STREAM(stream))) : gpu_checked(result); \
   } \
   CUresult gpu_cuMemFreeAsync##suffix(CUdeviceptr p, CUstream stream) { \
-    goes(p); \
-    return gpu_checked(gpu_real.cuMemFreeAsync##suffix(p, stream)); \
+    if (gpu_is_held(p)) return freed_before(free_in_order, p); \
+    if (gpu_hold_in_order(p, STREAM(stream), gpu_real.cuEventRecord)) return CUDA_SUCCESS; \
+    Free f = begin_free(free_in_order, p, FREED_PLAINLY); \
+    return end_free(&f, gpu_real.cuMemFreeAsync##suffix(p, stream)); \
   }
-POOLS()
-POOLS(_ptsz)
+POOLS(, AS_IT_IS)
+POOLS(_ptsz, PER_THREAD_STREAM)
 
 CUresult gpu_cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph g, const CUgraphNode *after, size_t n, CUDA_MEM_ALLOC_NODE_PARAMS *p) {
-  CUresult result = gpu_real.cuGraphAddMemAllocNode(node, g, after, n, p);
-  return result == CUDA_SUCCESS ? made(result, p->dptr, p->bytesize, SESSION_POOL) : gpu_checked(result);
+  CUresult result = GPU_RETRY(gpu_real.cuGraphAddMemAllocNode(node, g, after, n, p));
+  return result == CUDA_SUCCESS ? made(result, p->dptr, p->bytesize, SESSION_GRAPH) : gpu_checked(result);
 }
 
 // --- host memory ---
@@ -70,22 +106,44 @@ CUresult gpu_cuMemHostAlloc(void **p, size_t size, unsigned flags) {
 }
 
 CUresult gpu_cuMemFreeHost(void *p) {
-  goes((uintptr_t)p);
-  return gpu_checked(gpu_real.cuMemFreeHost(p));
+  Free f = begin_free("cuMemFreeHost (cudaFreeHost)", (uintptr_t)p, SESSION_BIT(PINNED));
+  return end_free(&f, gpu_real.cuMemFreeHost(p));
 }
 
 CUresult gpu_cuMemHostRegister_v2(void *p, size_t size, unsigned flags) {
-  return made(gpu_real.cuMemHostRegister_v2(p, size, flags), (uintptr_t)p, size, SESSION_PINNED);
+  return made(gpu_real.cuMemHostRegister_v2(p, size, flags), (uintptr_t)p, size, SESSION_REGISTERED);
 }
 
 CUresult gpu_cuMemHostRegister(void *p, size_t size, unsigned flags) {
-  return made(gpu_real.cuMemHostRegister(p, size, flags), (uintptr_t)p, size, SESSION_PINNED);
+  return made(gpu_real.cuMemHostRegister(p, size, flags), (uintptr_t)p, size, SESSION_REGISTERED);
 }
 
 CUresult gpu_cuMemHostUnregister(void *p) {
-  goes((uintptr_t)p);
-  return gpu_checked(gpu_real.cuMemHostUnregister(p));
+  Free f = begin_free("cuMemHostUnregister (cudaHostUnregister)", (uintptr_t)p, SESSION_BIT(REGISTERED));
+  return end_free(&f, gpu_real.cuMemHostUnregister(p));
 }
+
+CUresult gpu_cuMemCreate(CUmemGenericAllocationHandle *out, size_t size, const CUmemAllocationProp *prop, unsigned long long flags) {
+  CUresult result = GPU_RETRY(gpu_real.cuMemCreate(out, size, prop, flags));
+  if (result == CUDA_SUCCESS) session_handle((void *)(uintptr_t)*out);
+  return gpu_checked(result);
+}
+
+static CUresult destroyed(const char *call, const void *handle, CUresult result) {
+  if (result == CUDA_SUCCESS) session_handle_gone(handle);
+  else if (result == CUDA_ERROR_INVALID_VALUE) session_invalid_handle(call, handle);
+  return gpu_checked(result);
+}
+
+CUresult gpu_cuMemRelease(CUmemGenericAllocationHandle h) { return destroyed("cuMemRelease", (void *)(uintptr_t)h, gpu_real.cuMemRelease(h)); }
+
+CUresult gpu_cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props) {
+  CUresult result = gpu_real.cuMemPoolCreate(out, props);
+  if (result == CUDA_SUCCESS) session_handle(*out);
+  return gpu_checked(result);
+}
+
+CUresult gpu_cuMemPoolDestroy(CUmemoryPool pool) { return destroyed("cuMemPoolDestroy (cudaMemPoolDestroy)", pool, gpu_real.cuMemPoolDestroy(pool)); }
 
 // --- virtual memory: what is mapped counts, where it is reserved does not ---
 
@@ -94,8 +152,10 @@ CUresult gpu_cuMemMap(CUdeviceptr p, size_t size, size_t offset, CUmemGenericAll
 }
 
 CUresult gpu_cuMemUnmap(CUdeviceptr p, size_t size) {
-  goes(p);
-  return gpu_checked(gpu_real.cuMemUnmap(p, size));
+  session_free_inside(p, size);
+  CUresult result = gpu_real.cuMemUnmap(p, size);
+  if (result == CUDA_ERROR_INVALID_VALUE) session_invalid_free("cuMemUnmap", p, SESSION_BIT(VIRTUAL));
+  return gpu_checked(result);
 }
 
 // --- arrays: the handle stands for the address ---
@@ -117,14 +177,14 @@ static uint64_t array_bytes(size_t width, size_t height, size_t depth, CUarray_f
 }
 
 CUresult gpu_cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *d) {
-  CUresult result = gpu_real.cuArrayCreate_v2(out, d);
+  CUresult result = GPU_RETRY(gpu_real.cuArrayCreate_v2(out, d));
   if (result != CUDA_SUCCESS) return gpu_checked(result);
   gpu_array_made(*out, d->Width, d->Height, 1, d->Format, d->NumChannels);
   return made(result, (uintptr_t)*out, array_bytes(d->Width, d->Height, 1, d->Format, d->NumChannels), SESSION_ARRAY);
 }
 
 CUresult gpu_cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d) {
-  CUresult result = gpu_real.cuArray3DCreate_v2(out, d);
+  CUresult result = GPU_RETRY(gpu_real.cuArray3DCreate_v2(out, d));
   if (result != CUDA_SUCCESS) return gpu_checked(result);
   gpu_array_made(*out, d->Width, d->Height, d->Depth, d->Format, d->NumChannels);
   return made(result, (uintptr_t)*out, array_bytes(d->Width, d->Height, d->Depth, d->Format, d->NumChannels), SESSION_ARRAY);
@@ -132,12 +192,12 @@ CUresult gpu_cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d) 
 
 CUresult gpu_cuArrayDestroy(CUarray a) {
   session_array_gone((uintptr_t)a);
-  goes((uintptr_t)a);
-  return gpu_checked(gpu_real.cuArrayDestroy(a));
+  Free f = begin_free("cuArrayDestroy (cudaFreeArray)", (uintptr_t)a, SESSION_BIT(ARRAY));
+  return end_free(&f, gpu_real.cuArrayDestroy(a));
 }
 
 CUresult gpu_cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels) {
-  CUresult result = gpu_real.cuMipmappedArrayCreate(out, d, levels);
+  CUresult result = GPU_RETRY(gpu_real.cuMipmappedArrayCreate(out, d, levels));
   if (result != CUDA_SUCCESS) return gpu_checked(result);
   uint64_t bytes = 0;
   for (unsigned i = 0; i < MIN(levels, 31u); i++)
@@ -146,6 +206,6 @@ CUresult gpu_cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DE
 }
 
 CUresult gpu_cuMipmappedArrayDestroy(CUmipmappedArray a) {
-  goes((uintptr_t)a);
-  return gpu_checked(gpu_real.cuMipmappedArrayDestroy(a));
+  Free f = begin_free("cuMipmappedArrayDestroy (cudaFreeMipmappedArray)", (uintptr_t)a, SESSION_BIT(ARRAY));
+  return end_free(&f, gpu_real.cuMipmappedArrayDestroy(a));
 }

@@ -4,10 +4,10 @@
 typedef struct Place { uint64_t stack, bytes, count, first; } Place;
 typedef struct Leaks { VEC(Place) places; U64Map by_stack; uint64_t bytes, count; } Leaks;
 
-// Variables live as long as the process, registered memory is the program's own, and a graph's belongs to the graph.
+// Variables live as long as the process, registered memory is the program's own, a graph's belongs to the graph and imported memory to others.
 static bool can_leak(const HeapRange *r) {
-  return r->memory.state == WG_MEMORY_LIVE && r->kind != SESSION_VARIABLE && r->kind != SESSION_REGISTERED && r->kind != SESSION_GRAPH &&
-         r->generation == session_generation();
+  unsigned others = SESSION_BIT(VARIABLE) | SESSION_BIT(REGISTERED) | SESSION_BIT(GRAPH) | SESSION_BIT(IMPORTED);
+  return r->memory.state == WG_MEMORY_LIVE && !(others >> r->kind & 1) && r->generation == session_generation();
 }
 
 static void add_range(void *user, const HeapRange *r) {

@@ -83,9 +83,10 @@ void session_revive(uint64_t base) {
   session_send(EVENT_ALLOC, &(EventAlloc){base, r.memory.size, r.kind, (uint64_t)r.device, NULL, r.stack});
 }
 
-bool session_was_freed(uint64_t base) {
+bool session_frees(uint64_t base, unsigned kinds) {
   HeapRange r;
-  return keeps_ranges() && look(base, &r) && r.memory.base == base && r.memory.state == WG_MEMORY_FREED;
+  if (!keeps_ranges()) return base != 0;
+  return look(base, &r) && r.memory.base == base && r.memory.state == WG_MEMORY_LIVE && kinds >> r.kind & 1;
 }
 
 // --- frees that are wrong ---
@@ -101,6 +102,7 @@ static const char *right_way(SessionMemoryKind kind) {
   case SESSION_VARIABLE: return "this is a variable of the program: it lives as long as its module";
   case SESSION_ARRAY: return "this is an array: it is freed by cuArrayDestroy (cudaFreeArray)";
   case SESSION_VIRTUAL: return "this is mapped memory: cuMemUnmap takes it away";
+  case SESSION_IMPORTED: return "this is memory of another process or API: the call that undoes its import gives it back";
   case SESSION_GRAPH: return "this memory belongs to a graph: it is freed by a free node, or by cuMemFree after the launch that allocated it";
   }
   return "it is not of the kind that this call frees";

@@ -51,12 +51,12 @@ typedef bool SessionAsk(void *user, SessionQuestion what, int attribute, int *va
 void session_launch_refused(const SessionLaunch *l, int result, bool unchanged, SessionAsk *ask, void *user);
 
 // --- memory.c ---
-typedef enum { SESSION_DEVICE, SESSION_PINNED, SESSION_MANAGED, SESSION_POOL, SESSION_VARIABLE, SESSION_ARRAY, SESSION_VIRTUAL, SESSION_REGISTERED, SESSION_GRAPH } SessionMemoryKind;
+typedef enum { SESSION_DEVICE, SESSION_PINNED, SESSION_MANAGED, SESSION_POOL, SESSION_VARIABLE, SESSION_ARRAY, SESSION_VIRTUAL, SESSION_REGISTERED, SESSION_GRAPH, SESSION_IMPORTED } SessionMemoryKind;
 void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int device, const char *name);   // name: a variable's, or NULL
 void session_free(uint64_t base);                        // when the program asks for it, before it is done
 void session_free_inside(uint64_t base, uint64_t size);  // everything that lies in there
 void session_revive(uint64_t base);                      // a graph's own memory that it freed is allocated again
-bool session_was_freed(uint64_t base);                   // it was the start of an allocation, and nothing else is there now
+bool session_frees(uint64_t base, unsigned kinds);       // it is the start of an allocation of one of these kinds, as far as is known
 // `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer: says what is wrong with it. A pointer that it could take is left alone.
 void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds);   // kinds: SESSION_BIT()s that the call takes
 // The same for what has a handle and no address: arrays, physical memory, pools.

@@ -1,0 +1,186 @@
+// Which context each allocation belongs to, and the quarantine: memory that the program has freed and that the driver does not know of yet.
+// As cuMemFree does, putting memory there waits for everything that was launched; cuMemFreeAsync waits for nothing, and the memory is given
+// back in the order of its stream.
+#include "gpu/gpu.h"
+
+typedef struct Owned { GpuContext *context; uint64_t size; SessionMemoryKind kind; } Owned;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static U64Map owned;                           // base -> Owned
+static U64Map held;                            // base -> not NULL
+static _Atomic int captures;                   // that go on: while one does, waiting for a context would end it
+
+void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind) {
+  if (!c) return;
+  Owned *o = mem_alloc(sizeof *o);
+  *o = (Owned){c, size, kind};
+  pthread_mutex_lock(&lock);
+  free(u64map_remove(&owned, base));
+  u64map_put(&owned, base, o);
+  pthread_mutex_unlock(&lock);
+}
+
+void gpu_owned_remove(uint64_t base) {
+  pthread_mutex_lock(&lock);
+  free(owned.len ? u64map_remove(&owned, base) : NULL);
+  pthread_mutex_unlock(&lock);
+}
+
+static bool find(uint64_t base, Owned *out) {
+  pthread_mutex_lock(&lock);
+  const Owned *o = u64map_get(&owned, base);
+  if (o) *out = *o;
+  pthread_mutex_unlock(&lock);
+  return o != NULL;
+}
+
+// Mapped memory belongs to no context, and that of pools only to a device.
+static bool goes_with(const Owned *o, CUcontext ctx, bool primary) {
+  return o->context->handle == ctx && o->kind != SESSION_VIRTUAL && (primary || (o->kind != SESSION_POOL && o->kind != SESSION_GRAPH));
+}
+
+void gpu_owned_gone(CUcontext ctx, bool primary) {
+  VEC(uint64_t) gone = {0};
+  uint32_t it = 0;
+  uint64_t base;
+  void *o;
+  pthread_mutex_lock(&lock);
+  while (u64map_next(&owned, &it, &base, &o))
+    if (goes_with(o, ctx, primary)) vec_push(&gone, base);
+  for (uint32_t i = 0; i < gone.len; i++) free(u64map_remove(&owned, gone.data[i]));
+  pthread_mutex_unlock(&lock);
+  for (uint32_t i = 0; i < gone.len; i++) session_free(gone.data[i]);
+  vec_free(&gone);
+}
+
+// --- quarantine ---
+
+bool gpu_is_held(uint64_t base) {
+  pthread_mutex_lock(&lock);
+  bool found = held.len && u64map_get(&held, base);
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+static void release(const SessionHeld *h) {
+  GpuContext *c = (GpuContext *)h->owner;
+  CUevent freed = h->extra;
+  pthread_mutex_lock(&lock);
+  u64map_remove(&held, h->base);
+  pthread_mutex_unlock(&lock);
+  GpuEntered e = gpu_context_enter(c);
+  if (e.ok && freed) {
+    gpu_real.cuStreamWaitEvent(c->stream, freed, 0);
+    gpu_real.cuMemFreeAsync(h->base, c->stream);
+    gpu_real.cuEventDestroy_v2(freed);
+  } else if (e.ok) {
+    gpu_real.cuMemFree_v2(h->base);
+  }
+  gpu_context_leave(e);
+}
+
+// The program has no right to it from here on. false: it does not fit, and the driver must be told.
+static bool put(uint64_t base, const Owned *o, CUevent freed) {
+  pthread_mutex_lock(&lock);
+  u64map_put(&held, base, &held);
+  pthread_mutex_unlock(&lock);
+  session_free(base);
+  if (session_quarantine_hold(&(SessionHeld){base, o->size, o->context->device, o->kind, o->context, freed}, release)) {
+    gpu_owned_remove(base);
+    return true;
+  }
+  pthread_mutex_lock(&lock);
+  u64map_remove(&held, base);
+  pthread_mutex_unlock(&lock);
+  session_revive(base);
+  return false;
+}
+
+static bool may_hold(uint64_t base, Owned *o) {
+  return session_tools() & TOOL_BIT(MEMCHECK) && !atomic_load(&captures) && find(base, o) && o->context->stream && !atomic_load(&o->context->faulted);
+}
+
+bool gpu_hold(uint64_t base) {
+  Owned o;
+  if (!may_hold(base, &o) || o.kind != SESSION_DEVICE) return false;
+  SessionDevice *d = gpu_context_use(o.context);
+  if (!d) return false;
+  uint64_t mark = session_device_mark(d);
+  GpuEntered e = gpu_context_enter(o.context);
+  bool ended = e.ok && gpu_real.cuCtxSynchronize() == CUDA_SUCCESS;
+  gpu_context_leave(e);
+  if (ended) session_device_settled(d, mark);
+  gpu_context_used(o.context);
+  return ended && put(base, &o, NULL);
+}
+
+bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record) {
+  Owned o;
+  CUevent freed = NULL;
+  if (!may_hold(base, &o) || o.kind != SESSION_POOL || !gpu_real.cuEventCreate || !gpu_real.cuEventDestroy_v2 || !gpu_real.cuStreamWaitEvent) return false;
+  if (gpu_is_capturing(stream) || gpu_context_of_stream(stream) != o.context) return false;
+  GpuEntered e = gpu_context_enter(o.context);
+  bool ok = e.ok && gpu_real.cuEventCreate(&freed, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
+  gpu_context_leave(e);
+  if (ok && record(freed, stream) == CUDA_SUCCESS && put(base, &o, freed)) return true;
+  if (ok) gpu_real.cuEventDestroy_v2(freed);
+  return false;
+}
+
+bool gpu_quarantine_drain(void) {
+  GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
+  return c && session_quarantine_release(c->device, NULL, release);
+}
+
+void gpu_quarantine_leave(GpuContext *c) { session_quarantine_release(c->device, c, release); }
+
+CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
+  GPU_TRY(gpu_checked(gpu_real.cuMemGetInfo_v2(free_bytes, total)));
+  GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
+  if (c) *free_bytes = MIN(*free_bytes + session_quarantine_bytes(c->device), *total);
+  return CUDA_SUCCESS;
+}
+
+CUresult gpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
+  gpu_quarantine_drain();
+  return gpu_checked(gpu_real.cuMemPoolTrimTo(pool, keep));
+}
+
+// --- captures ---
+
+bool gpu_is_capturing(CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static CUresult begun(CUresult result) {
+  if (result == CUDA_SUCCESS) atomic_fetch_add(&captures, 1);
+  return result;
+}
+
+CUresult gpu_cuStreamBeginCapture(CUstream s) { return begun(gpu_real.cuStreamBeginCapture(s)); }
+CUresult gpu_cuStreamBeginCapture_ptsz(CUstream s) { return begun(gpu_real.cuStreamBeginCapture_ptsz(s)); }
+CUresult gpu_cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode) { return begun(gpu_real.cuStreamBeginCapture_v2(s, mode)); }
+CUresult gpu_cuStreamBeginCapture_v2_ptsz(CUstream s, CUstreamCaptureMode mode) { return begun(gpu_real.cuStreamBeginCapture_v2_ptsz(s, mode)); }
+CUresult gpu_cuStreamBeginCaptureToGraph(CUstream s, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode) {
+  return begun(gpu_real.cuStreamBeginCaptureToGraph(s, g, after, edges, n, mode));
+}
+CUresult gpu_cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode) {
+  return begun(gpu_real.cuStreamBeginCaptureToGraph_ptsz(s, g, after, edges, n, mode));
+}
+
+// It may end with an error too; a call that is refused does not end it.
+static CUresult ended(CUresult result, CUstream stream, bool was) {
+  if (was && !gpu_is_capturing(stream)) atomic_fetch_sub(&captures, 1);
+  return gpu_checked(result);
+}
+
+CUresult gpu_cuStreamEndCapture(CUstream s, CUgraph *out) {
+  bool was = gpu_is_capturing(s);
+  return ended(gpu_real.cuStreamEndCapture(s, out), s, was);
+}
+CUresult gpu_cuStreamEndCapture_ptsz(CUstream s, CUgraph *out) {
+  CUstream stream = s ? s : CU_STREAM_PER_THREAD;
+  bool was = gpu_is_capturing(stream);
+  return ended(gpu_real.cuStreamEndCapture_ptsz(s, out), stream, was);
+}
