@@ -319,6 +319,7 @@ void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void 
 uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!session_wants_shadow() || !bytes || !blocks || !code || !code->instrumented) return 0;
+  bytes += 1024;                                          // from sm_90 on a block's variables begin behind what the system keeps for itself
   record->shared_stride = (((bytes + 3) / 4) + 15) & ~15u;
   uint64_t most = SESSION_SHARED_SHADOW / record->shared_stride;
   record->shared_blocks = (uint32_t)MIN(blocks, most);
