@@ -71,7 +71,7 @@ const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow 
   memcpy(l->params, k->params, f->info->param_bytes);
   unsigned char *record = l->params + code->record_offset;
   SessionParams params = {.buffer = l->params, .buffer_bytes = f->param_bytes};
-  session_shadow_refresh(f->session, &params, record);
+  if (session_shadow_follows(f->session)) session_shadow_refresh(f->session, &params, record);
   WgLaunch r;
   memcpy(&r, record, sizeof r);
   l->shared_bytes = session_shared_shadow(f->session, (uint64_t)k->grid[0] * k->grid[1] * k->grid[2], f->info->static_shared + k->shared, &r);
@@ -82,7 +82,9 @@ const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow 
 }
 
 void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l) {
+  const InstrumentedKernel *code = session_wants_shadow() && k->checked ? session_kernel_code(k->function->session) : NULL;
+  bool unseen = !code || !l->params || !session_shadow_marks(k->function->session, l->params + code->record_offset);
   if (l->shared) vgpu_mem_free(l->shared, l->shared_bytes);
   free(l->params);
-  if (!k->checked || !session_shadow_follows(k->function->session)) session_shadow_unknown_kernel(NULL, NULL);
+  if (unseen) session_shadow_unknown_kernel(NULL, NULL);
 }

@@ -175,6 +175,7 @@ static void weave(Body *b) {
     init_transfer(&k, i);
   }
   keep_facts(&k);
+  if (b->func->is_entry) p->out->kernels[b->info->kernel].stores_anywhere = b->info->calls_functions || init_strays(&k);
   vec_free(&k.facts);
   ir_defs_free(k.defs);
   ir_provenance_free(k.provenance);

@@ -53,6 +53,7 @@ const PtxOperand *init_address(const PtxInstr *in);          // the memory opera
 InitRule init_rule(const PtxInstr *in);
 bool init_is_decision(const PtxInstr *in);                  // whether it runs matters beyond its destination
 bool init_shares_shared(const PtxFunc *f);                  // shared memory of other blocks is written
+bool init_strays(const InitCheck *k);                        // it stores through a pointer of unknown origin
 const char *init_unfollowed(const PtxFunc *f);              // an instruction that writes memory in ways not followed; NULL: none
 static inline PtxReg *init_shadow(const InitCheck *k, const PtxReg *r) { return k->shadow[r->id]; }
 // --- initcheck_registers.c ---

@@ -206,6 +206,15 @@ static void find_shadows(InitCheck *k) {
 static bool is_write(const PtxInstr *in) { return in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED; }
 static bool is_read(const PtxInstr *in) { return in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM || in->op == OP_RED; }
 
+bool init_strays(const InitCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    PtxOp op = cfg->instrs[i]->op;
+    if (k->place[i].kind == PLACE_LOOKUP && (op == OP_ST || op == OP_ATOM || op == OP_RED)) return true;
+  }
+  return false;
+}
+
 // In the second body nothing bad is read, so reads are not looked at there. What must hold for that is collected from the first.
 static void plan_second(InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;

@@ -43,8 +43,7 @@ typedef struct Site {
 typedef enum {
   FACT_RANGE,                              // uint64_t base, last: an access at address a is inside if a - base <= last. 0, 0: not known
   FACT_INDEX_LIMIT,                        // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
-  // uint64_t base, size, shadow: of the allocation it points into. shadow 0: all of it is initialised, or nothing is known. An allocation that
-  // copies and sets have initialised has one all the same unless `read_only`: what the kernel stores there must be marked.
+  // uint64_t base, size, shadow: of the allocation it points into. Zeros: all of it is initialised and this launch cannot spoil it, or nothing is known.
   FACT_SHADOW,
 } InstrumentFactKind;
 typedef struct InstrumentFact {
@@ -65,6 +64,7 @@ typedef struct InstrumentedKernel {
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
   const InstrumentFact *facts; uint32_t nfacts;
   bool good_if_reads_good;                 // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
+  bool stores_anywhere;                    // initcheck: also through pointers that no fact is about
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;

@@ -104,6 +104,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (needs_memory()) {
     if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched
     session_fill_facts(code, params, record);
+    if (session_wants_shadow() && !d->ops.direct) session_shadow_facts(code, params, session_launch_captured(), record);
   }
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);

@@ -22,25 +22,16 @@ static uint32_t index_limit(const InstrumentFact *f, const WgMemoryRange *r, uin
 
 static size_t fact_bytes(InstrumentFactKind kind) { return kind == FACT_RANGE ? 16 : kind == FACT_INDEX_LIMIT ? 4 : 24; }
 
-static void fill_shadow(const InstrumentFact *f, uint64_t pointer, bool stores_good, void *at) {
-  uint64_t fact[3];
-  if (session_wants_shadow() && session_shadow_fact(pointer, f->read_only || stores_good, session_launch_captured(), fact)) memcpy(at, fact, sizeof fact);
-}
-
 void session_fill_facts(const InstrumentedKernel *code, const SessionParams *params, void *record) {
   uint64_t last_pointer = 0;
   WgMemoryRange r = {0};
-  bool found = false, stores_good = session_wants_shadow() && session_shadow_reads_good(code, params);
+  bool found = false;
   for (uint32_t i = 0; i < code->nfacts; i++) {
     const InstrumentFact *f = &code->facts[i];
     char *at = (char *)record + f->record_offset;
     uint64_t pointer;
     memset(at, 0, fact_bytes(f->kind));                                            // not known
     if (!session_fact_pointer(f, params, &pointer) || !pointer) continue;
-    if (f->kind == FACT_SHADOW) {
-      fill_shadow(f, pointer, stores_good, at);
-      continue;
-    }
     if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
     last_pointer = pointer;
     if (!found) continue;

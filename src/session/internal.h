@@ -93,8 +93,7 @@ void session_handles_each(void (*each)(void *user, const HeapRange *r), void *us
 // --- leak.c ---
 void session_leaks(void);                                        // the process ends
 // --- shadow.c ---
-bool session_shadow_fact(uint64_t pointer, bool read_only, bool in_graph, uint64_t fact[3]);
-bool session_shadow_reads_good(const InstrumentedKernel *code, const SessionParams *params);   // so nothing bad is stored by this launch
+void session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record);   // fills every FACT_SHADOW
 void session_shadows_close(SessionDevice *d, bool alive);
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);

@@ -168,7 +168,8 @@ void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, u
 void session_shadow_free(uint64_t base);                 // when all work that may use it has ended, before its memory is given to others
 void session_shadow_forget(uint64_t address);            // others may write to this allocation from now on: it counts as initialised for good
 void session_shadow_unwritten(uint64_t base, const void *stream);   // the memory of a graph is handed out anew
-bool session_shadow_follows(SessionKernel *k);           // what it writes is marked, when a launch of it is checked
+bool session_shadow_follows(SessionKernel *k);           // initcheck follows what it writes, when a launch of it is checked
+bool session_shadow_marks(SessionKernel *k, const void *record);   // … and all of what it writes with this record
 void session_shadow_unknown_kernel(SessionDevice *d, const void *stream);   // one that is not checked: all that it could have written counts as initialised
 // Physical memory, mapped once or often: what is initialised belongs to it and not to the address.
 void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical, uint64_t offset, uint64_t physical_size);

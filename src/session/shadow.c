@@ -129,12 +129,13 @@ static Shadow *new_entry(uint64_t base, uint64_t size, SessionMemoryKind kind) {
 void session_shadow_alloc(SessionDevice *d, const void *stream, uint64_t base, uint64_t size, SessionMemoryKind kind) {
   if (!session_wants_shadow() || !size) return;
   Shadow *s = new_entry(base, size, kind);
+  bool fresh = false;
   if (d && is_tracked(kind) && base % 4 == 0) {
-    s->address = shadow_take(d, shadow_bytes(size));
+    s->address = shadow_take(d, shadow_bytes(size), &fresh);
     if (!s->address) say_no_memory(size);
     s->device = s->address ? d : NULL;
   }
-  if (s->address) shadow_set(s, stream, 0, size, SHADOW_NEVER);
+  if (s->address && !fresh) shadow_set(s, stream, 0, size, SHADOW_NEVER);
   add(s);
 }
 
@@ -143,9 +144,10 @@ static SharedShadow *shared_of(SessionDevice *d, const void *physical, uint64_t 
     if (p->physical == physical && !p->gone) return p;
   if (!d) return NULL;
   SharedShadow *p = mem_alloc(sizeof *p);
-  *p = (SharedShadow){.physical = physical, .size = size, .device = d, .address = shadow_take(d, shadow_bytes(size)), .next = shared_list};
+  bool fresh = false;
+  *p = (SharedShadow){.physical = physical, .size = size, .device = d, .address = shadow_take(d, shadow_bytes(size), &fresh), .next = shared_list};
   if (!p->address) say_no_memory(size);
-  else shadow_set(&(Shadow){.address = p->address, .device = d, .size = size}, NULL, 0, size, SHADOW_NEVER);
+  else if (!fresh) shadow_set(&(Shadow){.address = p->address, .device = d, .size = size}, NULL, 0, size, SHADOW_NEVER);
   shared_list = p;
   return p;
 }
@@ -240,6 +242,13 @@ bool session_shadow_follows(SessionKernel *k) {
   return code && code->instrumented && !code->uninit_reason;
 }
 
+bool session_shadow_marks(SessionKernel *k, const void *record) {
+  WgLaunch r;
+  if (!session_shadow_follows(k) || !record) return false;
+  memcpy(&r, record, sizeof r);
+  return r.launch && (r.init_memory || !session_kernel_code(k)->stores_anywhere);
+}
+
 void session_shadow_unknown_kernel(SessionDevice *d, const void *stream) {
   if (!session_wants_shadow()) return;
   shadow_lock();
@@ -271,49 +280,60 @@ void session_shadows_close(SessionDevice *d, bool alive) {
 
 // --- what a launch is told ---
 
-bool session_shadow_reads_good(const InstrumentedKernel *code, const SessionParams *params) {
-  if (!code->good_if_reads_good) return false;
-  bool good = true;
-  shadow_lock();
-  for (uint32_t i = 0; i < code->nfacts && good; i++) {
-    const InstrumentFact *f = &code->facts[i];
-    uint64_t pointer;
-    if (f->kind != FACT_SHADOW || !f->is_read || !session_fact_pointer(f, params, &pointer)) continue;
-    const Shadow *s = shadow_find(pointer);
-    good = !s || !s->address || s->whole;
-  }
-  shadow_unlock();
-  return good;
-}
-
-bool session_shadow_fact(uint64_t pointer, bool read_only, bool in_graph, uint64_t fact[3]) {
-  shadow_lock();
+// A pointer to the end of an allocation belongs to it.
+static Shadow *pointed_to(const InstrumentFact *f, const SessionParams *params) {
+  uint64_t pointer;
+  if (f->kind != FACT_SHADOW || !session_fact_pointer(f, params, &pointer) || !pointer) return NULL;
   Shadow *s = shadow_find(pointer);
-  if (!s && pointer) {                                   // a pointer to the end belongs to what is before it
+  if (!s) {
     s = shadow_find(pointer - 1);
     if (s && s->base + s->size != pointer) s = NULL;
   }
-  if (s) {
-    if (!read_only && s->address) shadow_kernel_writes(s, in_graph);
-    fact[0] = s->base;
-    fact[2] = s->whole && !in_graph ? 0 : s->address;
-    fact[1] = fact[2] ? s->size : 0;                     // nothing is inside: one test for both
+  return s && s->address ? s : NULL;
+}
+
+// Kernels may have filled it: where looking costs little, that is noticed.
+static bool is_whole(Shadow *s) {
+  void *user;
+  if (!s->whole && !s->graph_writes && session_device_ops(s->device, &user)->direct && shadow_all_good((const uint8_t *)(uintptr_t)s->address, s->size))
+    shadow_covered(s, 0, s->size);
+  return s->whole;
+}
+
+static bool reads_good(const InstrumentedKernel *code, const SessionParams *params) {
+  for (uint32_t i = 0; i < code->nfacts; i++) {
+    Shadow *s = code->facts[i].is_read ? pointed_to(&code->facts[i], params) : NULL;
+    if (s && !is_whole(s)) return false;
+  }
+  return true;
+}
+
+// This launch may store something bad: what it may store to must be marked, and is wholly initialised no more.
+static void expect_stores(const InstrumentedKernel *code, const SessionParams *params, bool in_graph) {
+  for (uint32_t i = 0; i < table.len && code->stores_anywhere; i++)
+    if (table.data[i]->address) shadow_kernel_writes(table.data[i], in_graph);
+  for (uint32_t i = 0; i < code->nfacts; i++) {
+    Shadow *s = code->facts[i].read_only ? NULL : pointed_to(&code->facts[i], params);
+    if (s) shadow_kernel_writes(s, in_graph);
+  }
+}
+
+void session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record) {
+  shadow_lock();
+  if (in_graph || !code->good_if_reads_good || !reads_good(code, params)) expect_stores(code, params, in_graph);
+  for (uint32_t i = 0; i < code->nfacts; i++) {
+    uint64_t fact[3] = {0};
+    if (code->facts[i].kind != FACT_SHADOW) continue;
+    const Shadow *s = pointed_to(&code->facts[i], params);
+    if (s && (in_graph || !s->whole)) memcpy(fact, (uint64_t[]){s->base, s->size, s->address}, sizeof fact);
+    memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
   }
   shadow_unlock();
-  return s != NULL;
 }
 
 void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
-  if (!code || !code->record_bytes || !session_wants_shadow()) return;
-  bool stores_good = session_shadow_reads_good(code, params);
-  for (uint32_t i = 0; i < code->nfacts; i++) {
-    const InstrumentFact *f = &code->facts[i];
-    uint64_t pointer, fact[3] = {0};
-    if (f->kind != FACT_SHADOW) continue;
-    if (session_fact_pointer(f, params, &pointer) && pointer) session_shadow_fact(pointer, f->read_only || stores_good, false, fact);
-    memcpy((char *)record + f->record_offset, fact, sizeof fact);
-  }
+  if (code && code->record_bytes && session_wants_shadow()) session_shadow_facts(code, params, false, record);
 }
 
 uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record) {

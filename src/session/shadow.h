@@ -32,7 +32,7 @@ void shadow_covered(Shadow *s, uint64_t from, uint64_t to);      // these bytes,
 void shadow_kernel_writes(Shadow *s, bool in_graph);
 
 // --- shadow_pool.c: memory for shadows ---
-uint64_t shadow_take(SessionDevice *d, size_t bytes);    // not zeroed where it was used before; 0: no memory
+uint64_t shadow_take(SessionDevice *d, size_t bytes, bool *fresh);   // fresh: it is zero; 0: no memory
 void shadow_give(SessionDevice *d, uint64_t address, size_t bytes);   // nothing uses it any more, or soon
 void shadow_pool_close(SessionDevice *d, bool alive);
 size_t shadow_bytes(uint64_t size);                      // of the shadow of so many bytes
@@ -40,6 +40,7 @@ size_t shadow_bytes(uint64_t size);                      // of the shadow of so 
 // --- shadow_bits.c: the bytes themselves, in the order of the stream ---
 void shadow_set(const Shadow *s, const void *stream, uint64_t offset, uint64_t n, ShadowState state);
 void shadow_move(const Shadow *to, uint64_t to_offset, const Shadow *from, uint64_t from_offset, uint64_t n, const void *stream);
+bool shadow_all_good(const uint8_t *bits, uint64_t n);   // the first n bytes of an allocation
 typedef struct ShadowTally { uint64_t derived, never, first_derived, first_never; } ShadowTally;   // bytes, and offsets
 void shadow_tally(const uint8_t *bits, uint64_t offset, uint64_t n, ShadowTally *t);      // bits: of the allocation's first byte on
 bool shadow_read_tally(const Shadow *s, uint64_t offset, uint64_t n, ShadowTally *t);     // the device's memory as it is now; false: not readable

@@ -39,7 +39,7 @@ static unsigned class_of(size_t bytes) {
   return c;
 }
 
-static uint64_t take_small(Pool *p, unsigned c, const SessionDeviceOps *ops, void *user) {
+static uint64_t take_small(Pool *p, unsigned c, const SessionDeviceOps *ops, void *user, bool *fresh) {
   size_t bytes = (size_t)LEAST << c;
   if (p->small[c].len) return p->small[c].data[--p->small[c].len];
   if (p->fresh_end - p->fresh < bytes) {
@@ -49,6 +49,7 @@ static uint64_t take_small(Pool *p, unsigned c, const SessionDeviceOps *ops, voi
     p->fresh = chunk;
     p->fresh_end = chunk + CHUNK;
   }
+  *fresh = true;
   p->fresh += bytes;
   return p->fresh - bytes;
 }
@@ -60,7 +61,7 @@ static void drop_oldest(Pool *p, const SessionDeviceOps *ops, void *user) {
   (ops->give_back ? ops->give_back : ops->free)(user, b.address);
 }
 
-static uint64_t take_large(Pool *p, size_t bytes, const SessionDeviceOps *ops, void *user) {
+static uint64_t take_large(Pool *p, size_t bytes, const SessionDeviceOps *ops, void *user, bool *fresh) {
   uint64_t address = 0;
   for (uint32_t i = p->kept.len; i-- > 0 && !address;)
     if (p->kept.data[i].bytes == bytes) {
@@ -68,6 +69,7 @@ static uint64_t take_large(Pool *p, size_t bytes, const SessionDeviceOps *ops, v
       memmove(&p->kept.data[i], &p->kept.data[i + 1], (--p->kept.len - i) * sizeof *p->kept.data);
       p->kept_bytes -= bytes;
     }
+  *fresh = !address;
   while (p->kept_bytes > MOST_KEPT) drop_oldest(p, ops, user);
   if (!address) address = ops->alloc(user, bytes);
   while (!address && p->kept.len) {
@@ -78,13 +80,13 @@ static uint64_t take_large(Pool *p, size_t bytes, const SessionDeviceOps *ops, v
   return address;
 }
 
-uint64_t shadow_take(SessionDevice *d, size_t bytes) {
+uint64_t shadow_take(SessionDevice *d, size_t bytes, bool *fresh) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(d, &user);
   pthread_mutex_lock(&lock);
   Pool *p = pool_of(d, true);
   unsigned c = class_of(bytes);
-  uint64_t address = c < SMALL_CLASSES ? take_small(p, c, ops, user) : take_large(p, bytes, ops, user);
+  uint64_t address = c < SMALL_CLASSES ? take_small(p, c, ops, user, fresh) : take_large(p, bytes, ops, user, fresh);
   pthread_mutex_unlock(&lock);
   return address;
 }
