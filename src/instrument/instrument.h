@@ -22,6 +22,7 @@ typedef struct InstrumentPlan {
   unsigned tools;                          // TOOL_BIT()s; 0: nothing to add
   // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they are.
   bool (*wants_kernel)(const char *name, void *user); void *user;
+  bool stop_at_error;                      // memcheck: a bad access ends the launch
   unsigned fp_kinds; bool fp_full, fp_flow; // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction; --fp-flow
 } InstrumentPlan;
 bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err);       // "nan,inf,div0,sub"
@@ -52,6 +53,7 @@ typedef struct InstrumentFact {
   uint32_t param, param_at;                // number of the kernel's parameter; where the pointer is in the buffer of all parameters
   uint32_t param_offset;                   // where in that parameter
   uint32_t bytes;                          // of one access
+  uint32_t align;                          // the pointer must be a multiple of it, else nothing is known; 0: it need not
   int64_t offset; uint32_t scale; bool index_signed;
   bool read_only, is_read;                 // FACT_SHADOW: the kernel stores nothing through this pointer; it reads through it
 } InstrumentFact;

@@ -24,13 +24,15 @@ static void prepare_cache(Memcheck *m) {
 }
 
 static void weave(Body *b) {
-  Memcheck m = {.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg)};
+  Memcheck m = {.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg), .alignment = ir_alignment_build(b->cfg)};
   memcheck_plan(&m);
+  memcheck_group(&m);
   memcheck_hoist(&m);
   prepare_cache(&m);
   for (uint32_t i = 0; i < m.nchecks; i++) memcheck_emit(&m, &m.checks[i]);
   keep_facts(&m);
   vec_free(&m.facts);
+  ir_alignment_free(m.alignment);
   ir_defs_free(m.defs);
   ir_provenance_free(m.provenance);
 }

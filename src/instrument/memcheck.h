@@ -8,31 +8,48 @@
 // to the exact test out of line.
 typedef enum CheckKind {
   CHECK_NOTHING,             // always inside, or not checked by this tool
+  CHECK_ALWAYS_BAD,          // always outside or misaligned: the exact test says which
   CHECK_INDEX,               // 32-bit index < limit: a constant, or a word of the launch record
   CHECK_RANGE,               // address - base <= last, both in the launch record
   CHECK_VARIABLE,            // the same for a variable: address - its address <= constant
+  CHECK_DYNAMIC,             // the same for dynamic shared memory: its size is a special register
+  CHECK_WINDOW,              // an address of shared memory of unknown origin: inside of the block's shared memory
   CHECK_LOOKUP,              // found in the table of all allocations, or in the range found last
 } CheckKind;
 
 typedef struct Check {
   CheckKind kind;
   uint32_t instr; unsigned operand;
-  PtxSpace space;            // of the address: global, shared, local, const; generic: not known
-  uint32_t bytes;
+  PtxSpace space;            // of the address: global, shared, local, const, param; generic: not known
+  uint32_t access;           // WG_ACCESS_…
+  uint32_t bytes;            // 0: in `size`
+  const PtxOperand *size;    // bytes accessed, when they are known at run time only; may be 0
+  uint32_t align;            // the address must be a multiple of it
+  bool test_align;           // it is not known to be one before the program runs
   IrAddress address;
   PtxReg *index;             // INDEX; NULL: index 0
+  int32_t bias;              // INDEX: what is added to the index before it is compared
   int64_t limit;             // INDEX: constant limit, -1: in the record; VARIABLE: the last offset that is inside
   uint32_t limit_at;         // INDEX: where in the record
-  uint32_t range_at;         // RANGE and INDEX of a parameter: base and last in the record; 0: none
+  uint32_t range_at;         // RANGE and INDEX of a parameter: base and last for an access of `bytes`; 0: none
+  uint32_t group_range_at;   // RANGE: the same for all of its group
   const PtxVar *var;
   bool hoisted;              // tested before the loop it is in; see memcheck_loops.c
+  // Addresses that differ by constants, tested once: see memcheck_group.c
+  uint32_t leader;           // number of the check that tests for all of the group; its own: none does
+  bool leads;                // others rely on it
+  bool leads_hoisted;        // … and all of them are hoisted
+  int64_t low, high;         // leader: bytes of the group, from its own base register or index on
+  PtxReg *bad;               // leader: the result
 } Check;
 
 typedef struct Memcheck {    // one function
   Body *body;
   IrProvenance *provenance;
   IrDefs *defs;
+  IrAlignment *alignment;
   Check *checks; uint32_t nchecks;
+  bool *scoped;              // by instruction: in a nested scope of the function
   uint32_t *check_of;        // by instruction: first check, UINT32_MAX none
   VEC(InstrumentFact) facts;
   PtxReg *cache_base, *cache_last;         // LOOKUP: the range found last
@@ -40,9 +57,18 @@ typedef struct Memcheck {    // one function
 
 // --- memcheck_plan.c ---
 void memcheck_plan(Memcheck *m);           // fills checks
+// --- memcheck_group.c ---
+void memcheck_group(Memcheck *m);          // one test for several addresses; and room in the launch record for what the tests need
 // --- memcheck_loops.c ---
 void memcheck_hoist(Memcheck *m);          // sets hoisted where a loop's checks are done before it
+// --- memcheck_test.c ---
+PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp);       // the address in a register of 8 bytes
+void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size);          // where the object begins and what it has; 0: not known
+PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c);                        // set where the quick test fails and the access would be made
 // --- memcheck_emit.c ---
-void memcheck_emit(Memcheck *m, const Check *c);
+void memcheck_emit(Memcheck *m, Check *c);
+uint32_t memcheck_what(const Memcheck *m, const Check *c);               // the access in one word: WG_WHAT_… of probe_abi.h
+void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
+void memcheck_zero(Code *code, PtxInstr *in);                             // what a load that is not made gives
 
 #endif

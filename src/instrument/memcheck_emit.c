@@ -1,4 +1,4 @@
-// The code of a check: a quick test before the access, the exact one out of line at the end of the function.
+// The code of a check: a quick test before the access (memcheck_test.c), the exact one out of line at the end of the function.
 //
 //     setp.ge.u32 bad, index, limit;       quick: one or two instructions, operands in the constant bank
 //     @bad bra Slow;
@@ -13,89 +13,19 @@
 //     destination = 0;  bra After;         a bad access is not performed
 #include "instrument/memcheck.h"
 
-static const PtxInstr *instr_of(const Memcheck *m, const Check *c) { return m->body->cfg->instrs[c->instr]; }
-static const PtxOperand *base_of(const Memcheck *m, const Check *c) { return &instr_of(m, c)->ops[c->operand].list[0]; }
-static int64_t offset_of(const Memcheck *m, const Check *c) { return instr_of(m, c)->ops[c->operand].imm; }
-
-static void load_range(Code *code, const Check *c, PtxReg *base, PtxReg *last) {
-  record_load(code, base, c->range_at);
-  record_load(code, last, c->range_at + 8);
-}
-
-// bad = guard && a > b, unsigned.
-static void compare(Memcheck *m, Code *code, const Check *c, const char *plain, const char *guarded, PtxReg *bad, PtxOperand a, PtxOperand b) {
-  const PtxInstr *in = instr_of(m, c);
-  if (!in->guard) code_emit(code, plain, (const PtxOperand[]){opd_reg(bad), a, b}, 3);
-  else code_emit(code, guarded, (const PtxOperand[]){opd_reg(bad), a, b, in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard)}, 4);
-}
-
-static void test_index(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
-  PtxOperand limit = opd_imm(c->limit), index = c->index ? opd_reg(c->index) : opd_imm(0);
-  PtxReg *word = body_temp(m->body, TYPE_B32, 0);
-  if (c->limit < 0) {
-    record_load(code, word, c->limit_at);
-    limit = opd_reg(word);
-  }
-  if (!c->index) {                                             // setp wants a register first
-    PtxReg *zero = body_temp(m->body, TYPE_B32, 1);
-    EMIT(code, "mov.u32", opd_reg(zero), opd_imm(0));
-    index = opd_reg(zero);
-  }
-  compare(m, code, c, "setp.ge.u32", "setp.ge.and.u32", bad, index, limit);
-}
-
-// The address as a 64-bit register.
-static PtxReg *address_of(Memcheck *m, Code *code, const Check *c, unsigned temp) {
-  PtxReg *a = body_temp(m->body, TYPE_B64, temp);
-  const PtxOperand *base = base_of(m, c);
-  if (base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4) EMIT(code, "cvt.u64.u32", opd_reg(a), *base);
-  else EMIT(code, "mov.u64", opd_reg(a), (PtxOperand){.kind = base->kind, .reg = base->reg, .imm = base->kind == OPD_REG ? 0 : base->imm});
-  if (offset_of(m, c)) EMIT(code, "add.s64", opd_reg(a), opd_reg(a), opd_imm(offset_of(m, c)));
-  return a;
-}
-
-static void test_distance(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *base, PtxOperand last) {
-  PtxReg *t = address_of(m, code, c, 0);
-  EMIT(code, "sub.s64", opd_reg(t), opd_reg(t), opd_reg(base));
-  compare(m, code, c, "setp.gt.u64", "setp.gt.and.u64", bad, opd_reg(t), last);
-}
-
-static void load_variable(Code *code, const Check *c, PtxReg *to) {
-  EMIT(code, "mov.u64", opd_reg(to), opd_var((PtxVar *)c->var));
-  if (c->space != SPACE_GENERIC) return;
-  switch (c->var->space) {
-    case SPACE_SHARED: EMIT(code, "cvta.shared.u64", opd_reg(to), opd_reg(to)); return;
-    case SPACE_LOCAL: EMIT(code, "cvta.local.u64", opd_reg(to), opd_reg(to)); return;
-    case SPACE_CONST: EMIT(code, "cvta.const.u64", opd_reg(to), opd_reg(to)); return;
-    default: return;
-  }
-}
-
-// Sets `bad` where the quick test fails; with the instruction's guard.
-static void emit_test(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
-  PtxReg *base = body_temp(m->body, TYPE_B64, 1), *last = body_temp(m->body, TYPE_B64, 2);
-  switch (c->kind) {
-    case CHECK_INDEX: test_index(m, code, c, bad); return;
-    case CHECK_RANGE:
-      load_range(code, c, base, last);
-      test_distance(m, code, c, bad, base, opd_reg(last));
-      return;
-    case CHECK_VARIABLE:
-      load_variable(code, c, base);
-      test_distance(m, code, c, bad, base, opd_imm(c->limit));
-      return;
-    case CHECK_LOOKUP: test_distance(m, code, c, bad, m->cache_base, opd_reg(m->cache_last)); return;
-    case CHECK_NOTHING: return;
-  }
-}
-
-// --- the exact test ---
-
 static void zero_register(Code *code, PtxReg *r) {
+  if (r->vector) return;
   switch (ptx_type_size(r->type)) {
     case 1: case 2: EMIT(code, "mov.b16", opd_reg(r), opd_imm(0)); return;
     case 4: EMIT(code, "mov.b32", opd_reg(r), opd_imm(0)); return;
-    default: EMIT(code, "mov.b64", opd_reg(r), opd_imm(0)); return;
+    case 8: EMIT(code, "mov.b64", opd_reg(r), opd_imm(0)); return;
+    case 16: {
+      PtxReg *zero = body_temp(code->body, TYPE_B64, 0);
+      EMIT(code, "mov.b64", opd_reg(zero), opd_imm(0));
+      EMIT(code, "mov.b128", opd_reg(r), opd_vector(code, (const PtxOperand[]){opd_reg(zero), opd_reg(zero)}, 2));
+      return;
+    }
+    default: return;
   }
 }
 
@@ -111,25 +41,29 @@ static void zero_definition(void *ctx, PtxReg **reg, bool is_def) {
   }
 }
 
-static uint32_t what_of(const PtxInstr *in) {
-  unsigned classes = ptx_op_classes(in);
-  return classes & CLASS_ATOMIC ? WG_ACCESS_ATOMIC : classes & CLASS_STORE ? WG_ACCESS_WRITE : WG_ACCESS_READ;
+void memcheck_zero(Code *code, PtxInstr *in) { ptx_visit_regs(in, zero_definition, code); }
+
+static uint32_t space_of(const Check *c) {
+  switch (c->space) {
+    case SPACE_GLOBAL: return WG_WHERE_GLOBAL;
+    case SPACE_GENERIC: return WG_WHERE_GENERIC;
+    case SPACE_SHARED: return WG_WHERE_SHARED;
+    default: return WG_WHERE_OTHER;
+  }
 }
 
-// kind = the exact test's verdict: 0, or the kind of finding.
+uint32_t memcheck_what(const Memcheck *m, const Check *c) {
+  uint32_t clusters = m->body->func->module->sm >= 90 ? WG_WHAT_CLUSTERS : 0;
+  return c->access | (c->var ? WG_WHAT_OBJECT : 0) | space_of(c) << WG_WHAT_SPACE | clusters | (uint32_t)__builtin_ctz(c->align) << WG_WHAT_ALIGN;
+}
+
+// kind = the exact test's verdict: 0, or the kind of finding. The object's base stays in temporary 1, for the report.
 static void call_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
-  PtxReg *base = body_temp(b, TYPE_B64, 1), *last = body_temp(b, TYPE_B64, 2), *table = body_temp(b, TYPE_B64, 3);
-  if (c->range_at) load_range(code, c, base, last);
-  else if (c->var) {
-    load_variable(code, c, base);
-    EMIT(code, "mov.u64", opd_reg(last), opd_imm((int64_t)c->var->size - c->bytes));
-  } else {
-    EMIT(code, "mov.u64", opd_reg(base), opd_imm(0));
-    EMIT(code, "mov.u64", opd_reg(last), opd_imm(0));
-  }
+  PtxReg *base = body_temp(b, TYPE_B64, 1), *size = body_temp(b, TYPE_B64, 2), *table = body_temp(b, TYPE_B64, 3);
+  memcheck_object(code, c, base, size);
   record_load(code, table, offsetof(WgLaunch, memory));
-  const PtxOperand args[] = {opd_reg(table), opd_reg(address), opd_imm(c->bytes), opd_imm(what_of(instr_of(m, c))), opd_reg(base), opd_reg(last)};
+  const PtxOperand args[] = {opd_reg(table), opd_reg(address), c->size ? *c->size : opd_imm(c->bytes), opd_imm(memcheck_what(m, c)), opd_reg(base), opd_reg(size)};
   code_call_value(code, probe_function(b->program, b->unit, "wg_memcheck"), kind, args, ARRAY_LEN(args));
 }
 
@@ -143,19 +77,17 @@ static void remember_range(Memcheck *m, Code *code, PtxReg *address) {
   code_call_value(code, probe_function(b->program, b->unit, "wg_memory_last"), m->cache_last, args, 2);
 }
 
-static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *back, PtxLabel *after) {
+void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
   PtxInstr *in = b->cfg->instrs[c->instr];
-  Code *code = body_cold(b);
-  code->near = in;
-  code_label(code, slow);
-  PtxReg *address = address_of(m, code, c, 0), *good = body_temp(b, TYPE_PRED, 1), *kind = body_temp(b, TYPE_B32, 2);
-  if (c->kind == CHECK_LOOKUP && c->space == SPACE_GENERIC) {         // shared and local memory, parameters: not in the table
-    EMIT(code, "isspacep.global", opd_reg(good), opd_reg(address));
-    code_guard(code, good, true);
-    EMIT(code, "bra", opd_label(back));
-    code_guard(code, NULL, false);
-  }
+  code_report(code, program_site(b->program, b, in), opd_reg(kind), c->bytes, opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_imm(0));
+  if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
+}
+
+static void emit_slow(Memcheck *m, Code *code, const Check *c, PtxLabel *back, PtxLabel *after) {
+  Body *b = m->body;
+  PtxInstr *in = b->cfg->instrs[c->instr];
+  PtxReg *address = memcheck_address(m, code, c, 0), *good = body_temp(b, TYPE_PRED, 1), *kind = body_temp(b, TYPE_B32, 2);
   call_exact(m, code, c, kind, address);
   PtxLabel *bad = body_label(b);
   EMIT(code, "setp.ne.u32", opd_reg(good), opd_reg(kind), opd_imm(0));
@@ -165,21 +97,28 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   if (c->kind == CHECK_LOOKUP) remember_range(m, code, address);
   EMIT(code, "bra", opd_label(back));
   code_label(code, bad);
-  code_report(code, program_site(b->program, b, in), opd_reg(kind), c->bytes, opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_imm(0));   // base, from call_exact
-  ptx_visit_regs(in, zero_definition, code);
+  memcheck_report(m, code, c, kind, address);
+  memcheck_zero(code, in);
   EMIT(code, "bra", opd_label(after));
 }
 
-void memcheck_emit(Memcheck *m, const Check *c) {
+// In a nested scope neither its labels nor its registers exist at the end of the function: the exact test stands in line there.
+void memcheck_emit(Memcheck *m, Check *c) {
   Body *b = m->body;
   PtxLabel *slow = body_label(b), *back = body_label(b), *after = body_label(b);
-  PtxReg *bad = body_temp(b, TYPE_PRED, 0);
-  Code *code = c->hoisted ? body_before_once(b, c->instr) : body_before(b, c->instr);
-  emit_test(m, code, c, bad);
-  code_guard(code, bad, false);
-  EMIT(code, "bra", opd_label(slow));
+  bool in_line = m->scoped[c->instr];
+  if (c->leads) c->bad = body_reg(b, TYPE_PRED);
+  bool test_in_copy = c->leads ? !c->leads_hoisted : !c->hoisted;
+  PtxReg *bad = memcheck_test(m, test_in_copy ? body_before(b, c->instr) : body_before_once(b, c->instr), c);
+  Code *code = c->hoisted ? body_before_once(b, c->instr) : body_before(b, c->instr), *cold = in_line ? code : body_cold(b);
+  code_guard(code, bad, in_line);
+  EMIT(code, "bra", opd_label(in_line ? back : slow));
   code_guard(code, NULL, false);
+  if (!in_line) {
+    cold->near = b->cfg->instrs[c->instr];
+    code_label(cold, slow);
+  }
+  emit_slow(m, cold, c, back, after);
   code_label(code, back);
   code_label(body_after(b, c->instr), after);
-  emit_slow(m, c, slow, back, after);
 }

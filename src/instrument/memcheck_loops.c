@@ -23,7 +23,7 @@ static bool same_but_constant(IrLinear a, IrLinear b) {
   return d.known && !d.n;
 }
 
-static bool is_hoistable(const Check *c) { return c->range_at && (c->kind == CHECK_RANGE || c->kind == CHECK_INDEX); }
+static bool is_hoistable(const Check *c) { return c->range_at && !c->test_align && !c->size && (c->kind == CHECK_RANGE || c->kind == CHECK_INDEX); }
 
 static const Check *check_at(const Memcheck *m, const IrLoopAccess *a) {
   for (uint32_t i = m->check_of[a->instr]; i < m->nchecks && m->checks[i].instr == a->instr; i++)
@@ -210,4 +210,7 @@ void memcheck_hoist(Memcheck *m) {
     hoist_loop(m, &plan);
     ir_loop_plan_free(&plan);
   }
+  for (uint32_t i = 0; i < m->nchecks; i++) m->checks[i].leads_hoisted = true;
+  for (uint32_t i = 0; i < m->nchecks; i++)
+    if (!m->checks[i].hoisted) m->checks[m->checks[i].leader].leads_hoisted = false;
 }

@@ -3,13 +3,17 @@
 
 static bool is_kernel_with_record(const Memcheck *m) { return m->body->info->record != NULL; }
 
-// The instructions this tool checks. Others that access memory (matrix fragments, bulk and tensor copies, textures) have no
-// single address of known size, or must run with all lanes of a warp.
+// The instructions this tool checks. docs/memcheck.md lists the others.
 static bool is_checked(const PtxInstr *in) {
   switch (in->op) {
-    case OP_LD: case OP_LDU: case OP_ST: case OP_ATOM: case OP_RED: return true;
+    case OP_LD: case OP_LDU: case OP_ST: case OP_ATOM: case OP_RED: case OP_CP_ASYNC: return true;
     default: return false;
   }
+}
+
+static uint32_t access_of(const PtxInstr *in) {
+  unsigned classes = ptx_op_classes(in);
+  return classes & CLASS_ATOMIC ? WG_ACCESS_ATOMIC : classes & CLASS_STORE ? WG_ACCESS_WRITE : WG_ACCESS_READ;
 }
 
 static uint32_t param_index(const PtxFunc *f, const PtxVar *v) {
@@ -18,93 +22,135 @@ static uint32_t param_index(const PtxFunc *f, const PtxVar *v) {
   return UINT32_MAX;
 }
 
-static const InstrumentFact *same_fact(const Memcheck *m, const InstrumentFact *f) {
-  for (uint32_t i = 0; i < m->facts.len; i++) {
-    const InstrumentFact *o = &m->facts.data[i];
-    if (o->kind == f->kind && o->param == f->param && o->param_offset == f->param_offset && o->bytes == f->bytes &&
-        (f->kind == FACT_RANGE || (o->offset == f->offset && o->scale == f->scale && o->index_signed == f->index_signed))) return o;
-  }
-  return NULL;
-}
-
-// Room in the launch record for what the host knows about a pointer parameter; 0: there is no more room.
-static uint32_t fact(Memcheck *m, InstrumentFact f) {
-  const InstrumentFact *known = same_fact(m, &f);
-  if (known) return known->record_offset;
-  f.record_offset = record_reserve(m->body, f.kind == FACT_RANGE ? 16 : 8);
-  if (f.record_offset) vec_push(&m->facts, f);
-  return f.record_offset;
+// object + scale * index + offset with a 32-bit index; whole multiples of the alignment, if the object begins at one.
+static bool is_indexed(const Check *c) {
+  enum { MOST_SCALE = 1 << 20 };
+  const IrAddress *a = &c->address;
+  if (!a->taken_apart || c->size || a->offset % c->align) return false;
+  if (!a->index) return true;
+  if (a->index_bytes != 4 || a->scale <= 0 || a->scale > MOST_SCALE || a->scale % c->align) return false;
+  return a->offset / a->scale > -MOST_SCALE && a->offset / a->scale < MOST_SCALE;
 }
 
 static void plan_parameter(Memcheck *m, Check *c) {
-  const IrAddress *a = &c->address;
-  uint32_t param = is_kernel_with_record(m) ? param_index(m->body->func, a->origin.var) : UINT32_MAX;
+  uint32_t param = is_kernel_with_record(m) ? param_index(m->body->func, c->address.origin.var) : UINT32_MAX;
   if (param == UINT32_MAX) return;
-  InstrumentFact f = {.kind = FACT_RANGE, .param = param, .param_offset = (uint32_t)a->origin.offset, .bytes = c->bytes,
-                      .param_at = (uint32_t)(a->origin.var->param_offset + (uint64_t)a->origin.offset)};
-  c->range_at = fact(m, f);
-  if (!c->range_at) return;
   c->kind = CHECK_RANGE;
-  bool narrow = a->taken_apart && (!a->index || (a->index_bytes == 4 && a->scale > 0 && a->scale <= 1 << 20));
-  if (!narrow) return;
-  f.kind = FACT_INDEX_LIMIT;
-  f.offset = a->offset;
-  f.scale = a->index ? (uint32_t)a->scale : 1;
-  f.index_signed = a->index_signed;
-  c->limit_at = fact(m, f);
-  if (!c->limit_at) return;
-  c->kind = CHECK_INDEX;
-  c->limit = -1;
-  c->index = (PtxReg *)a->index;
+  if (is_indexed(c)) {
+    c->kind = CHECK_INDEX;
+    c->limit = -1;
+    c->index = (PtxReg *)c->address.index;
+    c->test_align = false;
+  } else c->test_align = !ir_is_aligned(m->alignment, &m->body->cfg->instrs[c->instr]->ops[c->operand], c->align, true);
 }
 
+// A variable of known size.
 static void plan_variable(Memcheck *m, Check *c) {
   const IrAddress *a = &c->address;
   const PtxVar *v = a->origin.var;
-  if (!v->size || v->linkage == LINK_EXTERN || v->linkage == LINK_COMMON || c->bytes > v->size) return;   // unsized: a size of the launch
-  int64_t last = (int64_t)v->size - c->bytes - a->offset;      // of scale * index
+  int64_t size = (int64_t)v->size;
+  bool starts_aligned = v->align % c->align == 0;
   c->var = v;
-  if (a->taken_apart && !a->index) {
-    if (a->offset >= 0 && last >= 0) c->kind = CHECK_NOTHING;
-    else c->kind = CHECK_INDEX, c->limit = 0;                   // outside, always
+  if (a->taken_apart && !a->index && !c->size) {
+    bool inside = a->offset >= 0 && a->offset + c->bytes <= size;
+    if (!inside || (starts_aligned && a->offset % c->align)) c->kind = CHECK_ALWAYS_BAD;
+    else if (starts_aligned) c->kind = CHECK_NOTHING;
+    else c->kind = CHECK_VARIABLE;
     return;
   }
-  if (a->taken_apart && a->index_bytes == 4 && a->scale > 0 && a->offset >= 0 && last >= 0) {
+  if (is_indexed(c) && starts_aligned && c->bytes <= size) {
     c->kind = CHECK_INDEX;
-    c->limit = MIN(last / a->scale + 1, a->index_signed ? INT32_MAX : (int64_t)UINT32_MAX);
+    c->limit = 0;                          // memcheck_group.c sets it
     c->index = (PtxReg *)a->index;
+    c->test_align = false;
     return;
   }
-  if (c->space != SPACE_GENERIC) {
-    c->kind = CHECK_VARIABLE;
-    c->limit = (int64_t)v->size - c->bytes;
+  c->kind = c->bytes <= size ? CHECK_VARIABLE : CHECK_ALWAYS_BAD;
+}
+
+static bool is_dynamic_shared(const PtxVar *v) { return v->space == SPACE_SHARED && !v->size && v->linkage == LINK_EXTERN; }
+
+static void plan_object(Memcheck *m, Check *c) {
+  const PtxVar *v = c->address.origin.var;
+  if (v->size && v->linkage != LINK_EXTERN && v->linkage != LINK_COMMON) plan_variable(m, c);
+  else if (is_dynamic_shared(v)) c->kind = CHECK_DYNAMIC, c->var = v;
+}
+
+// Where nothing is known of the object.
+static CheckKind by_space(const PtxInstr *in, PtxSpace space) {
+  switch (space) {
+    case SPACE_GLOBAL: case SPACE_GENERIC: return CHECK_LOOKUP;
+    case SPACE_SHARED: return ptx_has(in, MOD_SHARED_CLUSTER) ? CHECK_NOTHING : CHECK_WINDOW;    // another block's memory
+    default: return CHECK_NOTHING;
   }
 }
 
-static void plan_address(Memcheck *m, uint32_t instr, unsigned operand) {
-  const PtxInstr *in = m->body->cfg->instrs[instr];
-  Check c = {.kind = CHECK_NOTHING, .instr = instr, .operand = operand, .space = in->space, .bytes = access_bytes(in)};
-  if (!c.bytes) return;
-  c.address = ir_address(m->defs, m->provenance, instr, &in->ops[operand]);
-  bool global = c.space == SPACE_GLOBAL || c.space == SPACE_GENERIC;
-  if (global) c.kind = CHECK_LOOKUP;
-  if (c.address.origin.kind == IR_FROM_PARAM && global) plan_parameter(m, &c);
-  else if (c.address.origin.kind == IR_FROM_VAR) plan_variable(m, &c);
+static void plan_address(Memcheck *m, Check c) {
+  const PtxInstr *in = m->body->cfg->instrs[c.instr];
+  const PtxOperand *operand = &in->ops[c.operand];
+  c.address = ir_address(m->defs, m->provenance, c.instr, operand);
+  c.kind = by_space(in, c.space);
+  c.test_align = c.align > 1 && !ir_is_aligned(m->alignment, operand, c.align, false);
+  if (c.address.origin.kind == IR_FROM_PARAM && (c.space == SPACE_GLOBAL || c.space == SPACE_GENERIC)) plan_parameter(m, &c);
+  else if (c.address.origin.kind == IR_FROM_VAR) plan_object(m, &c);
   if (c.kind == CHECK_NOTHING) return;
-  if (m->check_of[instr] == UINT32_MAX) m->check_of[instr] = m->nchecks;
+  if (m->check_of[c.instr] == UINT32_MAX) m->check_of[c.instr] = m->nchecks;
+  c.leader = m->nchecks;
   m->checks[m->nchecks++] = c;
+}
+
+// cp.async: 4, 8 or 16 bytes from global to shared memory. With a fourth operand only so many are read; the rest is filled with zeros.
+static void plan_copy(Memcheck *m, uint32_t instr) {
+  const PtxInstr *in = m->body->cfg->instrs[instr];
+  uint32_t bytes = access_bytes(in);
+  if (!bytes) return;
+  const PtxOperand *more = in->nops > 3 ? &in->ops[3] : NULL;
+  bool is_size = more && (more->kind == OPD_INT || (more->kind == OPD_REG && ptx_type_size(more->reg->type) == 4));
+  bool may_ignore = more && more->kind == OPD_REG && more->reg->type == TYPE_PRED;
+  Check to = {.instr = instr, .operand = 0, .space = SPACE_SHARED, .access = WG_ACCESS_WRITE, .bytes = bytes, .align = bytes};
+  Check from = {.instr = instr, .operand = 1, .space = SPACE_GLOBAL, .access = WG_ACCESS_READ, .bytes = bytes, .align = bytes};
+  if (is_size) from.size = more, from.bytes = 1;
+  plan_address(m, to);
+  if (!may_ignore) plan_address(m, from);
+}
+
+// Parameters are named, as a rule; one whose address was computed is an object like others.
+static bool is_computed_param(const PtxInstr *in, unsigned operand) {
+  return in->space == SPACE_PARAM && in->op == OP_LD && in->ops[operand].list[0].kind == OPD_REG;
+}
+
+static void plan_access(Memcheck *m, uint32_t instr) {
+  const PtxInstr *in = m->body->cfg->instrs[instr];
+  if (in->op == OP_CP_ASYNC) {
+    plan_copy(m, instr);
+    return;
+  }
+  uint32_t bytes = access_bytes(in);
+  if (!bytes) return;
+  for (unsigned k = 0; k < in->nops; k++) {
+    if (in->ops[k].kind != OPD_ADDR || (in->space == SPACE_PARAM && !is_computed_param(in, k))) continue;
+    plan_address(m, (Check){.instr = instr, .operand = k, .space = in->space, .access = access_of(in), .bytes = bytes, .align = bytes});
+  }
+}
+
+static void find_scopes(Memcheck *m) {
+  const PtxFunc *f = m->body->func;
+  uint32_t n = 0, depth = 0;
+  for (uint32_t i = 0; i < f->nstmts; i++) {
+    if (f->stmts[i].kind == STMT_SCOPE_BEGIN) depth++;
+    if (f->stmts[i].kind == STMT_SCOPE_END) depth--;
+    if (f->stmts[i].kind == STMT_INSTR) m->scoped[n++] = depth != 0;
+  }
 }
 
 void memcheck_plan(Memcheck *m) {
   const IrCfg *cfg = m->body->cfg;
   Arena *a = &m->body->program->scratch;
-  m->checks = ARENA_ARRAY(a, Check, cfg->ninstrs + 1);
+  m->checks = ARENA_ARRAY(a, Check, 2 * (size_t)cfg->ninstrs + 1);
   m->check_of = ARENA_ARRAY(a, uint32_t, cfg->ninstrs + 1);
+  m->scoped = ARENA_ARRAY(a, bool, cfg->ninstrs + 1);
+  find_scopes(m);
   memset(m->check_of, 0xff, sizeof *m->check_of * (cfg->ninstrs + 1));
-  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    const PtxInstr *in = cfg->instrs[i];
-    if (!is_checked(in) || in->space == SPACE_PARAM || cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
-    for (unsigned k = 0; k < in->nops; k++)
-      if (in->ops[k].kind == OPD_ADDR) plan_address(m, i, k);
-  }
+  for (uint32_t i = 0; i < cfg->ninstrs; i++)
+    if (is_checked(cfg->instrs[i]) && cfg->blocks[cfg->block_of[i]].rpo != IR_NONE) plan_access(m, i);
 }

@@ -78,7 +78,7 @@ typedef enum {
   IR_FROM_NOTHING,                        // never written
   IR_FROM_INTEGER,                        // a number that is no address
   IR_FROM_PARAM,                          // the 8 bytes at `offset` of kernel parameter `var`
-  IR_FROM_VAR,                            // variable `var`: global, const, shared or local
+  IR_FROM_VAR,                            // variable `var`: global, const, shared or local, or a parameter of the kernel itself
   IR_FROM_UNKNOWN
 } IrOriginKind;
 typedef struct IrOrigin {
@@ -110,6 +110,14 @@ typedef struct IrAddress {
 } IrAddress;
 void ir_dump_provenance(const IrCfg *c, Str *out);                       // dump.c
 IrAddress ir_address(const IrDefs *d, const IrProvenance *p, uint32_t use, const PtxOperand *address);   // use: the instruction's number in the IrCfg
+
+// --- alignment.c: which power of two divides an address ---
+enum { IR_ALIGNMENT_MOST = 12 };
+typedef struct IrAlignment { Arena arena; const IrCfg *cfg; uint8_t *zeros; bool *based; } IrAlignment;   // by PtxReg.id
+IrAlignment *ir_alignment_build(const IrCfg *c);
+void ir_alignment_free(IrAlignment *a);
+// Is the address always a multiple of `bytes`? to_parameter: provided the pointer parameter it was computed from is.
+bool ir_is_aligned(const IrAlignment *a, const PtxOperand *address, uint32_t bytes, bool to_parameter);
 
 // --- linear.c: what a loop's addresses are in all of its iterations ---
 enum { IR_LINEAR_TERMS = 8 };

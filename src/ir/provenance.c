@@ -36,7 +36,7 @@ static IrOrigin of_operand(const IrProvenance *p, const PtxOperand *o) {
     case OPD_INT: return (IrOrigin){.kind = IR_FROM_INTEGER, .is_null = o->imm == 0};
     case OPD_FLOAT: case OPD_SREG: return integer;
     case OPD_VAR:
-      if (o->var->space == SPACE_PARAM || o->var->space == SPACE_REG) return unknown;
+      if (o->var->space == SPACE_REG || (o->var->space == SPACE_PARAM && !ir_is_kernel_param(p->cfg->func, o))) return unknown;
       return (IrOrigin){.kind = IR_FROM_VAR, .is_pointer = true, .var = o->var};
     default: return unknown;
   }

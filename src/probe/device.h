@@ -46,6 +46,16 @@ DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
 }
 DEVICE void device_fence_system(void) { __asm__ volatile("membar.sys;" ::: "memory"); }
 DEVICE uint64_t device_nanoseconds(void) { uint64_t t; __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
+#define DEVICE_IS_SPACE(name, space) \
+  DEVICE int name(uint64_t a) { \
+    uint32_t v; \
+    __asm__("{ .reg .pred p; isspacep." space " p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(v) : "l"(a)); \
+    return (int)v; \
+  }
+DEVICE_IS_SPACE(device_is_global, "global")
+DEVICE_IS_SPACE(device_is_shared, "shared")
+DEVICE uint64_t device_to_shared(uint64_t a) { uint64_t s; __asm__("cvta.to.shared.u64 %0, %1;" : "=l"(s) : "l"(a)); return s; }
+DEVICE uint32_t device_shared_size(void) { uint32_t n; __asm__ volatile("mov.u32 %0, %%total_smem_size;" : "=r"(n)); return n; }
 #define DEVICE_SPECIAL(name, reg) \
   DEVICE uint32_t name(void) { uint32_t v; __asm__ volatile("mov.u32 %0, %%" reg ";" : "=r"(v)); return v; }
 DEVICE_SPECIAL(device_tid_x, "tid.x")
@@ -79,6 +89,10 @@ DEVICE uint64_t device_nanoseconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+DEVICE int device_is_global(uint64_t a) { (void)a; return 1; }
+DEVICE int device_is_shared(uint64_t a) { (void)a; return 0; }
+DEVICE uint64_t device_to_shared(uint64_t a) { return a; }
+DEVICE uint32_t device_shared_size(void) { return 0; }
 DEVICE uint32_t device_tid_x(void) { return device_native_thread[0]; }
 DEVICE uint32_t device_tid_y(void) { return device_native_thread[1]; }
 DEVICE uint32_t device_tid_z(void) { return device_native_thread[2]; }

@@ -30,21 +30,55 @@ DEVICE int is_stray(uint64_t table, const WgMemoryRange *below, uint64_t address
   return next < first + t->count && next->base - address < CLOSE;
 }
 
-uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t last);
+uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t size);
 uint64_t wg_memory_base(uint64_t table, uint64_t address);
 uint64_t wg_memory_last(uint64_t table, uint64_t address);
 
-// 0: the access is good. Else the kind of finding. base, last: the object the address was computed from; 0: not known.
-__attribute__((noinline)) uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t last) {
+DEVICE int is_inside(uint64_t address, uint32_t bytes, uint64_t base, uint64_t size) {
+  uint64_t at = address - base;
+  return at < size && size - at >= bytes;
+}
+
+// Shared memory as a whole, for pointers of which nothing is known. In a cluster the high bits are the number of a block.
+DEVICE uint32_t check_shared(uint64_t address, uint32_t bytes, uint32_t what) {
+  enum { WINDOW_BITS = 24 };
+  if (address >> WINDOW_BITS && what & WG_WHAT_CLUSTERS) return 0;
+  return is_inside(address, bytes, 0, (uint64_t)device_shared_size() + WG_SHARED_RESERVED) ? 0 : DEVICE_KIND_OOB_READ + (what & 3);
+}
+
+DEVICE uint32_t check_global(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what) {
   const WgMemoryRange *r = range_below(table, address);
-  if (base) {
-    if (address - base <= last) return 0;
-    return r && r->state == WG_MEMORY_FREED && address - r->base < r->size ? DEVICE_KIND_USE_AFTER_FREE : DEVICE_KIND_OOB_READ + what;
-  }
   if (!table) return 0;                      // nothing is known of this launch
-  if (!r || address - r->base >= r->size) return is_stray(table, r, address) ? DEVICE_KIND_OOB_READ + what : 0;
+  if (!r || address - r->base >= r->size) return is_stray(table, r, address) ? DEVICE_KIND_OOB_READ + (what & 3) : 0;
   if (r->state == WG_MEMORY_FREED) return DEVICE_KIND_USE_AFTER_FREE;
-  return r->size - (address - r->base) >= bytes ? 0 : DEVICE_KIND_OOB_READ + what;
+  return r->size - (address - r->base) >= bytes ? 0 : DEVICE_KIND_OOB_READ + (what & 3);
+}
+
+DEVICE uint32_t check_object(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t size) {
+  if (is_inside(address, bytes, base, size)) return 0;
+  if ((what >> WG_WHAT_SPACE & 3) <= WG_WHERE_GENERIC) {
+    const WgMemoryRange *r = range_below(table, address);
+    if (r && r->state == WG_MEMORY_FREED && address - r->base < r->size) return DEVICE_KIND_USE_AFTER_FREE;
+  }
+  return DEVICE_KIND_OOB_READ + (what & 3);
+}
+
+DEVICE uint32_t check_anything(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what) {
+  switch (what >> WG_WHAT_SPACE & 3) {
+  case WG_WHERE_GLOBAL: return check_global(table, address, bytes, what);
+  case WG_WHERE_SHARED: return check_shared(address, bytes, what);
+  case WG_WHERE_GENERIC:
+    if (device_is_shared(address)) return check_shared(device_to_shared(address), bytes, what);
+    return device_is_global(address) ? check_global(table, address, bytes, what) : 0;
+  default: return 0;
+  }
+}
+
+// 0: the access is good. Else the kind of finding. base, size: the object the address was computed from; 0: not known.
+__attribute__((noinline)) uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t size) {
+  uint32_t kind = base || what & WG_WHAT_OBJECT ? check_object(table, address, bytes, what, base, size) : check_anything(table, address, bytes, what);
+  if (kind) return kind;
+  return address & ((1u << (what >> WG_WHAT_ALIGN & 15)) - 1) ? DEVICE_KIND_MISALIGNED : 0;
 }
 
 // The range a good address is in, for accesses of up to 32 bytes; one that holds nothing where it is too small.

@@ -29,6 +29,10 @@ enum { WG_INIT_BRANCH, WG_INIT_ADDRESS, WG_INIT_WARP, WG_INIT_OTHER };   // WgFi
 // Every allocation of the context at the time of the launch, by address; freed ones too until their memory is used again.
 // A table is never changed: when something was allocated or freed since, the next launch is given a new one.
 enum { WG_ACCESS_READ, WG_ACCESS_WRITE, WG_ACCESS_ATOMIC };
+// An access in one word, as the exact test of memcheck is told: WG_ACCESS_… | WG_WHERE_… << WG_WHAT_SPACE | log2 of its alignment << WG_WHAT_ALIGN.
+enum { WG_WHERE_GLOBAL, WG_WHERE_GENERIC, WG_WHERE_SHARED, WG_WHERE_OTHER };
+enum { WG_WHAT_SPACE = 2, WG_WHAT_CLUSTERS = 1 << 5, WG_WHAT_OBJECT = 1 << 6, WG_WHAT_ALIGN = 8 };   // CLUSTERS: a shared address may be another block's. OBJECT: its base may be 0
+enum { WG_SHARED_RESERVED = 1024 };      // bytes below a block's shared memory that devices since compute capability 8.0 keep for themselves
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
 typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, reserved; uint64_t shadow; } WgMemoryRange;   // shadow 0: all of it counts as initialised
 typedef struct WgMemoryTable { uint32_t count, reserved; } WgMemoryTable;     // WgMemoryRange[count] follow

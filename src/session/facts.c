@@ -16,7 +16,7 @@ static uint32_t index_limit(const InstrumentFact *f, const WgMemoryRange *r, uin
   int64_t before = (int64_t)(pointer - r->base) + f->offset;             // bytes of the allocation before index 0
   int64_t room = (int64_t)r->size - before - (int64_t)f->bytes;          // … and behind its first byte, for the last access
   if (before < 0 || room < 0) return 0;
-  uint64_t limit = (uint64_t)room / f->scale + 1, most = f->index_signed ? 1u << 31 : UINT32_MAX;
+  uint64_t limit = (uint64_t)room / f->scale + 1, most = (f->index_signed ? 1u << 31 : UINT32_MAX) - (1u << 20);   // a constant may be added to the index
   return (uint32_t)MIN(limit, most);
 }
 
@@ -34,7 +34,7 @@ void session_fill_facts(const InstrumentedKernel *code, const SessionParams *par
     if (!session_fact_pointer(f, params, &pointer) || !pointer) continue;
     if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
     last_pointer = pointer;
-    if (!found) continue;
+    if (!found || (f->align && pointer % f->align)) continue;
     if (f->kind == FACT_RANGE && r.size >= f->bytes) memcpy(at, (uint64_t[]){r.base, r.size - f->bytes}, 16);
     if (f->kind == FACT_INDEX_LIMIT) memcpy(at, &(uint32_t){index_limit(f, &r, pointer)}, 4);
   }

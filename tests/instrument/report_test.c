@@ -14,7 +14,7 @@ static void report_stores(Body *b) {
     access_address(c, at, &in->ops[0]);
     code_guard(c, in->guard, in->guard_negated);
     uint32_t site = program_site(b->program, b, in);
-    code_report(c, site, opd_imm(1 + site % 7), access_bytes(in), opd_reg(at), opd_imm(site * 3), opd_imm(5));
+    code_report(c, site, opd_imm(8 + site % 7), access_bytes(in), opd_reg(at), opd_imm(site * 3), opd_imm(5));
   }
 }
 const Pass pass_test = {.weave = report_stores};
@@ -98,7 +98,7 @@ static void test_ring(void) {
     const WgFinding *f = find(r, BASE + i);
     if (!f) { EXPECT("found", 0, 1); break; }
     EXPECT("count", counts(r)[BASE + i], i % 3 ? BLOCKS * THREADS / 2 : BLOCKS * THREADS);
-    EXPECT("kind", f->kind, 1 + i % 7);
+    EXPECT("kind", f->kind, 8 + i % 7);
     EXPECT("launch", f->launch, 7);
     EXPECT("size", f->size, 4);
     EXPECT("value", f->value[0], i * 3);

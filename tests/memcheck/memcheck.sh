@@ -8,8 +8,9 @@ command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 for f in tests/memcheck/programs/*.cu; do
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
   mkdir -p "$d"
+  arch=$(sed -n 's#^// arch: ##p' "$f"); arch=${arch:-compute_75}
   # shellcheck disable=SC2046
-  nvcc -w -O3 -lineinfo -gencode arch=compute_75,code=compute_75 $(sed -n 's#^// nvcc: ##p' "$f") -o "$d/program" "$f" > "$d/nvcc" 2>&1 ||
+  nvcc -w -O3 -lineinfo -gencode arch=$arch,code=$arch $(sed -n 's#^// nvcc: ##p' "$f") -o "$d/program" "$f" > "$d/nvcc" 2>&1 ||
     { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   "$WARPGRIND" --device=cpu --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"; plain=$?
   "$WARPGRIND" --device=cpu --tool=memcheck --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?

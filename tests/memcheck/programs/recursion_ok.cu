@@ -1,0 +1,3 @@
+// The same, inside.
+#define MORE 0
+#include "recursion.cu"
