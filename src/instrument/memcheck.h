@@ -49,7 +49,6 @@ typedef struct Memcheck {    // one function
   IrDefs *defs;
   IrAlignment *alignment;
   Check *checks; uint32_t nchecks;
-  bool *scoped;              // by instruction: in a nested scope of the function
   uint32_t *check_of;        // by instruction: first check, UINT32_MAX none
   VEC(InstrumentFact) facts;
   PtxReg *cache_base, *cache_last;         // LOOKUP: the range found last

@@ -84,9 +84,12 @@ void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxR
   if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 
-static void emit_slow(Memcheck *m, Code *code, const Check *c, PtxLabel *back, PtxLabel *after) {
+static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *back, PtxLabel *after) {
   Body *b = m->body;
   PtxInstr *in = b->cfg->instrs[c->instr];
+  Code *code = body_cold(b);
+  code->near = in;
+  code_label(code, slow);
   PtxReg *address = memcheck_address(m, code, c, 0), *good = body_temp(b, TYPE_PRED, 1), *kind = body_temp(b, TYPE_B32, 2);
   call_exact(m, code, c, kind, address);
   PtxLabel *bad = body_label(b);
@@ -102,23 +105,17 @@ static void emit_slow(Memcheck *m, Code *code, const Check *c, PtxLabel *back, P
   EMIT(code, "bra", opd_label(after));
 }
 
-// In a nested scope neither its labels nor its registers exist at the end of the function: the exact test stands in line there.
 void memcheck_emit(Memcheck *m, Check *c) {
   Body *b = m->body;
   PtxLabel *slow = body_label(b), *back = body_label(b), *after = body_label(b);
-  bool in_line = m->scoped[c->instr];
   if (c->leads) c->bad = body_reg(b, TYPE_PRED);
   bool test_in_copy = c->leads ? !c->leads_hoisted : !c->hoisted;
   PtxReg *bad = memcheck_test(m, test_in_copy ? body_before(b, c->instr) : body_before_once(b, c->instr), c);
-  Code *code = c->hoisted ? body_before_once(b, c->instr) : body_before(b, c->instr), *cold = in_line ? code : body_cold(b);
-  code_guard(code, bad, in_line);
-  EMIT(code, "bra", opd_label(in_line ? back : slow));
+  Code *code = c->hoisted ? body_before_once(b, c->instr) : body_before(b, c->instr);
+  code_guard(code, bad, false);
+  EMIT(code, "bra", opd_label(slow));
   code_guard(code, NULL, false);
-  if (!in_line) {
-    cold->near = b->cfg->instrs[c->instr];
-    code_label(cold, slow);
-  }
-  emit_slow(m, cold, c, back, after);
   code_label(code, back);
   code_label(body_after(b, c->instr), after);
+  emit_slow(m, c, slow, back, after);
 }

@@ -133,23 +133,11 @@ static void plan_access(Memcheck *m, uint32_t instr) {
   }
 }
 
-static void find_scopes(Memcheck *m) {
-  const PtxFunc *f = m->body->func;
-  uint32_t n = 0, depth = 0;
-  for (uint32_t i = 0; i < f->nstmts; i++) {
-    if (f->stmts[i].kind == STMT_SCOPE_BEGIN) depth++;
-    if (f->stmts[i].kind == STMT_SCOPE_END) depth--;
-    if (f->stmts[i].kind == STMT_INSTR) m->scoped[n++] = depth != 0;
-  }
-}
-
 void memcheck_plan(Memcheck *m) {
   const IrCfg *cfg = m->body->cfg;
   Arena *a = &m->body->program->scratch;
   m->checks = ARENA_ARRAY(a, Check, 2 * (size_t)cfg->ninstrs + 1);
   m->check_of = ARENA_ARRAY(a, uint32_t, cfg->ninstrs + 1);
-  m->scoped = ARENA_ARRAY(a, bool, cfg->ninstrs + 1);
-  find_scopes(m);
   memset(m->check_of, 0xff, sizeof *m->check_of * (cfg->ninstrs + 1));
   for (uint32_t i = 0; i < cfg->ninstrs; i++)
     if (is_checked(cfg->instrs[i]) && cfg->blocks[cfg->block_of[i]].rpo != IR_NONE) plan_access(m, i);
