@@ -17,6 +17,11 @@ void report_where(const RunFinding *f, bool addresses, Str *out);     // the add
 // The place to name where there is room for one: the innermost that is not in a header of the toolkit. s has places.
 uint32_t report_main_place(const RunSite *s);
 
+// --- uninit.c: findings of initcheck ---
+bool report_uninit_finding(const RunFinding *f, Str *out);            // ": a branch depends on it"; false: it is none
+void report_uninit_origin(Run *r, const RunFinding *f, Str *out);     // a line: where the value was read; nothing where that is not known
+bool report_uninit_json(Run *r, const RunFinding *f, Str *out);       // ,"depends":…,"origin":{…}
+
 // --- names.c ---
 const char *report_buffer_name(const RunAllocation *a);  // of a variable, or what the program calls its pointer; NULL: not known, or no allocation
 

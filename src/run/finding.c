@@ -23,44 +23,53 @@ static uint64_t distance(const RunAllocation *a, uint64_t address) {
   return address - a->base < a->size ? 0 : address - a->base - a->size + 1;
 }
 
-// Live before freed, inside before near, the younger of two freed ones.
-static bool better(const RunAllocation *a, const RunAllocation *than, uint64_t address) {
+// Findings of a kernel are read later than they happened: what was freed or allocated since its launch was not so then. `launch` 0: now.
+static bool was_there(const RunAllocation *a, uint32_t launch) { return !launch || a->born < launch; }
+static bool was_freed(const RunAllocation *a, uint32_t launch) { return a->freed && (!launch || a->died < launch); }
+
+// What was there at all, inside before near, live before freed, the younger of two.
+static bool better(const RunAllocation *a, const RunAllocation *than, uint64_t address, uint32_t launch) {
   if (!than) return true;
+  if (was_there(a, launch) != was_there(than, launch)) return was_there(a, launch);
   uint64_t da = distance(a, address), db = distance(than, address);
   if (da != db) return da < db;
-  if (a->freed != than->freed) return !a->freed;
+  if (was_freed(a, launch) != was_freed(than, launch)) return !was_freed(a, launch);
   return a->id > than->id;
 }
 
 enum { NEAR = 1 << 20 };                   // farther away is no help
 
-static RunAllocation *closest(RunProcess *p, uint64_t address) {
+static RunAllocation *closest(RunProcess *p, uint64_t address, uint32_t launch) {
   RunAllocation *best = NULL;
   uint32_t it = 0;
   uint64_t base;
   void *a;
   while (u64map_next(&p->live, &it, &base, &a))
-    if (better(a, best, address)) best = a;
+    if (better(a, best, address, launch)) best = a;
   for (uint64_t i = 0; i < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); i++)
-    if (better(p->freed[i], best, address)) best = p->freed[i];
+    if (better(p->freed[i], best, address, launch)) best = p->freed[i];
   return best && distance(best, address) <= NEAR ? best : NULL;
 }
 
-static const RunAllocation *keep(Run *r, RunAllocation *a) {
+static const RunAllocation *keep(Run *r, RunAllocation *a, bool freed) {
   if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack))) run_save_allocation(r, a);
   RunAllocation *copy = ARENA_NEW(&r->arena, RunAllocation);
   *copy = *a;
+  if (!freed) copy->freed = false, copy->free_stack = NULL;
   return copy;
 }
 
 // related: an address in the allocation it is about; 0: not known.
 static void find_allocation(Run *r, RunProcess *p, RunFinding *f, uint64_t related) {
-  RunAllocation *near = closest(p, f->address), *about = related ? closest(p, related) : NULL;
+  // A graph is launched later than its launches are: then anything may have been there.
+  uint32_t launch = f->text || (f->launch && f->launch->flags & LAUNCH_CAPTURED) ? 0 : f->launch_number;
+  RunAllocation *near = closest(p, f->address, launch), *about = related ? closest(p, related, launch) : NULL;
   if (!about || distance(about, related) > 1) about = near;            // 1: right behind its end
   if (!about) return;
-  f->allocation = keep(r, about);
+  bool late = f->kind->number == KIND_USE_AFTER_FREE;                  // freed while the kernel ran, or before
+  f->allocation = keep(r, about, was_freed(about, late ? 0 : launch));
   f->offset = (int64_t)(f->address - about->base);
-  if (near && near != about && distance(near, f->address) == 0) f->inside = keep(r, near);
+  if (near && near != about && distance(near, f->address) == 0) f->inside = keep(r, near, was_freed(near, late ? 0 : launch));
 }
 
 static void add(Run *r, RunFinding *f) {
@@ -158,7 +167,12 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
     f->extra[2] = d->size, f->size = wg_fp_bytes(d->size);
     f->has_address = kind->number == KIND_FP_INPUT && d->address;
   }
-  if (f->has_address && is_global(f->site)) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
+  if (kind->number == KIND_UNINIT_USE) {
+    f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
+    f->extra[1] = f->origin ? f->origin->id : 0;         // for the run file
+    f->has_address = d->address != 0;
+  }
+  if (f->has_address && (f->origin || is_global(f->site))) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
   f->count = 1;
   add(r, f);
 }

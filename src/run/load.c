@@ -140,6 +140,16 @@ static void allocation_row(Load *l, sqlite3_stmt *s) {
   u64map_put(&l->allocations, a->id, a);
 }
 
+// As it was when the finding happened.
+static const RunAllocation *allocation_of(Load *l, uint64_t id, bool freed) {
+  const RunAllocation *a = u64map_get(&l->allocations, id);
+  if (!a || freed || !a->freed) return a;
+  RunAllocation *then = ARENA_NEW(&l->run->arena, RunAllocation);
+  *then = *a;
+  then->freed = false, then->free_stack = NULL;
+  return then;
+}
+
 static void finding_row(Load *l, sqlite3_stmt *s) {
   RunFinding *f = ARENA_NEW(&l->run->arena, RunFinding);
   const char *kind = text(l, s, 2);
@@ -147,12 +157,13 @@ static void finding_row(Load *l, sqlite3_stmt *s) {
                     .kernel = u64map_get(&l->kernels, number(s, 5)), .launch_number = small(s, 6), .site = u64map_get(&l->sites, number(s, 7)),
                     .has_thread = sqlite3_column_type(s, 8) != SQLITE_NULL, .has_address = sqlite3_column_type(s, 15) != SQLITE_NULL,
                     .lanes = small(s, 14), .address = number(s, 15), .size = number(s, 16),
-                    .allocation = u64map_get(&l->allocations, number(s, 17)), .offset = (int64_t)number(s, 18),
+                    .allocation = allocation_of(l, number(s, 17), small(s, 32) != 0), .offset = (int64_t)number(s, 18),
                     .stack = stack_of(l, number(s, 26)), .count = number(s, 27), .counted = true,
-                    .inside = u64map_get(&l->allocations, number(s, 28)), .other_stack = stack_of(l, number(s, 29)), .other_title = text(l, s, 30), .suppressed = small(s, 31) && small(s, 31) <= l->run->suppressions.len ? l->run->suppressions.data[small(s, 31) - 1] : NULL};
-  enum { LAUNCH = 32 };                    // the first column of the launch
+                    .inside = allocation_of(l, number(s, 28), small(s, 33) != 0), .other_stack = stack_of(l, number(s, 29)), .other_title = text(l, s, 30), .suppressed = small(s, 31) && small(s, 31) <= l->run->suppressions.len ? l->run->suppressions.data[small(s, 31) - 1] : NULL};
+  enum { LAUNCH = 34 };                    // the first column of the launch
   for (int i = 0; i < 3; i++) f->block[i] = small(s, 8 + i), f->thread[i] = small(s, 11 + i), f->extra[i] = number(s, 23 + i);
   for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);
+  if (f->kind && f->kind->number == KIND_UNINIT_USE && f->has_thread) f->origin = u64map_get(&l->sites, f->extra[1]);
   if (sqlite3_column_type(s, LAUNCH) != SQLITE_NULL) {
     RunLaunch *launch = ARENA_NEW(&l->run->arena, RunLaunch);
     launch->number = f->launch_number;
@@ -201,11 +212,13 @@ static bool load_unfinished(Load *l) {
   return each(l, "SELECT count(*), count(DISTINCT kernel) FROM launch", launches_row);
 }
 
+#define ORIGINS "SELECT extra1 FROM finding WHERE kind = 'uninit-use'"       // where the values of initcheck were read
+
 static bool load_all(Load *l) {
   return each(l, "SELECT * FROM meta", meta_row) && each(l, "SELECT * FROM process ORDER BY id", process_row) && each(l, "SELECT * FROM module", module_row) &&
          each(l, "SELECT * FROM kernel ORDER BY id", kernel_row) &&
-         each(l, "SELECT * FROM site WHERE id IN (SELECT site FROM finding)", site_row) &&
-         each(l, "SELECT * FROM place WHERE site IN (SELECT site FROM finding) ORDER BY site, depth", place_row) &&
+         each(l, "SELECT * FROM site WHERE id IN (SELECT site FROM finding UNION " ORIGINS ")", site_row) &&
+         each(l, "SELECT * FROM place WHERE site IN (SELECT site FROM finding UNION " ORIGINS ") ORDER BY site, depth", place_row) &&
          each(l, "SELECT * FROM allocation WHERE id IN (SELECT allocation FROM finding UNION SELECT inside FROM finding)", allocation_row) &&
          each(l, "SELECT * FROM suppression ORDER BY id", suppression_row) &&
          each(l, "SELECT f.*, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z, n.device, n.stack FROM finding f "

@@ -15,12 +15,18 @@ static bool newer_than(const char *a, const char *b) {
 }
 
 static const Source *source_of(Run *r, const RunFrame *f) {
-  if (f->python || !f->file || !f->object || newer_than(f->file, f->object)) return NULL;
-  Source *s = strmap_get(&r->sources, f->file);
+  if (f->python || !f->file || !f->object) return NULL;
+  Str joined = {0};
+  if (f->file[0] != '/' && f->folder) str_printf(&joined, "%s/", f->folder);
+  str_add(&joined, f->file);
+  const char *path = run_text(r, joined.data);
+  str_free(&joined);
+  if (newer_than(path, f->object)) return NULL;
+  Source *s = strmap_get(&r->sources, path);
   if (!s && r->sources.len < SOURCES_MAX) {
     s = mem_alloc(sizeof *s);
-    source_read(s, f->file);
-    strmap_put(&r->sources, f->file, s);
+    source_read(s, path);
+    strmap_put(&r->sources, path, s);
   }
   return s && s->text ? s : NULL;
 }

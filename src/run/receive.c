@@ -138,6 +138,7 @@ static void on_Site(Run *r, RunProcess *p, const EventSite *e) {
 static void on_Launch(Run *r, RunProcess *p, const EventLaunch *e) {
   if (!p->launches) p->launches = mem_alloc(sizeof(RunLaunch) * RUN_LAUNCHES_KEPT);
   RunLaunch *l = &p->launches[p->nlaunches++ % RUN_LAUNCHES_KEPT];
+  p->last_launch = MAX(p->last_launch, (uint32_t)e->number);
   *l = (RunLaunch){++r->last_id, (uint32_t)e->number, (uint32_t)e->kernel,
                    {(uint32_t)e->grid_x, (uint32_t)e->grid_y, (uint32_t)e->grid_z}, {(uint32_t)e->block_x, (uint32_t)e->block_y, (uint32_t)e->block_z},
                    {(uint32_t)e->cluster_x, (uint32_t)e->cluster_y, (uint32_t)e->cluster_z}, (uint32_t)e->shared, (uint32_t)e->flags,
@@ -164,7 +165,7 @@ static void retire(RunProcess *p, RunAllocation *a) {
 static void on_Alloc(Run *r, RunProcess *p, const EventAlloc *e) {
   RunAllocation *a = mem_alloc(sizeof *a);
   *a = (RunAllocation){.id = ++r->last_id, .process = p, .base = e->base, .size = e->size, .kind = (uint32_t)e->kind, .device = (int)e->device,
-                       .name = run_text(r, e->name), .stack = stack_of(p, e->stack)};
+                       .name = run_text(r, e->name), .stack = stack_of(p, e->stack), .born = p->last_launch};
   RunAllocation *before = u64map_remove(&p->live, e->base);
   if (before) retire(p, before);           // freed behind our back
   u64map_put(&p->live, e->base, a);
@@ -175,6 +176,7 @@ static void on_Free(Run *r, RunProcess *p, const EventFree *e) {
   RunAllocation *a = u64map_remove(&p->live, e->base);
   if (!a) return;
   a->freed = true;
+  a->died = p->last_launch;
   a->free_stack = stack_of(p, e->stack);
   retire(p, a);
   run_save_allocation(r, a);

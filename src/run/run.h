@@ -9,7 +9,7 @@
 #include "symbol/symbol.h"
 
 typedef struct RunPlace { const char *file, *function; uint32_t line, column; } RunPlace;      // file NULL: not known
-typedef struct RunFrame { const char *function, *file, *object; uint32_t line; uint64_t address; bool inlined, python; } RunFrame;
+typedef struct RunFrame { const char *function, *file, *object, *folder; uint32_t line; uint64_t address; bool inlined, python; } RunFrame;
 typedef struct RunProcess RunProcess;
 
 typedef struct RunStack {
@@ -64,6 +64,7 @@ typedef struct RunAllocation {
   const char *pointer;                     // what the program calls its address, where that is certain
   RunStack *stack, *free_stack;
   bool freed;
+  uint32_t born, died;                     // the process's last launch when it was allocated, when it was freed
 } RunAllocation;
 
 typedef struct RunFinding {
@@ -75,6 +76,7 @@ typedef struct RunFinding {
   const RunLaunch *launch;                 // NULL: not known any more
   uint32_t launch_number;                  // 0: not about a launch
   RunSite *site;
+  RunSite *origin;                         // initcheck: where the value was read; NULL: not known
   bool has_thread, has_address;
   uint32_t block[3], thread[3], lanes;
   uint64_t size, address, value[4], extra[3];
@@ -113,6 +115,7 @@ struct RunProcess {
   U64Map open_devices;                     // channels whose end it has not announced
   SymbolTable *symbols;
   VEC(WhereObject) objects;                // in symbols
+  uint32_t last_launch;                    // the largest number
   RunLaunch *launches; uint64_t nlaunches; // the last ones
   RunAllocation **freed; uint64_t nfreed;  // the last ones
 };

@@ -57,7 +57,7 @@ const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n) {
       uint32_t k = s->symbols ? symbol_lookup(s->symbols, s->addresses[i], found, INLINED_MAX) : 0;
       if (!k) vec_push(&all, (RunFrame){.address = s->addresses[i]});
       for (uint32_t j = 0; j < k; j++)
-        vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file), run_text(r, found[j].object), found[j].line,
+        vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file), run_text(r, found[j].object), run_text(r, found[j].folder), found[j].line,
                                   found[j].address, found[j].inlined, false});
     }
     all.len = drop_noise(s->symbols, all.data, all.len);

@@ -79,11 +79,14 @@ uint32_t symbol_object_lookup(SymbolTable *t, SymbolObject *o, uint64_t pc, Symb
   // The scopes of a place inside an inlined function continue with those of its definition; the chain of parents does not.
   int nchain = ninner > 0 ? dwarf_getscopes_die(&inner[0], &chain) : 0;
   uint32_t from_line = (uint32_t)line;
+  Dwarf_Attribute attr;
+  const char *folder = unit ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr)) : NULL;
+  if (folder) folder = arena_strdup(&t->strings, folder);
   for (int i = 0; i < nchain && n < max; i++) {
     int tag = dwarf_tag(&chain[i]);
     if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
     bool inlined = tag == DW_TAG_inlined_subroutine;
-    out[n++] = (SymbolFrame){.function = function_name(t, &chain[i]), .file = file, .line = from_line, .inlined = inlined};
+    out[n++] = (SymbolFrame){.function = function_name(t, &chain[i]), .file = file, .folder = folder, .line = from_line, .inlined = inlined};
     if (!inlined) break;
     call_place(t, &chain[i], unit, &file, &from_line);
   }

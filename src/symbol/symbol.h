@@ -7,7 +7,8 @@
 #include "where/where.h"
 
 typedef struct SymbolTable SymbolTable;                  // the objects of one process
-typedef struct SymbolFrame { const char *function, *file, *object; uint32_t line; uint64_t address; bool inlined; } SymbolFrame;   // function, file NULL: not known
+// function, file NULL: not known. folder: what a relative file is relative to, where that is known.
+typedef struct SymbolFrame { const char *function, *file, *object, *folder; uint32_t line; uint64_t address; bool inlined; } SymbolFrame;
 SymbolTable *symbol_table_new(void);
 void symbol_table_add(SymbolTable *t, const WhereObject *o);                 // opened when first needed
 uint32_t symbol_lookup(SymbolTable *t, uint64_t return_address, SymbolFrame *out, uint32_t max);   // inlined functions first; strings live with the table

@@ -108,6 +108,20 @@ static void do_odd(void) {
   end();
 }
 
+// What a kernel did wrong is read when its memory has been freed and used again.
+static void do_late(void) {
+  open_all(2);
+  session_alloc(0x10000, 4096, SESSION_DEVICE, 0, NULL);
+  session_alloc(0x20000, 512, SESSION_DEVICE, 0, NULL);
+  session_free(0x20000);
+  launch();
+  session_free(0x10000);
+  session_alloc(0x10000, 8192, SESSION_DEVICE, 0, NULL);
+  fake_report(&record, 0, KIND_OOB_WRITE, 0x11008, 0);
+  fake_report(&record, 1, KIND_USE_AFTER_FREE, 0x20004, 0);
+  end();
+}
+
 static void do_kill(void) {
   open_all(2);
   launches(10);
@@ -334,7 +348,7 @@ static void do_fork_busy(void) {
 
 int main(int argc, char **argv) {
   static const struct { const char *name; void (*run)(void); } behaviours[] = {
-    {"launches", do_launches}, {"finding", do_finding}, {"kinds", do_kinds}, {"odd", do_odd}, {"kill", do_kill}, {"kill_busy", do_kill_busy}, {"fork", do_fork},
+    {"launches", do_launches}, {"finding", do_finding}, {"kinds", do_kinds}, {"odd", do_odd}, {"late", do_late}, {"kill", do_kill}, {"kill_busy", do_kill_busy}, {"fork", do_fork},
     {"exec", do_exec}, {"after_exec", do_after_exec}, {"close_fds", do_close_fds}, {"hole", do_hole}, {"many_places", do_many_places},
     {"lost_counts", do_lost_counts}, {"scribble", do_scribble}, {"truncate", do_truncate}, {"hang", do_hang}, {"orphan", do_orphan}, {"time", do_time}, {"select", do_select},
     {"fork_busy", do_fork_busy}, {"crowd", do_crowd}, {"devices", do_devices},

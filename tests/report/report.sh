@@ -71,6 +71,13 @@ check odd_hits       has err 'there it hits another allocation of 4096 bytes at 
 check odd_files      eval 'python3 -m json.tool odd.json > /dev/null && python3 "$golden/check_sarif.py" odd.sarif && python3 "$golden/check_junit.py" odd.xml'
 check odd_escaped    eval 'grep -qF "&lt;tag a=" odd.xml && python3 -c "import xml.etree.ElementTree as t; assert chr(0xe9) in t.parse(\"odd.xml\").getroot()[0][1][0].get(\"message\")"'
 
+# memory is described as it was at the launch
+check late           [ "$(code "$WARPGRIND" --device=cpu --tool=count -o late.wg --host-stacks=no ./fake late)" = 99 ]
+check late_live      has err 'address 0x11008 is 8 bytes after the end of an allocation of 4096 bytes at 0x10000 (device)'
+check late_freed     has err 'address 0x20004 is 4 bytes inside a freed allocation of 512 bytes at 0x20000 (device)'
+cp err first
+check late_again     eval '"$WARPGRIND" report late.wg 2> err; diff <(sort first) <(sort err)'
+
 # colours: kind, severity and places; only where they are wanted
 plain() { ! LC_ALL=C grep -q $'\033' "$1"; }
 code "$WARPGRIND" --device=cpu --tool=count --host-stacks=no --color=always --json=c.json --sarif=c.sarif --junit=c.xml ./fake finding 1 > /dev/null
