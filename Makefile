@@ -232,9 +232,11 @@ install: all
 	install -m 755 $(SHIMS) $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu/
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
 	install -m 644 $(BUILD)/warpgrind.1 $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
+	install -d $(DESTDIR)$(PREFIX)/include
+	install -m 644 include/warpgrind.h $(DESTDIR)$(PREFIX)/include/warpgrind.h
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/warpgrind $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/warpgrind $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1 $(DESTDIR)$(PREFIX)/include/warpgrind.h
 	rm -rf $(DESTDIR)$(PREFIX)/lib/warpgrind
 
 clean:

@@ -11,7 +11,7 @@ bool report_uninit_finding(const RunFinding *f, Str *out) {
   static const char *const words[] = {[WG_INIT_BRANCH] = ": a branch depends on it", [WG_INIT_ADDRESS] = ": an address is computed from it",
                                       [WG_INIT_WARP] = ": an operation of the whole warp or block depends on it", [WG_INIT_OTHER] = ""};
   if (is_copy(f)) {
-    if (f->size) str_printf(out, ": %llu byte%s, the first", (unsigned long long)f->size, f->size == 1 ? "" : "s");
+    if (f->size) str_printf(out, ": %llu byte%s", (unsigned long long)f->size, f->size == 1 ? "" : "s");
     return true;
   }
   if (!is_use(f)) return false;

@@ -1,0 +1,12 @@
+// What include/warpgrind.h calls on the host. It finds this function by its name.
+#include "cuda/abi.h"
+#include "session/session.h"
+
+enum { MARK = 1, UNMARK = 2, ASK = 3 };    // as in warpgrind.h
+
+__attribute__((visibility("default"))) int wg_host_initialized(int what, const void *p, size_t n) {
+  if (!session_wants_shadow()) return 1;
+  cuCtxSynchronize();                      // through our own table: what was asked for before has been done then
+  if (what == MARK || what == UNMARK) session_shadow_mark((uintptr_t)p, n, what == MARK);
+  return what == ASK ? session_shadow_is_initialised((uintptr_t)p, n) : 1;
+}
