@@ -50,6 +50,11 @@ static CUresult resolve(const Side *s, const CUDA_MEMCPY3D *d, char **at, size_t
   return CUDA_SUCCESS;
 }
 
+static bool goes_to_host(const void *p) {
+  Alloc a;
+  return !alloc_find((uintptr_t)p, &a) || a.kind == ALLOC_HOST || a.kind == ALLOC_REGISTERED;
+}
+
 CUresult copy_prepare(const CUDA_MEMCPY3D *d, CopyWork *out) {
   *out = (CopyWork){.desc = *d};
   if (!d->WidthInBytes || !d->Height || !d->Depth) return CUDA_SUCCESS;
@@ -64,7 +69,7 @@ CUresult copy_prepare(const CUDA_MEMCPY3D *d, CopyWork *out) {
   out->width = d->WidthInBytes;
   out->height = d->Height;
   out->depth = d->Depth;
-  if (session_wants_shadow() && !vgpu_in_window(out->dst)) out->stack = session_copy_stack();
+  if (session_wants_shadow() && goes_to_host(out->dst)) out->stack = session_copy_stack();
   return CUDA_SUCCESS;
 }
 
