@@ -33,6 +33,9 @@ int cli_query(const char *path, const char *sql);           // prints the answer
 int cli_ptxas(int argc, char **argv);      // argv[0]: what it was called as
 void cli_ptxas_environment(void);          // leads the program's frameworks to it
 
+// --- allocators.c ---
+void cli_allocators_environment(const Options *o);       // frameworks do not keep device memory for themselves
+
 // --- help.c ---
 void cli_print_help(FILE *f);
 void cli_print_man(FILE *f);
