@@ -1,7 +1,7 @@
 // How many bytes an instruction accesses.
 #include "instrument/pass.h"
 
-static unsigned type_bits(PtxType t) {
+unsigned access_type_bits(PtxType t) {
   switch (t) {
     case TYPE_B1: return 1;
     case TYPE_U2: case TYPE_S2: return 2;
@@ -22,7 +22,7 @@ static uint32_t immediate_size(const PtxInstr *in, unsigned operand) {
 static uint32_t matrix_bytes(const PtxInstr *in) {
   unsigned count = ptx_has(in, MOD_X4) ? 4 : ptx_has(in, MOD_X2) ? 2 : 1;
   unsigned elements = ptx_has(in, MOD_M16N16) ? 256 : ptx_has(in, MOD_M8N16) || ptx_has(in, MOD_M16N8) ? 128 : 64;
-  return in->ntypes ? count * elements * type_bits(in->types[0]) / 8 / 32 : 0;
+  return in->ntypes ? count * elements * access_type_bits(in->types[0]) / 8 / 32 : 0;
 }
 
 // wmma.load and wmma.store: the tile of the shape that .a, .b, .c or .d names.
@@ -31,7 +31,7 @@ static uint32_t tile_bytes(const PtxInstr *in) {
   for (unsigned i = 0; i < in->nmods; i++) {
     if (sscanf(ptx_mod_name(in->mods[i]), ".m%un%uk%u", &m, &n, &k) != 3 || !in->ntypes) continue;
     unsigned elements = ptx_has(in, MOD_A) ? m * k : ptx_has(in, MOD_B) ? k * n : m * n;
-    return elements * type_bits(in->types[0]) / 8 / 32;
+    return elements * access_type_bits(in->types[0]) / 8 / 32;
   }
   return 0;
 }

@@ -24,7 +24,7 @@ static const PtxInstr *parse_mnemonic(Program *p, const char *text) {
     else if (in->space == SPACE_NONE) {
       switch (m) {
         case MOD_GLOBAL: in->space = SPACE_GLOBAL; break;
-        case MOD_SHARED: in->space = SPACE_SHARED; break;
+        case MOD_SHARED: case MOD_SHARED_CTA: case MOD_SHARED_CLUSTER: in->space = SPACE_SHARED; break;
         case MOD_LOCAL: in->space = SPACE_LOCAL; break;
         case MOD_CONST: in->space = SPACE_CONST; break;
         case MOD_PARAM: in->space = SPACE_PARAM; break;

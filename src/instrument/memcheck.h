@@ -34,6 +34,7 @@ typedef struct Check {
   uint32_t range_at;         // RANGE and INDEX of a parameter: base and last for an access of `bytes`; 0: none
   uint32_t group_range_at;   // RANGE: the same for all of its group
   const PtxVar *var;
+  uint32_t lanes;            // an instruction that all lanes of a warp execute together: so many of them give an address; 0: any other
   bool hoisted;              // tested before the loop it is in; see memcheck_loops.c
   // Addresses that differ by constants, tested once: see memcheck_group.c
   uint32_t leader;           // number of the check that tests for all of the group; its own: none does
@@ -56,6 +57,11 @@ typedef struct Memcheck {    // one function
 
 // --- memcheck_plan.c ---
 void memcheck_plan(Memcheck *m);           // fills checks
+void memcheck_plan_address(Memcheck *m, Check c);
+// --- memcheck_wide.c: copies and matrices ---
+bool memcheck_plan_wide(Memcheck *m, uint32_t instr);     // false: it is neither
+void memcheck_complete(Memcheck *m, Code *code, const PtxInstr *in);     // a copy that is not made: whoever waits for its bytes need not
+void memcheck_emit_together(Memcheck *m, Check *c);       // for checks with lanes
 // --- memcheck_group.c ---
 void memcheck_group(Memcheck *m);          // one test for several addresses; and room in the launch record for what the tests need
 // --- memcheck_loops.c ---
@@ -66,6 +72,7 @@ void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size);   
 PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c);                        // set where the quick test fails and the access would be made
 // --- memcheck_emit.c ---
 void memcheck_emit(Memcheck *m, Check *c);
+void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);   // kind = the verdict: 0, or the kind of finding
 uint32_t memcheck_what(const Memcheck *m, const Check *c);               // the access in one word: WG_WHAT_… of probe_abi.h
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
 void memcheck_zero(Code *code, PtxInstr *in);                             // what a load that is not made gives

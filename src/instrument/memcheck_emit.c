@@ -57,8 +57,8 @@ uint32_t memcheck_what(const Memcheck *m, const Check *c) {
   return c->access | (c->var ? WG_WHAT_OBJECT : 0) | space_of(c) << WG_WHAT_SPACE | clusters | (uint32_t)__builtin_ctz(c->align) << WG_WHAT_ALIGN;
 }
 
-// kind = the exact test's verdict: 0, or the kind of finding. The object's base stays in temporary 1, for the report.
-static void call_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
+// The object's base stays in temporary 1, for the report.
+void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
   PtxReg *base = body_temp(b, TYPE_B64, 1), *size = body_temp(b, TYPE_B64, 2), *table = body_temp(b, TYPE_B64, 3);
   memcheck_object(code, c, base, size);
@@ -80,7 +80,9 @@ static void remember_range(Memcheck *m, Code *code, PtxReg *address) {
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
   PtxInstr *in = b->cfg->instrs[c->instr];
-  code_report(code, program_site(b->program, b, in), opd_reg(kind), c->bytes, opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_imm(0));
+  uint32_t site = program_site(b->program, b, in);
+  b->program->sites.data[site].space = c->space;         // a copy has two
+  code_report_sized(code, site, opd_reg(kind), c->size ? *c->size : opd_imm(c->bytes), opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_imm(0));
   if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 
@@ -91,7 +93,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   code->near = in;
   code_label(code, slow);
   PtxReg *address = memcheck_address(m, code, c, 0), *good = body_temp(b, TYPE_PRED, 1), *kind = body_temp(b, TYPE_B32, 2);
-  call_exact(m, code, c, kind, address);
+  memcheck_emit_exact(m, code, c, kind, address);
   PtxLabel *bad = body_label(b);
   EMIT(code, "setp.ne.u32", opd_reg(good), opd_reg(kind), opd_imm(0));
   code_guard(code, good, false);
@@ -102,11 +104,16 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   code_label(code, bad);
   memcheck_report(m, code, c, kind, address);
   memcheck_zero(code, in);
+  memcheck_complete(m, code, in);
   EMIT(code, "bra", opd_label(after));
 }
 
 void memcheck_emit(Memcheck *m, Check *c) {
   Body *b = m->body;
+  if (c->lanes) {
+    memcheck_emit_together(m, c);
+    return;
+  }
   PtxLabel *slow = body_label(b), *back = body_label(b), *after = body_label(b);
   if (c->leads) c->bad = body_reg(b, TYPE_PRED);
   bool test_in_copy = c->leads ? !c->leads_hoisted : !c->hoisted;

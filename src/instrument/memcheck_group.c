@@ -31,7 +31,7 @@ static bool may_join(const Memcheck *m, const Check *leader, const Check *c) {
 }
 
 static bool can_group(const Memcheck *m, const Check *c) {
-  return c->kind != CHECK_ALWAYS_BAD && !c->size && !instr_of(m, c)->guard;
+  return c->kind != CHECK_ALWAYS_BAD && !c->size && !c->lanes && !instr_of(m, c)->guard;
 }
 
 // --- one block after the other ---

@@ -6,7 +6,8 @@ static bool is_kernel_with_record(const Memcheck *m) { return m->body->info->rec
 // The instructions this tool checks. docs/memcheck.md lists the others.
 static bool is_checked(const PtxInstr *in) {
   switch (in->op) {
-    case OP_LD: case OP_LDU: case OP_ST: case OP_ATOM: case OP_RED: case OP_CP_ASYNC: return true;
+    case OP_LD: case OP_LDU: case OP_ST: case OP_ATOM: case OP_RED: case OP_CP_ASYNC: case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK:
+    case OP_LDMATRIX: case OP_STMATRIX: case OP_WMMA_LOAD: case OP_WMMA_STORE: return true;
     default: return false;
   }
 }
@@ -85,7 +86,7 @@ static CheckKind by_space(const PtxInstr *in, PtxSpace space) {
   }
 }
 
-static void plan_address(Memcheck *m, Check c) {
+void memcheck_plan_address(Memcheck *m, Check c) {
   const PtxInstr *in = m->body->cfg->instrs[c.instr];
   const PtxOperand *operand = &in->ops[c.operand];
   c.address = ir_address(m->defs, m->provenance, c.instr, operand);
@@ -99,21 +100,6 @@ static void plan_address(Memcheck *m, Check c) {
   m->checks[m->nchecks++] = c;
 }
 
-// cp.async: 4, 8 or 16 bytes from global to shared memory. With a fourth operand only so many are read; the rest is filled with zeros.
-static void plan_copy(Memcheck *m, uint32_t instr) {
-  const PtxInstr *in = m->body->cfg->instrs[instr];
-  uint32_t bytes = access_bytes(in);
-  if (!bytes) return;
-  const PtxOperand *more = in->nops > 3 ? &in->ops[3] : NULL;
-  bool is_size = more && (more->kind == OPD_INT || (more->kind == OPD_REG && ptx_type_size(more->reg->type) == 4));
-  bool may_ignore = more && more->kind == OPD_REG && more->reg->type == TYPE_PRED;
-  Check to = {.instr = instr, .operand = 0, .space = SPACE_SHARED, .access = WG_ACCESS_WRITE, .bytes = bytes, .align = bytes};
-  Check from = {.instr = instr, .operand = 1, .space = SPACE_GLOBAL, .access = WG_ACCESS_READ, .bytes = bytes, .align = bytes};
-  if (is_size) from.size = more, from.bytes = 1;
-  plan_address(m, to);
-  if (!may_ignore) plan_address(m, from);
-}
-
 // Parameters are named, as a rule; one whose address was computed is an object like others.
 static bool is_computed_param(const PtxInstr *in, unsigned operand) {
   return in->space == SPACE_PARAM && in->op == OP_LD && in->ops[operand].list[0].kind == OPD_REG;
@@ -121,15 +107,12 @@ static bool is_computed_param(const PtxInstr *in, unsigned operand) {
 
 static void plan_access(Memcheck *m, uint32_t instr) {
   const PtxInstr *in = m->body->cfg->instrs[instr];
-  if (in->op == OP_CP_ASYNC) {
-    plan_copy(m, instr);
-    return;
-  }
+  if (memcheck_plan_wide(m, instr)) return;
   uint32_t bytes = access_bytes(in);
   if (!bytes) return;
   for (unsigned k = 0; k < in->nops; k++) {
     if (in->ops[k].kind != OPD_ADDR || (in->space == SPACE_PARAM && !is_computed_param(in, k))) continue;
-    plan_address(m, (Check){.instr = instr, .operand = k, .space = in->space, .access = access_of(in), .bytes = bytes, .align = bytes});
+    memcheck_plan_address(m, (Check){.instr = instr, .operand = k, .space = in->space, .access = access_of(in), .bytes = bytes, .align = bytes});
   }
 }
 

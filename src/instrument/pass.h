@@ -173,8 +173,10 @@ PtxFunc *probe_function(Program *p, uint32_t unit, const char *name);      // co
 void probes_free(Program *p);
 // Calls wg_report: the finding `kind` at `site`. address and value: registers of 8 bytes or constants.
 void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra);
+void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address, PtxOperand value, PtxOperand extra);   // bytes known at run time
 
 // --- access.c ---
+unsigned access_type_bits(PtxType t);                     // of one element in memory
 uint32_t access_bytes(const PtxInstr *in);                 // of one thread; 0: not known before it runs
 void access_address(Code *c, PtxReg *to, const PtxOperand *address);       // [base + offset] into a register of 8 bytes
 bool access_is_memory(const PtxInstr *in);                 // a load, store or atomic, kernel and call parameters excepted

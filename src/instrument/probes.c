@@ -65,6 +65,10 @@ void probes_free(Program *p) {
 }
 
 void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra) {
+  code_report_sized(c, site, kind, opd_imm(size), address, value, extra);
+}
+
+void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address, PtxOperand value, PtxOperand extra) {
   Body *b = c->body;
   PtxFunc *report = probe_function(b->program, b->unit, "wg_report");
   PtxReg *guard = c->guard, *channel = body_temp(b, TYPE_B64, 5), *launch = body_temp(b, TYPE_B32, 7), *number = body_temp(b, TYPE_B32, 6);
@@ -79,7 +83,7 @@ void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOper
   record_load(c, launch, offsetof(WgLaunch, launch));
   record_load(c, number, offsetof(WgLaunch, site_base));
   EMIT(c, "add.u32", opd_reg(number), opd_reg(number), opd_imm(site));
-  const PtxOperand args[] = {opd_reg(channel), opd_reg(launch), opd_reg(number), kind, opd_imm(size), address, value, extra};
+  const PtxOperand args[] = {opd_reg(channel), opd_reg(launch), opd_reg(number), kind, size, address, value, extra};
   code_call(c, report, args, ARRAY_LEN(args));
   if (guard) code_label(c, over);
   code_guard(c, guard, negated);

@@ -1,0 +1,158 @@
+// Instructions that move more than one value: asynchronous copies, and matrices that the lanes of a warp load and store together.
+#include "instrument/memcheck.h"
+
+// --- copies ---
+
+// cp.async: 4, 8 or 16 bytes from global to shared memory. With a fourth operand only so many are read, and zeros fill the rest; a
+// predicate there says that nothing is read.
+static void plan_small_copy(Memcheck *m, uint32_t instr) {
+  const PtxInstr *in = m->body->cfg->instrs[instr];
+  uint32_t bytes = access_bytes(in);
+  if (!bytes) return;
+  const PtxOperand *more = in->nops > 3 ? &in->ops[3] : NULL;
+  bool is_size = more && (more->kind == OPD_INT || (more->kind == OPD_REG && ptx_type_size(more->reg->type) == 4));
+  bool may_ignore = more && more->kind == OPD_REG && more->reg->type == TYPE_PRED;
+  Check to = {.instr = instr, .operand = 0, .space = SPACE_SHARED, .access = WG_ACCESS_WRITE, .bytes = bytes, .align = bytes};
+  Check from = {.instr = instr, .operand = 1, .space = SPACE_GLOBAL, .access = WG_ACCESS_READ, .bytes = bytes, .align = bytes};
+  if (is_size) from.size = more, from.bytes = 1;
+  memcheck_plan_address(m, to);
+  if (!may_ignore) memcheck_plan_address(m, from);
+}
+
+static PtxSpace bulk_space(const PtxInstr *in, unsigned which, bool *cluster) {
+  unsigned n = 0;
+  for (unsigned i = 0; i < in->nmods; i++) {
+    bool shared = in->mods[i] == MOD_SHARED || in->mods[i] == MOD_SHARED_CTA || in->mods[i] == MOD_SHARED_CLUSTER;
+    if (!shared && in->mods[i] != MOD_GLOBAL) continue;
+    if (n++ != which) continue;
+    *cluster = in->mods[i] == MOD_SHARED_CLUSTER;
+    return shared ? SPACE_SHARED : SPACE_GLOBAL;
+  }
+  return SPACE_NONE;
+}
+
+// A bulk copy to several blocks is left alone: each of them waits for its bytes. So are copies whose ends may be left out.
+static void plan_bulk_copy(Memcheck *m, uint32_t instr) {
+  enum { BULK_ALIGN = 16 };
+  const PtxInstr *in = m->body->cfg->instrs[instr];
+  if (ptx_has(in, MOD_MULTICAST_CLUSTER) || ptx_has(in, MOD_CP_MASK) || ptx_has(in, MOD_IGNORE_OOB)) return;
+  bool reduces = in->op == OP_CP_REDUCE_ASYNC_BULK;
+  const PtxOperand *size = &in->ops[2];
+  for (unsigned k = 0; k < 2; k++) {
+    bool cluster = false;
+    Check c = {.instr = instr, .operand = k, .space = bulk_space(in, k, &cluster), .access = k ? WG_ACCESS_READ : reduces ? WG_ACCESS_ATOMIC : WG_ACCESS_WRITE,
+               .bytes = size->kind == OPD_INT ? (uint32_t)size->imm : 1, .size = size->kind == OPD_INT ? NULL : size, .align = BULK_ALIGN};
+    if (c.bytes && c.space != SPACE_NONE && (k || !cluster)) memcheck_plan_address(m, c);     // where it goes in a cluster is not known
+  }
+}
+
+void memcheck_complete(Memcheck *m, Code *code, const PtxInstr *in) {
+  if ((in->op != OP_CP_ASYNC_BULK && in->op != OP_CP_REDUCE_ASYNC_BULK) || in->nops < 4 || in->ops[3].kind != OPD_ADDR) return;
+  if (!ptx_has(in, MOD_COMPLETE_TX_BYTES)) return;
+  EMIT(code, "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64", in->ops[3], in->ops[2]);
+}
+
+// --- matrices ---
+
+static uint32_t matrix_lanes(const PtxInstr *in) {
+  uint32_t count = ptx_has(in, MOD_X4) ? 4 : ptx_has(in, MOD_X2) ? 2 : 1;
+  return MIN(count * (ptx_has(in, MOD_M16N16) ? 16 : 8), 32u);
+}
+
+static void plan_matrix(Memcheck *m, uint32_t instr) {
+  enum { ROW = 16 };
+  const PtxInstr *in = m->body->cfg->instrs[instr];
+  bool loads = in->op == OP_LDMATRIX;
+  memcheck_plan_address(m, (Check){.instr = instr, .operand = loads ? 1 : 0, .space = in->space, .access = loads ? WG_ACCESS_READ : WG_ACCESS_WRITE,
+                                   .bytes = ROW, .align = ROW, .lanes = matrix_lanes(in)});
+}
+
+// Rows (or columns) of a tile and what each has.
+static bool tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements) {
+  unsigned m, n, k;
+  for (unsigned i = 0; i < in->nmods; i++) {
+    if (sscanf(ptx_mod_name(in->mods[i]), ".m%un%uk%u", &m, &n, &k) != 3 || !in->ntypes) continue;
+    uint32_t rows = ptx_has(in, MOD_B) ? k : m, columns = ptx_has(in, MOD_A) ? k : n;
+    *lines = ptx_has(in, MOD_ROW) ? rows : columns;
+    *elements = ptx_has(in, MOD_ROW) ? columns : rows;
+    return true;
+  }
+  return false;
+}
+
+// wmma: from the first line to the end of the last. The distance of lines is an operand, else they follow each other.
+static void plan_tile(Memcheck *m, uint32_t instr) {
+  const PtxInstr *in = m->body->cfg->instrs[instr];
+  bool loads = in->op == OP_WMMA_LOAD;
+  uint32_t lines, elements, bits = in->ntypes ? access_type_bits(in->types[0]) : 0;
+  if (!tile_shape(in, &lines, &elements) || bits * elements < 8) return;
+  Check c = {.instr = instr, .operand = loads ? 1 : 0, .space = in->space, .access = loads ? WG_ACCESS_READ : WG_ACCESS_WRITE,
+             .bytes = lines * elements * bits / 8, .align = 1, .lanes = 32};
+  const PtxOperand *stride = in->nops > 2 ? &in->ops[2] : NULL;
+  if (stride && stride->kind == OPD_INT) c.bytes = (uint32_t)(((lines - 1) * stride->imm + elements) * bits / 8);
+  if (stride && stride->kind == OPD_REG) {
+    Code *code = body_before(m->body, instr);
+    PtxReg *span = body_reg(m->body, TYPE_B32);
+    EMIT(code, "mad.lo.u32", opd_reg(span), *stride, opd_imm((lines - 1) * bits), opd_imm(elements * bits));
+    EMIT(code, "shr.u32", opd_reg(span), opd_reg(span), opd_imm(3));
+    PtxOperand *size = ARENA_NEW(&m->body->program->scratch, PtxOperand);
+    *size = opd_reg(span);
+    c.size = size;
+    c.bytes = 1;
+  }
+  memcheck_plan_address(m, c);
+}
+
+bool memcheck_plan_wide(Memcheck *m, uint32_t instr) {
+  switch (m->body->cfg->instrs[instr]->op) {
+    case OP_CP_ASYNC: plan_small_copy(m, instr); return true;
+    case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK: plan_bulk_copy(m, instr); return true;
+    case OP_LDMATRIX: case OP_STMATRIX: plan_matrix(m, instr); return true;
+    case OP_WMMA_LOAD: case OP_WMMA_STORE: plan_tile(m, instr); return true;
+    default: return false;
+  }
+}
+
+// All lanes of the warp go the same way: if one of them has a bad address, the instruction is left out for all.
+//
+//     bad = the quick test fails and this lane's address counts
+//     any = vote.any(bad);  @any bra Slow;
+//   Slow:
+//     kind = bad ? exact : 0;
+//     any = vote.any(kind != 0);  @!any bra Back;
+//     @kind != 0 report;  destination = 0;  bra After;
+void memcheck_emit_together(Memcheck *m, Check *c) {
+  Body *b = m->body;
+  PtxInstr *in = b->cfg->instrs[c->instr];
+  PtxLabel *slow = body_label(b), *back = body_label(b), *after = body_label(b);
+  PtxReg *any = body_temp(b, TYPE_PRED, 3), *wrong = body_temp(b, TYPE_PRED, 4), *lane = body_temp(b, TYPE_B32, 0), *kind = body_temp(b, TYPE_B32, 2);
+  Code *code = body_before(b, c->instr);
+  PtxReg *bad = memcheck_test(m, code, c);
+  if (c->lanes < 32) {
+    EMIT(code, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
+    EMIT(code, "setp.lt.and.u32", opd_reg(bad), opd_reg(lane), opd_imm(c->lanes), opd_reg(bad));
+  }
+  EMIT(code, "vote.sync.any.pred", opd_reg(any), opd_reg(bad), opd_imm(-1));
+  code_guard(code, any, false);
+  EMIT(code, "bra", opd_label(slow));
+  code_guard(code, NULL, false);
+  code_label(code, back);
+  code_label(body_after(b, c->instr), after);
+  code = body_cold(b);
+  code->near = in;
+  code_label(code, slow);
+  PtxReg *address = memcheck_address(m, code, c, 0);
+  EMIT(code, "mov.u32", opd_reg(kind), opd_imm(0));
+  code_guard(code, bad, false);
+  memcheck_emit_exact(m, code, c, kind, address);
+  code_guard(code, NULL, false);
+  EMIT(code, "setp.ne.u32", opd_reg(wrong), opd_reg(kind), opd_imm(0));
+  EMIT(code, "vote.sync.any.pred", opd_reg(any), opd_reg(wrong), opd_imm(-1));
+  code_guard(code, any, true);
+  EMIT(code, "bra", opd_label(back));
+  code_guard(code, wrong, false);
+  memcheck_report(m, code, c, kind, address);
+  code_guard(code, NULL, false);
+  memcheck_zero(code, in);
+  EMIT(code, "bra", opd_label(after));
+}

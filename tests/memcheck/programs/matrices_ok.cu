@@ -1,0 +1,4 @@
+// The same matrices, inside.
+// arch: compute_90
+#define MORE 0
+#include "matrices.cu"
