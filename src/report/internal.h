@@ -16,6 +16,7 @@ void report_where(const RunFinding *f, bool addresses, Str *out);     // the add
 // --- place.c: places of device code ---
 // The place to name where there is room for one: the innermost that is not in a header of the toolkit. s has places.
 uint32_t report_main_place(const RunSite *s);
+const char *report_path(const char *file);               // for people: relative to the current folder where it lies below; NULL: "?"
 
 // --- uninit.c: findings of initcheck ---
 bool report_uninit_finding(const RunFinding *f, Str *out);            // ": a branch depends on it"; false: it is none

@@ -1,6 +1,13 @@
 #include "report/internal.h"
 
-#include <ctype.h>
+#include <unistd.h>
+
+const char *report_path(const char *file) {
+  static char folder[4096];
+  if (!folder[0] && !getcwd(folder, sizeof folder)) strcpy(folder, "?");
+  size_t n = strlen(folder);
+  return !file ? "?" : n > 1 && strncmp(file, folder, n) == 0 && file[n] == '/' ? file + n + 1 : file;
+}
 
 // Headers of the toolkit and of the system: atomicAdd is a function of one.
 static bool is_system_header(const char *file) {

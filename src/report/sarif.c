@@ -197,7 +197,7 @@ static void stacks(Sarif *s, const RunFinding *f) {
   json_open(s->out, "stacks", '[');
   size_t empty = s->out->len;
   if (f->launch) one_stack(s, "launched", f->launch->stack);
-  one_stack(s, "called", f->stack);
+  one_stack(s, f->kind->number == KIND_LEAK ? "allocated" : "called", f->stack);
   if (f->allocation) one_stack(s, "allocated", f->allocation->stack), one_stack(s, "freed", f->allocation->free_stack);
   one_stack(s, f->other_title ? f->other_title : "before", f->other_stack);
   if (s->out->len == empty) s->out->data[s->out->len = before] = 0;

@@ -8,7 +8,7 @@ static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
   for (uint32_t i = 0; i < n; i++) {
     const RunFrame *f = &frames[i];
     str_printf(out, "    %s %s", i ? "by" : "at", f->function ? f->function : "?");
-    if (f->file) str_printf(out, " (" REPORT_BOLD "%s:%u" REPORT_PLAIN ")", f->file, f->line);
+    if (f->file) str_printf(out, " (" REPORT_BOLD "%s:%u" REPORT_PLAIN ")", report_path(f->file), f->line);
     else if (f->object) str_printf(out, " (in %s+0x%llx)", f->object, (unsigned long long)f->address);
     else str_printf(out, " (0x%llx)", (unsigned long long)f->address);
     str_printf(out, "%s\n", f->inlined ? " inlined" : "");
@@ -20,7 +20,7 @@ static void add_places(Run *r, const RunFinding *f, Str *out) {
   if (!s) return;
   for (uint32_t i = 0; i < s->nplaces; i++) {
     const RunPlace *p = &s->places[i];
-    str_printf(out, "  %s " REPORT_BOLD "%s:%u" REPORT_PLAIN, i ? "inlined at" : "at", p->file ? p->file : "?", p->line);
+    str_printf(out, "  %s " REPORT_BOLD "%s:%u" REPORT_PLAIN, i ? "inlined at" : "at", report_path(p->file), p->line);
     const char *function = report_place_function(r, s, i);
     str_printf(out, "%s%s\n", function ? " in " : "", function ? function : "");
   }
@@ -61,6 +61,7 @@ void report_where(const RunFinding *f, bool addresses, Str *out) {
   const char *name = report_buffer_name(a);
   uint64_t end = a->base + a->size;
   if (f->address < a->base) str_printf(out, "%llu bytes before", (unsigned long long)(a->base - f->address));
+  else if (f->address < end && f->offset == 0) str_add(out, "the start of");
   else if (f->address < end) str_printf(out, "%lld bytes inside", (long long)f->offset);
   else if (f->address == end) str_add(out, "right after the end of");
   else str_printf(out, "%llu bytes after the end of", (unsigned long long)(f->address - end));
@@ -124,7 +125,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
     add_stack(r, f->allocation->free_stack, "freed", out);
   }
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
-  add_stack(r, f->stack, "called", out);
+  add_stack(r, f->stack, f->kind->number == KIND_LEAK ? "allocated" : "called", out);
   add_stack(r, f->other_stack, f->other_title ? f->other_title : "before", out);
 }
 
@@ -140,7 +141,7 @@ void report_repeats(Run *r, Str *out) {
     }
     str_printf(out, "%llu times: %s", (unsigned long long)f->count, f->kind->name);
     const RunPlace *p = f->site && f->site->nplaces ? &f->site->places[report_main_place(f->site)] : NULL;
-    if (p) str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN, p->file ? p->file : "?", p->line);
+    if (p) str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN, report_path(p->file), p->line);
     if (f->kernel) str_printf(out, " in kernel %s", f->kernel->readable);
     str_addc(out, '\n');
   }

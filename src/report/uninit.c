@@ -27,7 +27,7 @@ void report_uninit_origin(Run *r, const RunFinding *f, Str *out) {
   if (s->nplaces) {
     uint32_t i = report_main_place(s);
     const char *function = report_place_function(r, s, i);
-    str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s\n", s->places[i].file ? s->places[i].file : "?", s->places[i].line, function ? " in " : "",
+    str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s\n", report_path(s->places[i].file), s->places[i].line, function ? " in " : "",
                function ? function : "");
   } else {
     str_printf(out, " at line %u of the PTX%s%s\n", s->ptx_line, s->text ? ": " : "", s->text ? s->text : "");
