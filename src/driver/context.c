@@ -65,7 +65,7 @@ CUresult context_current(Context **out) {
 CUresult context_get(CUcontext handle, Context **out) {
   if (!handle) return context_current(out);
   TRY(driver_check());
-  Context *ctx = object_get(handle, OBJECT_CONTEXT);
+  Context *ctx = object_use(handle, OBJECT_CONTEXT, SESSION_CONTEXT_GONE);
   if (!ctx) return CUDA_ERROR_INVALID_CONTEXT;
   TRY(usable(ctx, out));
   return (CUresult)ctx->error;
@@ -123,8 +123,9 @@ CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned flag
 
 CUresult cuCtxDestroy_v2(CUcontext handle) {
   TRY(driver_check());
-  Context *ctx = object_get(handle, OBJECT_CONTEXT);
+  Context *ctx = object_use(handle, OBJECT_CONTEXT, SESSION_CONTEXT_GONE);
   if (!ctx || ctx->primary) return CUDA_ERROR_INVALID_CONTEXT;
+  session_destroyed(SESSION_CONTEXT_GONE, handle);
   stop(ctx);
   if (thread.depth && thread.stack[thread.depth - 1] == ctx) thread.depth--;
   object_forget(ctx);          // the memory stays: other threads' stacks and pending events may still name it
@@ -144,7 +145,7 @@ CUresult cuCtxDetach(CUcontext handle) { return object_get(handle, OBJECT_CONTEX
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle) {
   TRY(driver_check());
-  Context *ctx = object_get(handle, OBJECT_CONTEXT);
+  Context *ctx = object_use(handle, OBJECT_CONTEXT, SESSION_CONTEXT_GONE);
   if (!ctx) return CUDA_ERROR_INVALID_CONTEXT;
   if (thread.depth == STACK_DEPTH) return CUDA_ERROR_INVALID_VALUE;
   thread.stack[thread.depth++] = ctx;
@@ -165,7 +166,7 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
     if (thread.depth) thread.depth--;
     return CUDA_SUCCESS;
   }
-  Context *ctx = object_get(handle, OBJECT_CONTEXT);
+  Context *ctx = object_use(handle, OBJECT_CONTEXT, SESSION_CONTEXT_GONE);
   if (!ctx) return CUDA_ERROR_INVALID_CONTEXT;
   if (!thread.depth) thread.depth = 1;
   thread.stack[thread.depth - 1] = ctx;
@@ -294,6 +295,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version) {
 
 static CUresult synchronize(Context *ctx) {
   TRY(capture_forbids_unsafe_call());
+  session_synchronised_all();
   return context_wait(ctx);
 }
 

@@ -10,13 +10,16 @@ static CUresult finish_sync(Stream *s) {
 
 // --- what the session hears of the call, before it is done ---
 
+static bool is_empty(const SessionCopy *c) { return !c->width || !c->height || !c->depth; }
+
 static void check(const char *call, SessionCopy *c, CUstream handle) {
-  if (!c->width || !c->height || !c->depth) return;
+  if (is_empty(c)) return;
   Stream *s;
   c->call = call;
   c->async = strstr(call, "Async") != NULL;
   c->stream = handle;
-  if (stream_get(handle, &s) == CUDA_SUCCESS) {
+  bool is_default = !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+  if ((is_default || object_get(handle, OBJECT_STREAM)) && stream_get(handle, &s) == CUDA_SUCCESS) {
     c->stream = s->legacy ? NULL : s;
     c->device = s->ctx->device->ordinal;
     c->captured = __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL;
@@ -24,11 +27,9 @@ static void check(const char *call, SessionCopy *c, CUstream handle) {
   session_copy_check(c);
 }
 
-static void check_box(const char *call, const CUDA_MEMCPY3D *d, CUstream handle) {
-  if (!session_wants_copies() || !d) return;
-  SessionCopy c = {0};
-  session_copy_of_box(d, &c);
-  check(call, &c, handle);
+static CUresult checked(const SessionCopy *c, CUresult result) {
+  if (result == CUDA_ERROR_INVALID_VALUE && !is_empty(c)) session_copy_refused(c);
+  return result;
 }
 
 // Pageable memory is read before an asynchronous call returns, and written before it returns, as on a device.
@@ -69,8 +70,11 @@ static CUresult run_box(const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
 }
 
 static CUresult copy3d(const char *call, const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
-  check_box(call, d, handle);
-  return run_box(d, handle, async);
+  SessionCopy c = {0};
+  if (!session_wants_copies() || !d) return run_box(d, handle, async);
+  session_copy_of_box(d, &c);
+  check(call, &c, handle);
+  return checked(&c, run_box(d, handle, async));
 }
 
 static CUDA_MEMCPY3D flat_box(CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type, uintptr_t src, size_t n) {
@@ -250,17 +254,20 @@ CUresult cuMemcpy3DBatchAsync(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *fai
 
 // --- sets: asynchronous for the host, as on a device ---
 
-static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
+static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q) {
   Stream *s;
-  CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
   Work w = {.kind = WORK_SET};
-  if (session_wants_copies()) {
-    SessionCopy c = {.to = {.kind = SESSION_PLACE_DEVICE, .address = p, .pitch = pitch}, .is_set = true, .width = width * element, .height = height, .depth = 1};
-    check(call, &c, q);
-  }
   TRY(stream_get(q, &s));
-  TRY(set_prepare(&params, &w.set));
-  return queue_submit(s, &w, width * height * element <= SMALL ? SUBMIT_INLINE : 0);
+  TRY(set_prepare(params, &w.set));
+  return queue_submit(s, &w, params->width * params->height * params->elementSize <= SMALL ? SUBMIT_INLINE : 0);
+}
+
+static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
+  CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
+  if (!session_wants_copies()) return run_set(&params, q);
+  SessionCopy c = {.to = {.kind = SESSION_PLACE_DEVICE, .address = p, .pitch = pitch}, .is_set = true, .width = width * element, .height = height, .depth = 1};
+  check(call, &c, q);
+  return checked(&c, run_set(&params, q));
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t n) { return set(__func__, p, 0, v, 1, n, 1, NULL); }

@@ -45,6 +45,7 @@ typedef enum ObjectKind {
 } ObjectKind;
 void *object_new(ObjectKind kind, size_t size);          // zeroed; the first member must be an ObjectKind
 void *object_get(const void *handle, ObjectKind kind);   // NULL: no such handle; never touches what it points at
+void *object_use(const void *handle, ObjectKind kind, const char *gone);   // the same for a handle the program gave; gone: a phrase of session.h
 ObjectKind object_kind(const void *handle);              // 0: no such handle
 void object_forget(void *object);                        // the handle is no longer valid; memory stays
 void object_delete(void *object);                        // forget and free
@@ -126,6 +127,7 @@ struct Module {
 CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out, Error *err);   // known: of the same code loaded before, or NULL
 CUresult module_check(const CodeImage *code, Error *err);   // could it be loaded?
 void module_unload(Module *m);                           // waits for its context
+void module_functions_gone(const Module *m);             // the program unloads it: tells the session
 void module_bind(Module *m, Context *ctx);
 void module_report_failure(const CodeImage *code, const Error *err);
 VgpuKernel *module_kernel_at(Module *m, uint32_t i);     // of the program's; NULL: there are no more

@@ -23,7 +23,7 @@ void event_release(Event *e) {
 
 CUresult event_get(CUevent handle, Event **out) {
   TRY(driver_check());
-  Event *e = object_get(handle, OBJECT_EVENT);
+  Event *e = object_use(handle, OBJECT_EVENT, SESSION_EVENT_GONE);
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
   *out = e;
   return (CUresult)e->ctx->error;
@@ -44,8 +44,9 @@ CUresult cuEventCreate(CUevent *out, unsigned flags) {
 
 CUresult cuEventDestroy_v2(CUevent handle) {
   TRY(driver_check());
-  Event *e = object_get(handle, OBJECT_EVENT);
+  Event *e = object_use(handle, OBJECT_EVENT, SESSION_EVENT_GONE);
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
+  session_destroyed(SESSION_EVENT_GONE, handle);
   object_forget(e);
   pthread_mutex_lock(&queue_lock);
   if (e->stream) stream_release(e->stream);

@@ -14,7 +14,9 @@ CUresult function_get(CUfunction handle, Context *ctx, Function **out) {
     (*out)->kernel = k;
     return CUDA_SUCCESS;
   }
-  default: return CUDA_ERROR_INVALID_HANDLE;
+  default:
+    session_use(SESSION_FUNCTION_GONE, handle);
+    return CUDA_ERROR_INVALID_HANDLE;
   }
 }
 

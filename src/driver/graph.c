@@ -163,7 +163,7 @@ void graph_remove_node(Node *n) {
 
 CUresult graph_get(CUgraph handle, Graph **out) {
   TRY(driver_check());
-  *out = object_get(handle, OBJECT_GRAPH);
+  *out = object_use(handle, OBJECT_GRAPH, SESSION_GRAPH_GONE);
   return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -184,6 +184,7 @@ CUresult cuGraphDestroy(CUgraph handle) {
   Graph *g;
   TRY(graph_get(handle, &g));
   if (g->owner) return CUDA_ERROR_INVALID_VALUE;
+  session_destroyed(SESSION_GRAPH_GONE, handle);
   graph_free(g);
   return CUDA_SUCCESS;
 }

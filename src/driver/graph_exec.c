@@ -111,7 +111,7 @@ static PlanStep *find_step(Plan *p, uint64_t node) {
 
 static CUresult exec_get(CUgraphExec handle, Exec **out) {
   TRY(driver_check());
-  *out = object_get(handle, OBJECT_EXEC);
+  *out = object_use(handle, OBJECT_EXEC, SESSION_EXEC_GONE);
   return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -163,6 +163,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec handle, uint64_t *flags) {
 CUresult cuGraphExecDestroy(CUgraphExec handle) {
   Exec *e;
   TRY(exec_get(handle, &e));
+  session_destroyed(SESSION_EXEC_GONE, handle);
   plan_release(e->plan);                      // a pending launch holds its own
   graph_free(e->keep);
   object_delete(e);

@@ -3,7 +3,7 @@
 
 static CUresult library_get(CUlibrary handle, Library **out) {
   TRY(driver_check());
-  *out = object_get(handle, OBJECT_LIBRARY);
+  *out = object_use(handle, OBJECT_LIBRARY, SESSION_LIBRARY_GONE);
   return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -98,8 +98,11 @@ CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *o
 CUresult cuLibraryUnload(CUlibrary handle) {
   Library *lib;
   TRY(library_get(handle, &lib));
+  session_destroyed(SESSION_LIBRARY_GONE, handle);
+  for (uint32_t i = 0; i < lib->all_kernels.len; i++) session_destroyed(SESSION_FUNCTION_GONE, lib->all_kernels.data[i]);
   while (lib->modules.len) {
     Module *m = lib->modules.data[--lib->modules.len];
+    module_functions_gone(m);
     module_unload(m);
   }
   if (lib->session) session_module_unloaded(lib->session);

@@ -215,6 +215,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
   size_t row = (width + 511) & ~(size_t)511;
   if (row < width || row > SIZE_MAX / height) return CUDA_ERROR_OUT_OF_MEMORY;
   TRY(cuMemAlloc_v2(out, row * height));
+  session_pitch(*out, row);
   *pitch = row;
   return CUDA_SUCCESS;
 }

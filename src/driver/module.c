@@ -290,14 +290,20 @@ CUresult cuModuleLoad(CUmodule *out, const char *path) {
 static CUresult module_get(CUmodule handle, Module **out) {
   Context *ctx;
   TRY(context_current(&ctx));
-  *out = object_get(handle, OBJECT_MODULE);
+  *out = object_use(handle, OBJECT_MODULE, SESSION_MODULE_GONE);
   return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+void module_functions_gone(const Module *m) {
+  for (uint32_t i = 0; i < m->all_functions.len; i++) session_destroyed(SESSION_FUNCTION_GONE, m->all_functions.data[i]);
 }
 
 CUresult cuModuleUnload(CUmodule handle) {
   Module *m;
   TRY(module_get(handle, &m));
   if (m->library) return CUDA_ERROR_NOT_PERMITTED;       // goes with its library
+  session_destroyed(SESSION_MODULE_GONE, handle);
+  module_functions_gone(m);
   module_unload(m);
   return CUDA_SUCCESS;
 }

@@ -18,6 +18,7 @@ void *object_new(ObjectKind kind, size_t size) {
   pthread_mutex_lock(&handle_lock);
   u64map_put(&handles, (uintptr_t)p, (void *)(uintptr_t)kind);
   pthread_mutex_unlock(&handle_lock);
+  session_created(p);
   return p;
 }
 
@@ -30,6 +31,12 @@ ObjectKind object_kind(const void *handle) {
 
 void *object_get(const void *handle, ObjectKind kind) {
   return handle && object_kind(handle) == kind ? (void *)handle : NULL;
+}
+
+void *object_use(const void *handle, ObjectKind kind, const char *gone) {
+  void *object = object_get(handle, kind);
+  if (!object) session_use(gone, handle);
+  return object;
 }
 
 void object_forget(void *object) {

@@ -73,7 +73,7 @@ CUresult stream_get(CUstream handle, Stream **out) {
     return CUDA_SUCCESS;
   }
   TRY(driver_check());
-  *out = object_get(handle, OBJECT_STREAM);
+  *out = object_use(handle, OBJECT_STREAM, SESSION_STREAM_GONE);
   if (!*out) return CUDA_ERROR_INVALID_HANDLE;
   return (CUresult)(*out)->ctx->error;
 }
@@ -92,8 +92,9 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags) { return cuStreamCreateWi
 
 CUresult cuStreamDestroy_v2(CUstream handle) {
   TRY(driver_check());
-  Stream *s = object_get(handle, OBJECT_STREAM);
+  Stream *s = object_use(handle, OBJECT_STREAM, SESSION_STREAM_GONE);
   if (!s || s->legacy || s->per_thread) return CUDA_ERROR_INVALID_HANDLE;
+  session_destroyed(SESSION_STREAM_GONE, handle);
   pthread_mutex_lock(&queue_lock);
   if (s->capture && s->capture->origin == s) s->capture->status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   pthread_mutex_unlock(&queue_lock);
@@ -115,6 +116,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
   Stream *s;
   TRY(stream_get(handle, &s));
   TRY(not_captured(s));
+  session_synchronised(s->legacy ? NULL : s);
   Context *ctx = s->ctx;
   if (s->legacy) {
     pthread_mutex_lock(&queue_lock);

@@ -127,6 +127,7 @@ CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref handle, CUdeviceptr p, s
   t->resource = (CUDA_RESOURCE_DESC){
     .resType = CU_RESOURCE_TYPE_LINEAR,
     .res.linear = {.devPtr = p, .format = t->format, .numChannels = (unsigned)t->channels, .sizeInBytes = bytes}};
+  session_texture_check("cuTexRefSetAddress", &t->resource);
   if (offset) *offset = 0;
   t->bound = t->changed = p != 0;
   return CUDA_SUCCESS;
@@ -139,6 +140,7 @@ CUresult cuTexRefSetAddress2D_v3(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR *d
   t->channels = (int)d->NumChannels;
   t->resource = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_PITCH2D,
                                      .res.pitch2D = {p, d->Format, d->NumChannels, d->Width, d->Height, pitch}};
+  session_texture_check("cuTexRefSetAddress2D", &t->resource);
   t->bound = t->changed = true;
   return CUDA_SUCCESS;
 }

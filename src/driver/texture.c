@@ -153,6 +153,7 @@ CUresult cuTexObjectCreate(CUtexObject *out, const CUDA_RESOURCE_DESC *r, const 
   VgpuTexture t;
   TRY(context_current(&ctx));
   if (!out || !r || !d) return CUDA_ERROR_INVALID_VALUE;
+  session_texture_check("cuTexObjectCreate", r);
   if (v && (r->resType == CU_RESOURCE_TYPE_LINEAR || r->resType == CU_RESOURCE_TYPE_PITCH2D)) return CUDA_ERROR_INVALID_VALUE;
   TRY(texture_describe(r, d, v, &t));
   TextureObject o = {.resource = *r, .texture = *d, .has_view = v != NULL};

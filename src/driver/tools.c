@@ -202,7 +202,7 @@ static bool answer(void *user, SessionQuestion what, int attribute, int *value) 
 
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result) {
   Function *f;
-  if (!session_tools() || function_get(r->function, ctx, &f) != CUDA_SUCCESS) return;
+  if (!session_tools() || result == CUDA_ERROR_INVALID_HANDLE || function_get(r->function, ctx, &f) != CUDA_SUCCESS) return;
   SessionLaunch l = {.kernel = f->session, .shared = r->shared, .stream = stream, .device = ctx->device->ordinal, .cooperative = r->cooperative};
   memcpy(l.grid, r->grid, sizeof l.grid);
   memcpy(l.block, r->block, sizeof l.block);

@@ -327,8 +327,11 @@ static bool refused(CUresult r) {
 }
 
 static CUresult destroy(CUcontext ctx, CUresult (*real)(CUcontext)) {
+  session_use(SESSION_CONTEXT_GONE, ctx);
   if (ctx) say_goodbye(ctx);
+  session_destroyed(SESSION_CONTEXT_GONE, ctx);
   CUresult result = real(ctx);
+  if (refused(result)) session_created(ctx);
   if (ctx) forget(ctx, !refused(result), false);   // after a fault it returns that, and the context is gone all the same
   return result;
 }

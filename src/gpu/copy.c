@@ -16,6 +16,7 @@ static void begin(SessionCopy *c) {
   if (is_empty(c)) return;
   CUstream stream = (CUstream)(uintptr_t)c->stream;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  session_use(SESSION_STREAM_GONE, stream);
   GpuContext *context = gpu_context_of_stream(stream);
   c->device = context ? context->device : 0;
   if (gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
@@ -25,6 +26,7 @@ static void begin(SessionCopy *c) {
 
 static CUresult end(const SessionCopy *c, CUresult result) {
   if (result == CUDA_SUCCESS && !is_empty(c)) gpu_copy_enqueued(c);
+  if (result == CUDA_ERROR_INVALID_VALUE && !is_empty(c)) session_copy_refused(c);
   return gpu_checked(result);
 }
 

@@ -37,6 +37,3 @@ void gpu_fault(CUresult result) {
   GpuContext *c = is_fault(result) ? gpu_context_current() : NULL;
   if (c) gpu_fault_in(c, result);
 }
-
-#define FAULT(name, params, args) CUresult gpu_##name params { return gpu_checked(gpu_real.name args); }
-#include "gpu/faults.def"

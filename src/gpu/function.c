@@ -97,11 +97,18 @@ GpuFunction *gpu_function_register(GpuModule *m, CUfunction handle, bool is_kern
     r->base.kernel = session_kernel(m->session, r->base.name);
     r->context = m->context;
     if (!is_kernel && !r->context) gpu_real.cuCtxGetCurrent(&r->context);           // a library's, in this context
+    session_created(handle);
     vec_push(&m->functions, r);
     table_put(&by_handle, handle, r);
   }
   pthread_mutex_unlock(&table_lock);
   return &r->base;
+}
+
+void gpu_functions_gone(GpuModule *m) {
+  pthread_mutex_lock(&table_lock);
+  for (uint32_t i = 0; i < m->functions.len; i++) session_destroyed(SESSION_FUNCTION_GONE, m->functions.data[i]->base.handle);
+  pthread_mutex_unlock(&table_lock);
 }
 
 void gpu_functions_forget(GpuModule *m, CUcontext ctx) {

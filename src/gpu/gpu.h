@@ -31,6 +31,7 @@ typedef struct GpuReal {
 } GpuReal;
 extern GpuReal gpu_real;
 
+typedef struct GpuIpcHandle { char bytes[64]; } GpuIpcHandle;       // passed by value
 // --- wrappers.def: our functions in front of the real ones ---
 #define WRAP(name) __typeof__(*((GpuReal *)0)->name) gpu_##name;
 #define WRAP_NONE(name, types) CUresult gpu_##name types;
@@ -93,6 +94,7 @@ typedef struct GpuFunction {
 GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
 CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original
 GpuFunction *gpu_function_of_target(CUfunction target);            // back, for graph node queries
+void gpu_functions_gone(GpuModule *m);                             // the program unloads it: tells the session
 void gpu_modules_forget_context(CUcontext ctx);                    // it is gone, with all modules loaded into it
 
 // --- launch.c: from what the program asks for to what the driver is given ---

@@ -179,6 +179,7 @@ static void add_kernels(Exec *e, CUgraph g) {
 
 static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g) {
   if (result != CUDA_SUCCESS || !session_wants_launches()) return result;
+  session_created(*exec);
   Exec *e = mem_alloc(sizeof *e);
   add_kernels(e, g);
   pthread_mutex_lock(&lock);
@@ -188,22 +189,29 @@ static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g
 }
 
 CUresult gpu_cuGraphInstantiate(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log, size_t size) {
+  session_use(SESSION_GRAPH_GONE, g);
   return instantiated(gpu_real.cuGraphInstantiate(exec, g, error, log, size), exec, g);
 }
 CUresult gpu_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log, size_t size) {
+  session_use(SESSION_GRAPH_GONE, g);
   return instantiated(gpu_real.cuGraphInstantiate_v2(exec, g, error, log, size), exec, g);
 }
 CUresult gpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph g, unsigned long long flags) {
+  session_use(SESSION_GRAPH_GONE, g);
   return instantiated(gpu_real.cuGraphInstantiateWithFlags(exec, g, flags), exec, g);
 }
 CUresult gpu_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
+  session_use(SESSION_GRAPH_GONE, g);
   return instantiated(gpu_real.cuGraphInstantiateWithParams(exec, g, p), exec, g);
 }
 CUresult gpu_cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
+  session_use(SESSION_GRAPH_GONE, g);
   return instantiated(gpu_real.cuGraphInstantiateWithParams_ptsz(exec, g, p), exec, g);
 }
 
 CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
+  session_use(SESSION_EXEC_GONE, exec);
+  session_destroyed(SESSION_EXEC_GONE, exec);
   pthread_mutex_lock(&lock);
   Exec *e = execs.len ? u64map_remove(&execs, (uintptr_t)exec) : NULL;
   pthread_mutex_unlock(&lock);
@@ -240,10 +248,14 @@ static void write_log(CUgraphExec exec, CUstream stream) {
 }
 
 CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  session_use(SESSION_EXEC_GONE, exec);
+  session_use(SESSION_STREAM_GONE, stream);
   write_log(exec, stream);
   return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
+  session_use(SESSION_EXEC_GONE, exec);
+  session_use(SESSION_STREAM_GONE, stream);
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
   return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD);
 }

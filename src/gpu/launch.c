@@ -127,7 +127,9 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->told = false;
   l->heap = l->record_heap = NULL;
   l->context = NULL;
+  session_use(SESSION_STREAM_GONE, l->event.stream);
   l->of = gpu_function(handle);
+  if (!l->of) session_use(SESSION_FUNCTION_GONE, handle);
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   if (!l->function) l->function = gpu_function_target(l->of);

@@ -2,6 +2,7 @@
 #include "gpu/modules.h"
 
 static void loaded(CUlibrary handle, const void *image, size_t size, const char *path, unsigned n, CUjit_option *options, void **values) {
+  session_created(handle);
   GpuModule *m = gpu_module_new(true, image, size, path, n, options, values);
   m->library = handle;
   gpu_module_register(m);
@@ -36,6 +37,9 @@ CUresult gpu_cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_optio
 CUresult gpu_cuLibraryUnload(CUlibrary handle) {
   GpuModule *m = gpu_library_find(handle);
   if (m) gpu_module_collect(m);
+  session_use(SESSION_LIBRARY_GONE, handle);
+  if (m) session_destroyed(SESSION_LIBRARY_GONE, handle);
+  if (m) gpu_functions_gone(m);
   GPU_TRY(gpu_real.cuLibraryUnload(handle));
   if (m) gpu_module_gone(m);
   return CUDA_SUCCESS;
@@ -49,6 +53,7 @@ CUresult gpu_cuLibraryGetModule(CUmodule *out, CUlibrary handle) {
 }
 
 CUresult gpu_cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name) {
+  session_use(SESSION_LIBRARY_GONE, handle);
   GPU_TRY(gpu_real.cuLibraryGetKernel(out, handle, name));
   GpuModule *m = gpu_library_find(handle);
   if (m) gpu_function_found(m, (CUfunction)*out, true, name);

@@ -50,7 +50,10 @@ CUresult gpu_cuMemAlloc_v2(CUdeviceptr *p, size_t size) {
 
 CUresult gpu_cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned element) {
   CUresult result = GPU_RETRY(gpu_real.cuMemAllocPitch_v2(p, pitch, width, height, element));
-  return result == CUDA_SUCCESS ? made(result, *p, *pitch * height, SESSION_DEVICE) : gpu_checked(result);
+  if (result != CUDA_SUCCESS) return gpu_checked(result);
+  made(result, *p, *pitch * height, SESSION_DEVICE);
+  session_pitch(*p, *pitch);
+  return result;
 }
 
 CUresult gpu_cuMemAllocManaged(CUdeviceptr *p, size_t size, unsigned flags) {

@@ -91,6 +91,7 @@ void gpu_modules_forget_context(CUcontext ctx) {
 // --- loading ---
 
 static void loaded(CUmodule handle, const void *image, size_t size, const char *path, unsigned n, CUjit_option *options, void **values) {
+  session_created(handle);
   GpuModule *m = gpu_module_new(false, image, size, path, n, options, values);
   m->module = handle;
   gpu_real.cuCtxGetCurrent(&m->context);
@@ -131,6 +132,9 @@ CUresult gpu_cuModuleUnload(CUmodule handle) {
   GpuModule *m = find(handle);
   if (m && m->library) m = NULL;           // goes with its library
   if (m) gpu_module_collect(m);
+  session_use(SESSION_MODULE_GONE, handle);
+  if (m) session_destroyed(SESSION_MODULE_GONE, handle);
+  if (m) gpu_functions_gone(m);
   GPU_TRY(gpu_real.cuModuleUnload(handle));
   if (m) gpu_module_gone(m);
   return CUDA_SUCCESS;
@@ -139,6 +143,7 @@ CUresult gpu_cuModuleUnload(CUmodule handle) {
 // --- what is in it ---
 
 CUresult gpu_cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name) {
+  session_use(SESSION_MODULE_GONE, handle);
   GPU_TRY(gpu_real.cuModuleGetFunction(out, handle, name));
   GpuModule *m = find(handle);
   if (m) gpu_function_found(m, *out, false, name);
@@ -164,6 +169,7 @@ const GpuPiece *gpu_piece_with(GpuModule *m, const char *name) {
 }
 
 CUresult gpu_cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *size, CUmodule handle, const char *name) {
+  session_use(SESSION_MODULE_GONE, handle);
   GPU_TRY(gpu_real.cuModuleGetGlobal_v2(out, size, handle, name));
   const GpuPiece *p = gpu_piece_with(find(handle), name);
   CUdeviceptr ours;

@@ -170,17 +170,18 @@ CUresult gpu_cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, const CUgra
 }
 
 // It may end with an error too; a call that is refused does not end it.
-static CUresult ended(CUresult result, CUstream stream, bool was) {
+static CUresult ended(CUresult result, CUstream stream, bool was, const CUgraph *out) {
+  if (result == CUDA_SUCCESS && out) session_created(*out);
   if (was && !gpu_is_capturing(stream)) atomic_fetch_sub(&captures, 1);
   return gpu_checked(result);
 }
 
 CUresult gpu_cuStreamEndCapture(CUstream s, CUgraph *out) {
   bool was = gpu_is_capturing(s);
-  return ended(gpu_real.cuStreamEndCapture(s, out), s, was);
+  return ended(gpu_real.cuStreamEndCapture(s, out), s, was, out);
 }
 CUresult gpu_cuStreamEndCapture_ptsz(CUstream s, CUgraph *out) {
   CUstream stream = s ? s : CU_STREAM_PER_THREAD;
   bool was = gpu_is_capturing(stream);
-  return ended(gpu_real.cuStreamEndCapture_ptsz(s, out), stream, was);
+  return ended(gpu_real.cuStreamEndCapture_ptsz(s, out), stream, was, out);
 }

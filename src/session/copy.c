@@ -1,5 +1,3 @@
 #include "session/internal.h"
 
 bool session_wants_copies(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow(); }
-
-void session_copy_check(const SessionCopy *c) {}

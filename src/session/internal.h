@@ -90,6 +90,11 @@ size_t session_ranges_table_bytes(void);
 bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);   // makes `to` the table of now; false: no room
 // --- memory.c ---
 void session_handles_each(void (*each)(void *user, const HeapRange *r), void *user);  // what has no address: a GPU's arrays
+// --- pitch.c, pageable.c ---
+void session_pitch_forget(uint64_t base);
+uint64_t session_pitch_find(uint64_t base);                      // 0: it has none
+void session_pageable_check(const SessionCopy *c, bool to, bool from);   // of its places, those in memory nobody told us of
+void session_pageable_other(void);                               // the thread does something else, and has not waited
 // --- leak.c ---
 void session_leaks(void);                                        // the process ends
 // --- shadow.c ---

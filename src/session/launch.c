@@ -24,6 +24,7 @@ static void send_launch(const SessionLaunch *l, uint32_t number) {
 
 uint32_t session_launch(const SessionLaunch *l) {
   SessionKernel *k = l->kernel;
+  session_pageable_other();
   captured = l->captured;
   threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] * ((uint64_t)l->block[0] * l->block[1] * l->block[2]);
   uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;

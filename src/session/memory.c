@@ -46,6 +46,7 @@ static bool look(uint64_t address, HeapRange *out) {
 void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int device, const char *name) {
   if (!session_wants_launches()) return;
   uint64_t stack = session_stack();
+  session_pitch_forget(base);
   if (keeps_ranges()) {
     HeapRange r = {.memory = {.base = base, .size = size}, .stack = stack, .kind = kind, .device = device, .generation = session_generation()};
     if (is_handle(kind)) add_handle(&r);

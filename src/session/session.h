@@ -144,6 +144,7 @@ typedef struct SessionCopy {
 } SessionCopy;
 bool session_wants_copies(void);                         // a tool runs that looks at them
 void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
+void session_copy_refused(const SessionCopy *c);         // the driver called a value invalid; session_copy_check came before, on the same thread
 void session_copy_runs(SessionDevice *d, const SessionCopy *c);   // in stream order: what is initialised moves along
 
 // --- copy_words.c: from the driver's structures; call, stream, async, captured and device stay as they are ---
@@ -189,6 +190,27 @@ typedef struct SessionCopyOut { uint64_t first, bits; size_t bytes; bool direct;
 bool session_copy_out(const SessionCopy *c, SessionCopyOut *out);        // false: there is nothing to look at
 void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const void *bits);
 uint64_t session_copy_stack(void);                       // 0: nobody wants to know
+
+// --- pitch.c, texture_check.c, pageable.c ---
+void session_pitch(uint64_t base, uint64_t pitch);       // after session_alloc: its rows are this far apart
+struct CUDA_RESOURCE_DESC;
+void session_texture_check(const char *call, const struct CUDA_RESOURCE_DESC *d);
+size_t session_format_bytes(int format);                // of a channel; 0: the channels have no size of their own
+void session_synchronised(const void *stream);           // the program waits for this stream now …
+void session_synchronised_all(void);                     // … for all of them
+
+// --- destroyed.c: streams, events, modules … that are used after they went. `what` is one of these phrases, for all three. ---
+#define SESSION_STREAM_GONE "a stream that was destroyed before"
+#define SESSION_EVENT_GONE "an event that was destroyed before"
+#define SESSION_GRAPH_GONE "a graph that was destroyed before"
+#define SESSION_EXEC_GONE "an executable graph that was destroyed before"
+#define SESSION_CONTEXT_GONE "a context that was destroyed before"
+#define SESSION_MODULE_GONE "a module that was unloaded before"
+#define SESSION_LIBRARY_GONE "a library that was unloaded before"
+#define SESSION_FUNCTION_GONE "a function whose module was unloaded before"
+void session_destroyed(const char *what, const void *handle);    // before the driver does it: the handle may be another's at once
+void session_created(const void *handle);                        // whatever it is; also: it could not be destroyed
+void session_use(const char *what, const void *handle);          // a finding if it was destroyed
 
 // --- end.c ---
 void session_end(void);                                  // the process ends in order: tells the command that nothing is missing

@@ -1,0 +1,44 @@
+// Handles that go and are used again: handles.def. With no tool that asks, the session's part of each is a look at one number.
+#include "gpu/gpu.h"
+
+#define STREAM(h) session_use(SESSION_STREAM_GONE, h);
+#define EVENT(h) session_use(SESSION_EVENT_GONE, h);
+#define CONTEXT(h) session_use(SESSION_CONTEXT_GONE, h);
+#define WAITS_FOR(s) session_synchronised(s);
+#define WAITS_FOR_ALL session_synchronised_all();
+
+#define MAKES(name, params, args, out) \
+  CUresult gpu_##name params { \
+    CUresult result = gpu_real.name args; \
+    if (result == CUDA_SUCCESS && out) session_created(*out); \
+    return gpu_checked(result); \
+  }
+#define ENDS(name, params, args, WHAT, handle) \
+  CUresult gpu_##name params { \
+    session_use(SESSION_##WHAT##_GONE, handle); \
+    session_destroyed(SESSION_##WHAT##_GONE, handle); \
+    CUresult result = gpu_real.name args; \
+    if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE) session_created(handle); \
+    return gpu_checked(result); \
+  }
+#define USES(name, params, args, ...) \
+  CUresult gpu_##name params { \
+    __VA_ARGS__ \
+    return gpu_checked(gpu_real.name args); \
+  }
+#include "gpu/handles.def"
+
+// Two ways to a handle that api.def does not describe.
+CUresult gpu_cuGreenCtxStreamCreate(CUstream *out, CUgreenCtx green, unsigned flags, int priority) {
+  CUresult (*real)(CUstream *, CUgreenCtx, unsigned, int) = (CUresult (*)(CUstream *, CUgreenCtx, unsigned, int))gpu_real.cuGreenCtxStreamCreate;
+  CUresult result = real(out, green, flags, priority);
+  if (result == CUDA_SUCCESS) session_created(*out);
+  return result;
+}
+
+CUresult gpu_cuIpcOpenEventHandle(CUevent *out, GpuIpcHandle handle) {
+  CUresult (*real)(CUevent *, GpuIpcHandle) = (CUresult (*)(CUevent *, GpuIpcHandle))gpu_real.cuIpcOpenEventHandle;
+  CUresult result = real(out, handle);
+  if (result == CUDA_SUCCESS) session_created(*out);
+  return result;
+}

@@ -1,0 +1,28 @@
+// Textures over linear memory, for checks.
+#include "gpu/gpu.h"
+
+CUresult gpu_cuTexObjectCreate(CUtexObject *out, const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *t, const CUDA_RESOURCE_VIEW_DESC *v) {
+  session_texture_check("cuTexObjectCreate", r);
+  return gpu_real.cuTexObjectCreate(out, r, t, v);
+}
+
+CUresult gpu_cuTexRefSetAddress_v2(size_t *offset, CUtexref ref, CUdeviceptr p, size_t bytes) {
+  session_texture_check("cuTexRefSetAddress", &(CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_LINEAR, .res.linear = {.devPtr = p, .sizeInBytes = bytes}});
+  return gpu_real.cuTexRefSetAddress_v2(offset, ref, p, bytes);
+}
+
+static void check_2d(const CUDA_ARRAY_DESCRIPTOR *d, CUdeviceptr p, size_t pitch) {
+  if (d)
+    session_texture_check("cuTexRefSetAddress2D", &(CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_PITCH2D,
+                                                                         .res.pitch2D = {p, d->Format, d->NumChannels, d->Width, d->Height, pitch}});
+}
+
+CUresult gpu_cuTexRefSetAddress2D_v2(CUtexref ref, const CUDA_ARRAY_DESCRIPTOR *d, CUdeviceptr p, size_t pitch) {
+  check_2d(d, p, pitch);
+  return gpu_real.cuTexRefSetAddress2D_v2(ref, d, p, pitch);
+}
+
+CUresult gpu_cuTexRefSetAddress2D_v3(CUtexref ref, const CUDA_ARRAY_DESCRIPTOR *d, CUdeviceptr p, size_t pitch) {
+  check_2d(d, p, pitch);
+  return gpu_real.cuTexRefSetAddress2D_v3(ref, d, p, pitch);
+}
