@@ -105,6 +105,7 @@ typedef struct GpuLaunch {
   GpuFunction *of;                         // NULL: a kernel we know nothing of
   GpuContext *context;                     // NULL: nobody wants to know
   bool told; uint32_t number;              // the session has heard of it, as this number
+  bool marks;                              // initcheck: all that it writes is marked
   void *list[5]; size_t size;              // the rest is room for the added parameter
   void *heap, *record_heap;
   _Alignas(16) uint8_t record[128], room[512];
@@ -117,6 +118,7 @@ bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);   // wha
 // --- graph.c ---
 extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
 CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
+void gpu_exec_changed(CUgraphExec exec);       // what was known of its nodes is not true any more
 
 // --- array.c ---
 void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels);
@@ -135,6 +137,10 @@ bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record);      
 bool gpu_quarantine_drain(void);                         // the current device's: before an allocation fails. true: it may work now
 void gpu_quarantine_leave(GpuContext *c);                // before it is destroyed
 bool gpu_is_capturing(CUstream stream);
+bool gpu_captures_reserve(void);                         // PyTorch without its cache captures: what cuMemAlloc gives now belongs to the graph
+void gpu_owned_reserve(uint64_t base);
+typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } GpuFree;
+GpuFree gpu_free_in_capture(uint64_t base);              // what cuMemFree is to do with it; but for NOW it is done
 #define GPU_RETRY(call) ({ CUresult first_ = (call); first_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain() ? (call) : first_; })
 
 // --- fault.c ---

@@ -44,8 +44,11 @@ static CUresult freed_before(const char *call, uint64_t base) {
 // --- device memory ---
 
 CUresult gpu_cuMemAlloc_v2(CUdeviceptr *p, size_t size) {
+  bool reserved = gpu_captures_reserve();
   CUresult result = GPU_RETRY(gpu_real.cuMemAlloc_v2(p, size));
-  return made(result, result == CUDA_SUCCESS ? *p : 0, size, SESSION_DEVICE);
+  made(result, result == CUDA_SUCCESS ? *p : 0, size, reserved ? SESSION_GRAPH : SESSION_DEVICE);
+  if (reserved && result == CUDA_SUCCESS) gpu_owned_reserve(*p);
+  return result;
 }
 
 CUresult gpu_cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned element) {
@@ -62,8 +65,9 @@ CUresult gpu_cuMemAllocManaged(CUdeviceptr *p, size_t size, unsigned flags) {
 }
 
 CUresult gpu_cuMemFree_v2(CUdeviceptr p) {
-  if (gpu_is_held(p)) return freed_before(plain_free, p);
-  if (gpu_hold(p)) return CUDA_SUCCESS;
+  GpuFree what = gpu_free_in_capture(p);
+  if (gpu_is_held(p) || what == GPU_FREED_BEFORE) return freed_before(plain_free, p);
+  if (what != GPU_FREE_NOW || gpu_hold(p)) return CUDA_SUCCESS;
   Free f = begin_free(plain_free, p, FREED_PLAINLY);
   return end_free(&f, gpu_real.cuMemFree_v2(p));
 }

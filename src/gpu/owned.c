@@ -3,7 +3,7 @@
 // back in the order of its stream.
 #include "gpu/gpu.h"
 
-typedef struct Owned { GpuContext *context; uint64_t size; SessionMemoryKind kind; } Owned;
+typedef struct Owned { GpuContext *context; uint64_t size; SessionMemoryKind kind; bool reserved, given; } Owned;   // reserved: see below
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map owned;                           // base -> Owned
@@ -13,7 +13,7 @@ static _Atomic int captures;                   // that go on: while one does, wa
 void gpu_owned_add(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind) {
   if (!c) return;
   Owned *o = mem_alloc(sizeof *o);
-  *o = (Owned){c, size, kind};
+  *o = (Owned){.context = c, .size = size, .kind = kind};
   pthread_mutex_lock(&lock);
   free(u64map_remove(&owned, base));
   u64map_put(&owned, base, o);
@@ -146,6 +146,61 @@ CUresult gpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
   return gpu_checked(gpu_real.cuMemPoolTrimTo(pool, keep));
 }
 
+// --- PyTorch without its cache. It frees tensors while it captures, which the driver refuses, and its graphs go on using what was allocated
+// while they were captured: such memory is kept until its context ends, and what is freed during a capture goes when it is over. ---
+
+static VEC(uint64_t) waiting;                  // freed during a capture; in `owned` still
+
+static bool is_uncached(void) {
+  static _Atomic int known;                    // 1: no, 2: yes
+  if (!known) {
+    const char *set = session_tools() & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK)) ? getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") : NULL;
+    known = set && *set ? 2 : 1;
+  }
+  return known == 2;
+}
+
+bool gpu_captures_reserve(void) { return atomic_load(&captures) && is_uncached(); }
+
+void gpu_owned_reserve(uint64_t base) {
+  pthread_mutex_lock(&lock);
+  Owned *o = u64map_get(&owned, base);
+  if (o) o->reserved = true;
+  pthread_mutex_unlock(&lock);
+}
+
+GpuFree gpu_free_in_capture(uint64_t base) {
+  if (!is_uncached()) return GPU_FREE_NOW;
+  pthread_mutex_lock(&lock);
+  Owned *o = u64map_get(&owned, base);
+  GpuFree what = GPU_FREE_NOW;
+  if (o && o->given) what = GPU_FREED_BEFORE;
+  else if (o && o->reserved) what = GPU_FREE_NEVER;
+  else if (o && o->kind == SESSION_DEVICE && atomic_load(&captures)) what = GPU_FREE_LATER;
+  if (what == GPU_FREE_NEVER || what == GPU_FREE_LATER) o->given = true;
+  if (what == GPU_FREE_LATER) vec_push(&waiting, base);
+  pthread_mutex_unlock(&lock);
+  if (what == GPU_FREE_NEVER || what == GPU_FREE_LATER) session_free(base);   // captured launches have their facts already
+  return what;
+}
+
+static void free_waiting(void) {
+  VEC(SessionHeld) now = {0};
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < waiting.len; i++) {
+    Owned *o = u64map_remove(&owned, waiting.data[i]);
+    if (!o) continue;                          // its context is gone
+    vec_push(&now, ((SessionHeld){.base = waiting.data[i], .size = o->size, .device = o->context->device, .kind = o->kind, .owner = o->context}));
+    u64map_put(&held, waiting.data[i], &held);
+    free(o);
+  }
+  waiting.len = 0;
+  pthread_mutex_unlock(&lock);
+  for (uint32_t i = 0; i < now.len; i++)
+    if (!session_quarantine_hold(&now.data[i], release)) release(&now.data[i]);
+  vec_free(&now);
+}
+
 // --- captures ---
 
 bool gpu_is_capturing(CUstream stream) {
@@ -172,7 +227,7 @@ CUresult gpu_cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, const CUgra
 // It may end with an error too; a call that is refused does not end it.
 static CUresult ended(CUresult result, CUstream stream, bool was, const CUgraph *out) {
   if (result == CUDA_SUCCESS && out) session_created(*out);
-  if (was && !gpu_is_capturing(stream)) atomic_fetch_sub(&captures, 1);
+  if (was && !gpu_is_capturing(stream) && atomic_fetch_sub(&captures, 1) == 1) free_waiting();
   return gpu_checked(result);
 }
 
