@@ -33,7 +33,7 @@ static CUresult end_free(const Free *f, CUresult result) {
   return gpu_checked(result);
 }
 
-#define FREED_PLAINLY (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH))
+#define FREED_PLAINLY (SESSION_BIT(DEVICE) | SESSION_BIT(MANAGED) | SESSION_BIT(POOL) | SESSION_BIT(GRAPH) | SESSION_BIT(IMPORTED))
 static const char plain_free[] = "cuMemFree (cudaFree)", free_in_order[] = "cuMemFreeAsync (cudaFreeAsync)";
 
 static CUresult freed_before(const char *call, uint64_t base) {
