@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# timeout: 600
+# tests/initcheck/programs/*.cu: a line that ends in `// use: …` is one place of the report, nothing else is. A program without one is silent
+# and prints what it prints without the tool. With memcheck beside it the findings are the same.
+set -u
+cd "$ROOT" || exit 1
+command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
+for f in tests/initcheck/programs/*.cu; do
+  name=$(basename "$f" .cu) d=$TEST_DIR/$name
+  mkdir -p "$d"
+  nvcc -w -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
+  grep -n '// use:' "$f" | sed 's/:.*/ uninit-use/' > "$d/want"
+  "$WARPGRIND" --device=cpu --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"
+  for tool in initcheck memcheck,initcheck; do
+    "$WARPGRIND" --device=cpu --tool=$tool --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
+    python3 - "$d/report.json" "$f" > "$d/got" << 'P'
+import json, os, sys
+for f in json.load(open(sys.argv[1]))["findings"]:
+    places = [f] + f.get("inlined_at", []) + [p for p in f.get("stack", [])]
+    line = next((p["line"] for p in places if os.path.basename(p.get("file") or "") == os.path.basename(sys.argv[2])), 0)
+    print(line, f["kind"])
+P
+    sort -n -o "$d/got" "$d/got"
+    want=0; [ -s "$d/want" ] && want=99
+    if ! diff "$d/want" "$d/got" > "$d/diff"; then cat "$d/diff"; tail -n 40 "$d/err"; echo "FAIL $name $tool: other findings"
+    elif [ $code != $want ]; then tail -n 5 "$d/err"; echo "FAIL $name $tool: exit code $code, expected $want"
+    elif ! cmp -s "$d/none.out" "$d/out"; then diff "$d/none.out" "$d/out" | head; echo "FAIL $name $tool: other output"
+    else echo "ok $name $tool"; fi
+  done
+done
