@@ -80,7 +80,8 @@ static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
 
 static bool settle(void *user);
 
-static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = alloc, .free = free_memory, .read = read_memory, .settle = settle};
+static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = alloc, .free = free_memory, .read = read_memory, .settle = settle,
+                                     .fill = gpu_shadow_fill, .move = gpu_shadow_move, .give_back = gpu_shadow_give_back};
 
 // --- waiting for a context's work, with patience but not for ever: a kernel may wait for something the host does later ---
 
@@ -256,6 +257,7 @@ static void close_session(GpuContext *c) {
   if (!session) return;
   while (atomic_load(&c->users)) sched_yield();            // launches that are filling in their record
   c->settled = gpu_context_settle(c);
+  gpu_shadow_close(c);
   session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }
 

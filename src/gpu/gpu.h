@@ -143,6 +143,19 @@ typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } 
 GpuFree gpu_free_in_capture(uint64_t base);              // what cuMemFree is to do with it; but for NOW it is done
 #define GPU_RETRY(call) ({ CUresult first_ = (call); first_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain() ? (call) : first_; })
 
+// --- copied.c ---
+void gpu_copies_finish(GpuContext *c);     // before it goes
+
+// --- shadow.c: initcheck ---
+bool gpu_shadow_fill(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);
+bool gpu_shadow_move(void *user, const void *stream, uint64_t to, uint64_t from, size_t size);
+void gpu_shadow_give_back(void *user, uint64_t p);
+void gpu_shadow_alloc(GpuContext *c, uint64_t base, uint64_t size, SessionMemoryKind kind);
+void gpu_shadow_launch(GpuLaunch *l, void *record);    // its record is filled
+void gpu_shadow_launched(const GpuLaunch *l);          // the driver has taken it
+void gpu_shadow_unseen(GpuContext *c, CUstream stream);   // something that is not followed writes to memory in this stream
+void gpu_shadow_close(GpuContext *c);
+
 // --- fault.c ---
 void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context
 void gpu_fault_in(GpuContext *c, CUresult result);

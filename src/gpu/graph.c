@@ -36,12 +36,19 @@ CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
   return gpu_launch_end(&l, gpu_real.cuGraphAddKernelNode(out, g, after, n, &p));
 }
 
+// A kernel that initcheck does not follow comes into an executable graph.
+static void node_changed(CUgraphNode node) {}
+static void exec_node_changed(CUgraphExec exec, CUgraphNode node) { gpu_exec_changed(exec); }
+#define CHANGED_(a, b, which, ...) which
+#define CHANGED(...) CHANGED_(__VA_ARGS__, exec_node_changed, node_changed, )(__VA_ARGS__)
+
 #define SET_PARAMS(name, Params, begin, first_types, first_args) \
   CUresult gpu_##name(first_types, const Params *given) { \
     if (!given) return gpu_real.name(first_args, given); \
     GpuLaunch l; \
     Params p = *given; \
     begin(&l, &p); \
+    if (!l.marks) CHANGED(first_args); \
     return gpu_launch_end(&l, gpu_real.name(first_args, &p)); \
   }
 #define NODE_TYPES CUgraphNode node
@@ -133,7 +140,8 @@ CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
 
 // --- graphs that run: a node was counted when it was made, so every run but the first counts its kernels once more ---
 
-typedef struct Exec { bool ran; VEC(SessionKernel *) kernels; VEC(bool) checked; VEC(char *) lines; } Exec;   // lines: for the launch log
+// lines: for the launch log. unseen: for initcheck, not all that it writes is followed.
+typedef struct Exec { bool ran, unseen; VEC(SessionKernel *) kernels; VEC(bool) checked; VEC(char *) lines; } Exec;
 
 static U64Map execs;                           // CUgraphExec -> Exec
 
@@ -156,10 +164,22 @@ static void add_kernel(Exec *e, CUgraphNode node) {
   GpuFunction *of = gpu_function_of_target(f);
   bool ours = of != NULL;
   if (!of) of = gpu_function(f);
+  if (!ours || !session_shadow_follows(of->kernel) || of->code->stores_anywhere) e->unseen = true;      // no table of allocations in a graph
   if (!of) return;
   if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);
   vec_push(&e->checked, ours && of->code && of->code->record_bytes);
+}
+
+static bool writes_memory(CUgraphNodeType t) {
+  switch ((int)t) {
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+    case CU_GRAPH_NODE_TYPE_HOST:
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return false;
+    default: return true;
+  }
 }
 
 static void add_kernels(Exec *e, CUgraph g) {
@@ -172,6 +192,7 @@ static void add_kernels(Exec *e, CUgraph g) {
     CUgraph child;
     if (gpu_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS) continue;
     if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, nodes[i]);
+    else if (writes_memory(type)) e->unseen = true;
     else if (type == CU_GRAPH_NODE_TYPE_GRAPH && gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) add_kernels(e, child);
   }
   free(nodes);
@@ -247,13 +268,41 @@ static void write_log(CUgraphExec exec, CUstream stream) {
   pthread_mutex_unlock(&lock);
 }
 
+// Before it runs: what the graph copies is read inside of it, too.
+static void expect_writes(CUgraphExec exec, CUstream stream) {
+  if (!session_wants_shadow()) return;
+  pthread_mutex_lock(&lock);
+  const Exec *e = u64map_get(&execs, (uintptr_t)exec);
+  bool unseen = !e || e->unseen;
+  pthread_mutex_unlock(&lock);
+  if (unseen && !gpu_is_capturing(stream)) gpu_shadow_unseen(gpu_context_of_stream(stream), stream);
+}
+
+void gpu_exec_changed(CUgraphExec exec) {
+  pthread_mutex_lock(&lock);
+  Exec *e = u64map_get(&execs, (uintptr_t)exec);
+  if (e) e->unseen = true;
+  pthread_mutex_unlock(&lock);
+}
+
+CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error, CUgraphExecUpdateResult *result) {
+  gpu_exec_changed(exec);
+  return gpu_checked(gpu_real.cuGraphExecUpdate(exec, g, error, result));
+}
+CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdateResultInfo *info) {
+  gpu_exec_changed(exec);
+  return gpu_checked(gpu_real.cuGraphExecUpdate_v2(exec, g, info));
+}
+
 CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  expect_writes(exec, stream);
   session_use(SESSION_EXEC_GONE, exec);
   session_use(SESSION_STREAM_GONE, stream);
   write_log(exec, stream);
   return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
+  expect_writes(exec, stream ? stream : CU_STREAM_PER_THREAD);
   session_use(SESSION_EXEC_GONE, exec);
   session_use(SESSION_STREAM_GONE, stream);
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);

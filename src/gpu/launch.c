@@ -70,6 +70,7 @@ static void add_record(GpuLaunch *l, const InstrumentedKernel *code) {
   if (device) {
     uint32_t number = tell(l);
     if (!session_device_record(device, l->of->kernel, number, &given, record)) memset(record, 0, code->record_bytes);
+    gpu_shadow_launch(l, record);
     gpu_context_used(l->context);
   }
   if (l->extra) extend_buffer(l, code, &given, record);
@@ -124,7 +125,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->function = handle;
   l->params = params;
   l->extra = extra;
-  l->told = false;
+  l->told = l->marks = false;
   l->heap = l->record_heap = NULL;
   l->context = NULL;
   session_use(SESSION_STREAM_GONE, l->event.stream);
@@ -143,6 +144,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
+  if (result == CUDA_SUCCESS) gpu_shadow_launched(l);
   free(l->heap);
   free(l->record_heap);
   return gpu_checked(result);

@@ -60,6 +60,7 @@ void session_free(uint64_t base) {
   uint64_t stack = session_stack();
   HeapRange was;
   if (keeps_ranges() && !session_ranges_free(base, stack, &was)) free_handle(base, stack);
+  if (strcmp(session_device_name(), "gpu") == 0) session_shadow_free(base);     // the virtual device says so when it is done
   session_send(EVENT_FREE, &(EventFree){base, stack});
 }
 
