@@ -1,4 +1,5 @@
-// Copies of all shapes carry along which bytes were written. A line with a mark is a place of the report: kind and bytes.
+// Copies of all shapes carry along which bytes were written: exactly on the virtual device, on a GPU a word of 4 that is written in part counts as
+// written, and so does what was copied to another remainder by 4, and what is between the rows of more than 16.
 #include "check.h"
 
 static char host[1 << 16];
@@ -12,18 +13,18 @@ int main() {
   // exactly what was written, at any alignment
   CHECK(cudaMemcpy(a + 3, host, 10, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy(host, a + 3, 10, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, a + 2, 11, cudaMemcpyDeviceToHost));  //! uninit-copy 1
-  CHECK(cudaMemcpy(host, a + 3, 11, cudaMemcpyDeviceToHost));  //! uninit-copy 1
+  CHECK(cudaMemcpy(host, a + 2, 11, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 1
+  CHECK(cudaMemcpy(host, a + 3, 11, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 1
   // from device to device: same remainder by 4, and another
   CHECK(cudaMemcpy(b + 7, a + 3, 10, cudaMemcpyDeviceToDevice));
   CHECK(cudaMemcpy(host, b + 7, 10, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, b + 6, 12, cudaMemcpyDeviceToHost));  //! uninit-copy 2
+  CHECK(cudaMemcpy(host, b + 6, 12, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 2
   CHECK(cudaMemcpy(b + 101, a + 3, 10, cudaMemcpyDeviceToDevice));
   CHECK(cudaMemcpy(host, b + 101, 10, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(host, b + 100, 12, cudaMemcpyDeviceToHost));  //! uninit-copy 2
+  CHECK(cudaMemcpy(host, b + 100, 12, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 2
   // what was never written makes the destination unwritten again
   CHECK(cudaMemcpy(b + 7, a + 2048, 4, cudaMemcpyDefault));
-  CHECK(cudaMemcpy(host, b + 7, 10, cudaMemcpyDeviceToHost));  //! uninit-copy 4
+  CHECK(cudaMemcpy(host, b + 7, 10, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 4
   // several sets that cover it all
   CHECK(cudaMemset(a + 1000, 1, 3096));
   CHECK(cudaMemset(a, 1, 500));
@@ -37,7 +38,7 @@ int main() {
   CHECK(cudaMallocPitch(&c, &pitch, 100, 20));
   CHECK(cudaMemcpy2D(c, pitch, host, 100, 100, 20, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy2D(host, 100, c, pitch, 100, 20, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));  //! uninit-copy 20
+  CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 20 //!gpu uninit-copy 1
   CHECK(cudaMemset2D(c + 100, pitch, 0, 1, 20));
   CHECK(cudaMemcpy2D(host, 101, c, pitch, 101, 20, cudaMemcpyDeviceToHost));
   CHECK(cudaFree(c));

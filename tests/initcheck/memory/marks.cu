@@ -18,11 +18,11 @@ int main() {
   asked = asked * 2 + wg_is_initialized(a, 5);
   asked = asked * 2 + wg_is_initialized(a, 6);
   asked = asked * 2 + wg_is_initialized(a + 7, 249);
-  CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));  //! uninit-copy 2
+  CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));  //!cpu uninit-copy 2
   __dflog_forceinit(a, 256);
   CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));
   asked = asked * 2 + wg_is_initialized(host, 256);
-  fprintf(stderr, "asked: %x\n", asked);  // 0 1 0 1 0 1 1 with initcheck, all 1 without
+  fprintf(stderr, "asked: %x\n", asked);  // 0 1 0 1 0 1 1 with initcheck, all 1 without; on a GPU whole words of 4
   printf("done\n");
   return 0;
 }
