@@ -35,7 +35,7 @@ static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenan
 
 static void prepare_function(Program *p, PtxFunc *f) {
   FuncInfo *info = func_info(f);
-  if (!f->is_entry || !info->record || f->nstmts > LARGEST_DOUBLED || init_unfollowed(f)) return;
+  if (!f->is_entry || !info->record || f->nstmts > LARGEST_DOUBLED || init_unfollowed(f) || init_unmarks(f)) return;
   Error err;
   IrCfg *cfg = ir_cfg_build(f, &err);
   if (!cfg) return;                        // says so itself when the passes ask for it
@@ -139,8 +139,9 @@ static void prepare(InitCheck *k) {
     shared |= k->place[i].kind == PLACE_SHARED || (k->place[i].kind == PLACE_LOOKUP && k->shared_followed && b->cfg->instrs[i]->space == SPACE_GENERIC);
     lookup |= k->place[i].kind == PLACE_LOOKUP;
     followed |= k->place[i].kind != PLACE_NONE;
+    shared |= k->shared_followed && init_says(k, i);
   }
-  if (!followed) return;
+  if (!followed && !shared) return;
   k->origin_address = body_reg(b, TYPE_B64);
   k->origin_site = body_reg(b, TYPE_B32);
   EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
@@ -173,6 +174,7 @@ static void weave(Body *b) {
     init_uses(&k, i);
     init_access(&k, i);
     init_transfer(&k, i);
+    init_said(&k, i);
   }
   keep_facts(&k);
   if (b->func->is_entry) p->out->kernels[b->info->kernel].stores_anywhere = b->info->calls_functions || init_strays(&k);

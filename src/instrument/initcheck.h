@@ -62,6 +62,10 @@ void init_transfer(InitCheck *k, uint32_t i);               // the shadows of an
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
 // --- initcheck_memory.c ---
 void init_access(InitCheck *k, uint32_t i);                 // loads, stores, atomics
+// --- initcheck_said.c ---
+void init_said(InitCheck *k, uint32_t i);
+bool init_says(const InitCheck *k, uint32_t i);
+bool init_unmarks(const PtxFunc *f);                        // says somewhere that memory counts as never written
 // --- initcheck_use.c ---
 void init_uses(InitCheck *k, uint32_t i);                   // reports what an instruction decides by bad bits
 

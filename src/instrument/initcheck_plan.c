@@ -218,7 +218,8 @@ bool init_strays(const InitCheck *k) {
 // In the second body nothing bad is read, so reads are not looked at there. What must hold for that is collected from the first.
 static void plan_second(InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;
-  for (uint32_t n = 0; n < k->facts.len; n++) k->facts.data[n].read_only = true;
+  bool unmarks = init_unmarks(k->body->func);
+  for (uint32_t n = 0; n < k->facts.len; n++) k->facts.data[n].read_only = !unmarks;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     for (uint32_t n = 0; n < k->facts.len; n++)
       if (k->place[i].kind == PLACE_PARAM && is_write(cfg->instrs[i]) && k->facts.data[n].record_offset == k->place[i].fact_at) k->facts.data[n].read_only = false;

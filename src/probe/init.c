@@ -30,6 +30,12 @@ __attribute__((noinline)) uint32_t wg_init_bad(uint64_t shadow, uint64_t offset,
   return bad;
 }
 
+// As much of p … p + n as the range at `range` holds.
+DEVICE uint64_t held(const WgMemoryRange *r, uint64_t p, uint64_t n) {
+  uint64_t left = r->size - (p - r->base);
+  return n < left ? n : left;
+}
+
 // Sets the state of the bytes of one word. Good wins over derived where both are seen, so the order below never makes
 // a good byte look bad to somebody who reads between the two steps.
 DEVICE void set_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered, int atomic) {
@@ -60,4 +66,42 @@ __attribute__((noinline)) uint32_t wg_init_write(uint64_t shadow, uint64_t offse
     set_state(shadow + (at >> 2), good, derived, covered, !(flags & WG_INIT_PRIVATE));
   }
   return 0;
+}
+
+// --- warpgrind.h: what the program says itself ---
+
+DEVICE void fill(uint64_t shadow, uint64_t offset, uint64_t n, int good) {
+  for (uint64_t at = offset & ~3ull; at < offset + n; at += 4) {
+    uint32_t covered = 0;
+    for (uint32_t i = 0; i < 4; i++)
+      if (at + i >= offset && at + i < offset + n) covered |= 1u << i;
+    set_state(shadow + (at >> 2), good ? covered : 0, 0, covered, 1);
+  }
+}
+
+DEVICE uint32_t all_good(uint64_t shadow, uint64_t offset, uint64_t n) {
+  for (uint64_t at = offset; at < offset + n; at++)
+    if (!(*(const volatile uint8_t *)(shadow + (at >> 2)) >> (at & 3) & 1)) return 0;
+  return 1;
+}
+
+// what: WG_INIT_MARK_…; memory is global, or shared with `shadow` of the block and p its offset there.
+uint32_t wg_init_said(uint64_t table, uint64_t shadow, uint64_t p, uint64_t n, uint32_t what);
+__attribute__((noinline)) uint32_t wg_init_said(uint64_t table, uint64_t shadow, uint64_t p, uint64_t n, uint32_t what) {
+  uint32_t good = 1;
+  while (n) {
+    uint64_t offset = p, part = n;
+    if (!shadow) {
+      const WgMemoryRange *r = (const WgMemoryRange *)wg_init_find(table, p);
+      if (!r) return good;                     // memory that is not followed counts as initialised
+      part = held(r, p, n);
+      offset = p - r->base;
+      if (r->shadow && what == WG_INIT_MARK_ASK) good &= all_good(r->shadow, offset, part);
+      else if (r->shadow) fill(r->shadow, offset, part, what == WG_INIT_MARK_GOOD);
+    } else if (what == WG_INIT_MARK_ASK) good &= all_good(shadow, offset, part);
+    else fill(shadow, offset, part, what == WG_INIT_MARK_GOOD);
+    p += part;
+    n -= part;
+  }
+  return good;
 }

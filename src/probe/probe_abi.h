@@ -23,6 +23,7 @@ typedef struct WgLaunch {
 // was written, with something computed from memory that was not. Neither: never written.
 enum { WG_SHADOW_GOOD = 0x0f, WG_SHADOW_DERIVED = 0xf0 };
 enum { WG_INIT_COPIED = 1, WG_INIT_PRIVATE = 2 };             // wg_init_write: see there; PRIVATE: no other thread writes this shadow
+enum { WG_INIT_MARK_GOOD, WG_INIT_MARK_UNWRITTEN, WG_INIT_MARK_ASK };      // wg_init_said
 enum { WG_INIT_BRANCH, WG_INIT_ADDRESS, WG_INIT_WARP, WG_INIT_OTHER };   // WgFinding.value[0] of UNINIT_USE: what depends on it; address: where it was
                                                               // read, extra[0]: at which site (0xffffffff: not known)
 
@@ -66,7 +67,8 @@ typedef struct WgFinding {
   uint32_t lanes;          // the lanes of the warp that had it
   uint32_t size;           // bytes accessed
   uint64_t address;
-  uint64_t value[4];       // meaning depends on the kind. Bad accesses: [0] is the start of the object the address was computed from; 0: not known
+  uint64_t value[4];       // meaning depends on the kind. Bad accesses: value[0] and extra[0] are start and size of the object the address
+                           // was computed from; size 0: not known
   uint64_t extra[3];
 } WgFinding;               // 112 bytes
 
