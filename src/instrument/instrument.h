@@ -38,6 +38,8 @@ typedef struct Site {
   PtxSpace space;
   uint32_t bytes;                          // one thread's access
   const SitePlace *places; uint32_t nplaces;   // 0: compiled without -lineinfo
+  // Bad accesses: the variable the address belongs to, or the number plus 1 of the kernel's parameter that points to its memory. NULL, 0: not known
+  const char *object; uint32_t parameter;
 } Site;
 
 // What a pass wants to know about a pointer parameter at each launch. The host puts it into the launch record.

@@ -57,7 +57,7 @@ uint32_t memcheck_what(const Memcheck *m, const Check *c) {
   return c->access | (c->var ? WG_WHAT_OBJECT : 0) | space_of(c) << WG_WHAT_SPACE | clusters | (uint32_t)__builtin_ctz(c->align) << WG_WHAT_ALIGN;
 }
 
-// The object's base stays in temporary 1, for the report.
+// The object's base and size stay in temporaries 1 and 2, for the report.
 void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
   PtxReg *base = body_temp(b, TYPE_B64, 1), *size = body_temp(b, TYPE_B64, 2), *table = body_temp(b, TYPE_B64, 3);
@@ -77,12 +77,21 @@ static void remember_range(Memcheck *m, Code *code, PtxReg *address) {
   code_call_value(code, probe_function(b->program, b->unit, "wg_memory_last"), m->cache_last, args, 2);
 }
 
+static void name_object(Memcheck *m, const Check *c, Site *s) {
+  if (c->var) s->object = arena_strdup(&m->body->program->out->arena, c->var->name);
+  for (uint32_t i = 0; i < m->facts.len && c->range_at; i++) {
+    const InstrumentFact *f = &m->facts.data[i];
+    if (f->kind == FACT_RANGE && f->record_offset == c->range_at && !f->param_offset) s->parameter = f->param + 1;
+  }
+}
+
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
   PtxInstr *in = b->cfg->instrs[c->instr];
   uint32_t site = program_site(b->program, b, in);
   b->program->sites.data[site].space = c->space;         // a copy has two
-  code_report_sized(code, site, opd_reg(kind), c->size ? *c->size : opd_imm(c->bytes), opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_imm(0));
+  name_object(m, c, &b->program->sites.data[site]);
+  code_report_sized(code, site, opd_reg(kind), c->size ? *c->size : opd_imm(c->bytes), opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_reg(body_temp(b, TYPE_B64, 2)));
   if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 

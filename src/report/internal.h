@@ -10,8 +10,11 @@ const RunFrame *report_stack(Run *r, RunStack *s, uint32_t *n);       // s NULL:
 RunStack *report_host_stack(const RunFinding *f);                     // of the launch, or of the call that was wrong; NULL: none
 
 // --- text.c ---
-void report_sentence(const RunFinding *f, Str *out);     // what and where, in one line and without addresses; may have marks
+void report_sentence(Run *r, const RunFinding *f, Str *out);         // what and where, in one line and without addresses; may have marks
 void report_where(const RunFinding *f, bool addresses, Str *out);     // the address in terms of f->allocation, which is there
+
+bool report_has_object(const RunFinding *f);             // it is about a variable in shared, local, constant or parameter memory
+void report_object(Run *r, const RunFinding *f, Str *out);           // where in that variable
 
 // --- place.c: places of device code ---
 // The place to name where there is room for one: the innermost that is not in a header of the toolkit. s has places.
@@ -25,6 +28,8 @@ bool report_uninit_json(Run *r, const RunFinding *f, Str *out);       // ,"depen
 
 // --- names.c ---
 const char *report_buffer_name(const RunAllocation *a);  // of a variable, or what the program calls its pointer; NULL: not known, or no allocation
+
+const char *report_object_name(Run *r, const RunSite *s);             // of the variable an instruction accesses; NULL: it has none of the program's
 
 // --- json_write.c: each adds the comma before it where one is needed ---
 unsigned report_utf8_length(const char *text);           // of the character that starts here, in bytes; 0: it is none

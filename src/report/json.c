@@ -65,6 +65,16 @@ static void allocation(Run *r, Str *s, const char *key, const RunAllocation *a, 
   str_addc(s, '}');
 }
 
+static void object(Run *r, Str *s, const RunFinding *f) {
+  if (!report_has_object(f)) return;
+  json_open(s, "object", '{');
+  json_text(s, "name", report_object_name(r, f->site));
+  json_address(s, "base", f->value[0]);
+  json_number(s, "size", f->extra[0]);
+  json_key(s, "offset");
+  str_printf(s, "%lld}", (long long)(f->address - f->value[0]));
+}
+
 static void finding(Run *r, Str *s, const RunFinding *f) {
   str_addc(s, '{');
   json_text(s, "kind", f->kind->name);
@@ -79,6 +89,8 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   if (f->size) json_number(s, "size", f->size);
   if (f->site) json_text(s, "space", f->site->space);
   allocation(r, s, "allocation", f->allocation, f->offset);
+  json_text(s, "parameter", f->parameter);
+  object(r, s, f);
   if (f->inside) allocation(r, s, "inside", f->inside, (int64_t)(f->address - f->inside->base));
   report_fp_json(f, s);
   report_uninit_json(r, f, s);

@@ -77,7 +77,7 @@ static void test_case(Run *r, const RunProcess *p, const RunKernel *k, const cha
   str_add(out, " time=\"0\">");
   if (errors) {
     Str sentence = {0}, plain = {0};
-    report_sentence(first, &sentence);
+    report_sentence(r, first, &sentence);
     report_style(sentence.data, sentence.len, false, &plain);
     if (errors > 1) str_printf(&plain, " (%llu errors in all)", (unsigned long long)errors);
     str_add(out, "\n   <failure");

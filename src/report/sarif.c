@@ -268,7 +268,7 @@ static void properties(Sarif *s, const RunFinding *f) {
 
 static void result(Sarif *s, const RunFinding *f, const Print *print) {
   Str sentence = {0};
-  report_sentence(f, &sentence);
+  report_sentence(s->run, f, &sentence);
   if (f->kernel) str_printf(&sentence, ", in kernel %s", f->kernel->readable);
   if (f->count > 1) str_printf(&sentence, " (%llu times)", (unsigned long long)f->count);
   json_open(s->out, NULL, '{');

@@ -55,24 +55,43 @@ static void add_launch(const RunFinding *f, Str *out) {
   str_addc(out, '\n');
 }
 
+static void add_distance(uint64_t offset, uint64_t size, Str *out) {
+  if ((int64_t)offset < 0) str_printf(out, "%llu bytes before", (unsigned long long)-offset);
+  else if (offset >= size && offset == size) str_add(out, "right after the end of");
+  else if (offset > size) str_printf(out, "%llu bytes after the end of", (unsigned long long)(offset - size));
+  else if (offset == 0) str_add(out, "the start of");
+  else str_printf(out, "%llu bytes inside", (unsigned long long)offset);
+}
+
+// Variables that are no allocation: value and extra are their place and size.
+bool report_has_object(const RunFinding *f) {
+  return f->site && f->site->object && !f->allocation && f->extra[0] && f->kind->number >= KIND_OOB_READ && f->kind->number <= KIND_MISALIGNED;
+}
+
+// "4 bytes after the end of tile, 128 bytes of shared memory, tile[33] of 4-byte elements"
+void report_object(Run *r, const RunFinding *f, Str *out) {
+  int64_t offset = (int64_t)(f->address - f->value[0]), element = (int64_t)f->size;
+  const char *name = report_object_name(r, f->site);
+  add_distance((uint64_t)offset, f->extra[0], out);
+  str_printf(out, " %s, %llu bytes of %s memory", name ? name : strcmp(f->site->space ? f->site->space : "", "param") == 0 ? "a parameter" : "the variables of the function",
+             (unsigned long long)f->extra[0], f->site->space ? f->site->space : "its");
+  if (name && element && offset % element == 0)
+    str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements", name, (long long)(offset / element), (long long)element);
+}
+
 // "8 bytes after the end of b, an allocation of 4096 bytes at 0x7f0000000000 (device), b[1026] of 4-byte elements"
 void report_where(const RunFinding *f, bool addresses, Str *out) {
   const RunAllocation *a = f->allocation;
   const char *name = report_buffer_name(a);
-  uint64_t end = a->base + a->size;
-  if (f->address < a->base) str_printf(out, "%llu bytes before", (unsigned long long)(a->base - f->address));
-  else if (f->address < end && f->offset == 0) str_add(out, "the start of");
-  else if (f->address < end) str_printf(out, "%lld bytes inside", (long long)f->offset);
-  else if (f->address == end) str_add(out, "right after the end of");
-  else str_printf(out, "%llu bytes after the end of", (unsigned long long)(f->address - end));
+  add_distance(f->address - a->base, a->size, out);
   if (a->name && !a->freed) str_printf(out, " the variable %s", a->name);
   else str_printf(out, " %s%s%s", name ? name : "", name ? ", " : "", a->freed ? "a freed allocation" : "an allocation");
   str_printf(out, " of %llu bytes", (unsigned long long)a->size);
   if (addresses) str_printf(out, " at 0x%llx", (unsigned long long)a->base);
   str_printf(out, " (%s)", run_memory_kind(a->kind));
-  if (f->has_thread && f->size && f->offset % (int64_t)f->size == 0)
-    str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %llu-byte elements", name ? name : "index ", (long long)(f->offset / (int64_t)f->size),
-               (unsigned long long)f->size);
+  int64_t element = f->size ? (int64_t)f->size : f->origin ? (int64_t)f->origin->bytes : 0;
+  if (f->has_thread && element && f->offset % element == 0)
+    str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements", name ? name : "index ", (long long)(f->offset / element), (long long)element);
 }
 
 static void add_inside(const RunFinding *f, Str *out) {
@@ -83,12 +102,16 @@ static void add_inside(const RunFinding *f, Str *out) {
                     (unsigned long long)(f->address - a->base));
 }
 
-static void add_allocation(const RunFinding *f, Str *out) {
+static void add_allocation(Run *r, const RunFinding *f, Str *out) {
   if (!f->has_address) return;
   str_printf(out, "  address 0x%llx", (unsigned long long)f->address);
   if (f->allocation) {
     str_add(out, " is ");
     report_where(f, true, out);
+    if (f->parameter) str_printf(out, ", parameter %s of the kernel", f->parameter);
+  } else if (report_has_object(f)) {
+    str_add(out, " is ");
+    report_object(r, f, out);
   } else if (!f->site || !f->site->space || strcmp(f->site->space, "global") == 0) str_add(out, ": no allocation is near");
   str_addc(out, '\n');
   add_inside(f, out);
@@ -101,12 +124,15 @@ static void add_access(const RunFinding *f, Str *out) {
   if (f->site && f->site->space) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
 }
 
-void report_sentence(const RunFinding *f, Str *out) {
+void report_sentence(Run *r, const RunFinding *f, Str *out) {
   str_add(out, f->text ? f->text : f->kind->text);
   add_access(f, out);
   if (f->has_address && f->allocation) {
     str_add(out, ", ");
     report_where(f, false, out);
+  } else if (report_has_object(f)) {
+    str_add(out, ", ");
+    report_object(r, f, out);
   }
 }
 
@@ -119,7 +145,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   add_places(r, f, out);
   add_launch(f, out);
   report_uninit_origin(r, f, out);
-  add_allocation(f, out);
+  add_allocation(r, f, out);
   if (f->allocation) {
     add_stack(r, f->allocation->stack, "allocated", out);
     add_stack(r, f->allocation->free_stack, "freed", out);

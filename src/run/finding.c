@@ -145,6 +145,20 @@ static RunFinding *device_finding(Run *r, RunProcess *p, const ChannelKindInfo *
   return f;
 }
 
+// A loop that the compiler unrolled has several instructions for one place of the source. What they report about the same memory is one
+// finding. f is the new one; the one that stands for it, or NULL.
+static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
+  const RunSite *s = f->site;
+  if (!s || !s->nplaces || !has_memory_address(f->kind)) return NULL;
+  Str key = {0};
+  str_printf(&key, "%p %u %p %u", (void *)p, f->kind->number, (void *)f->kernel, f->allocation ? f->allocation->id : 0);
+  for (uint32_t i = 0; i < s->nplaces; i++) str_printf(&key, " %s:%u:%u", s->places[i].file ? s->places[i].file : "", s->places[i].line, s->places[i].column);
+  RunFinding *known = strmap_get(&r->finding_keys, key.data);
+  if (!known) strmap_put(&r->finding_keys, arena_strdup(&r->arena, key.data), (void *)f);
+  str_free(&key);
+  return known;
+}
+
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   const ChannelKindInfo *kind = channel_kind(d->kind);
   if (!kind) return;
@@ -173,8 +187,13 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
     f->has_address = d->address != 0;
   }
   if (f->has_address && (f->origin || is_global(f->site))) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
+  if (has_pointer(kind)) f->parameter = run_parameter_name(r, f);
   f->count = 1;
-  add(r, f);
+  RunFinding *known = same_place(r, p, f);
+  if (known) {
+    u64map_put(&p->found, (uint64_t)d->site + 1, known);
+    if (!known->counted) known->count++;
+  } else add(r, f);
 }
 
 // The first finding of this site found no slot in time.

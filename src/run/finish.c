@@ -41,7 +41,7 @@ void run_save_kernel(Run *r, const RunKernel *k) {
 
 void run_save_finding(Run *r, const RunFinding *f) {
   char kinds[40];
-  snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiiiiitiii", f->has_thread ? "iiiiiii" : "xxxxxxx", f->has_address ? "iiii" : "xiii");
+  snprintf(kinds, sizeof kinds, "iitttiii%s%siiiiiiiiiiitiiit", f->has_thread ? "iiiiiii" : "xxxxxxx", f->has_address ? "iiii" : "xiii");
   run_save(r, TABLE_finding, kinds, (int64_t)f->id, (int64_t)f->process->id, f->kind->name, channel_severity_name(f->kind->severity), f->text,
            (int64_t)(f->kernel ? f->kernel->id : 0), (int64_t)f->launch_number, (int64_t)(f->site ? f->site->id : 0),
            (int64_t)f->block[0], (int64_t)f->block[1], (int64_t)f->block[2], (int64_t)f->thread[0], (int64_t)f->thread[1], (int64_t)f->thread[2], (int64_t)f->lanes,
@@ -49,7 +49,7 @@ void run_save_finding(Run *r, const RunFinding *f) {
            (int64_t)f->value[0], (int64_t)f->value[1], (int64_t)f->value[2], (int64_t)f->value[3], (int64_t)f->extra[0], (int64_t)f->extra[1], (int64_t)f->extra[2],
            (int64_t)(f->stack ? f->stack->id : 0), (int64_t)f->count, (int64_t)(f->inside ? f->inside->id : 0),
            (int64_t)(f->other_stack ? f->other_stack->id : 0), f->other_title, (int64_t)(f->suppressed ? f->suppressed->id : 0),
-           (int64_t)(f->allocation && f->allocation->freed), (int64_t)(f->inside && f->inside->freed));
+           (int64_t)(f->allocation && f->allocation->freed), (int64_t)(f->inside && f->inside->freed), f->parameter);
 }
 
 static void save_count(Run *r, const RunCount *c) {

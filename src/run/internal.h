@@ -10,6 +10,7 @@ void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
 
 // --- pointer.c ---
 const char *run_pointer_name(Run *r, RunStack *stack);   // what the program calls what it allocated there; NULL: not certain
+const char *run_parameter_name(Run *r, const RunFinding *f);         // of the kernel's parameter that points to what was accessed; NULL: not certain
 void run_free_sources(Run *r);
 
 // --- file.c: one row each; nothing where no file is kept ---

@@ -118,7 +118,7 @@ static RunStack *stack_of(Load *l, uint64_t id) {
 static void site_row(Load *l, sqlite3_stmt *s) {
   RunSite *x = ARENA_NEW(&l->run->arena, RunSite);
   *x = (RunSite){.id = small(s, 0), .number = number(s, 2), .module = u64map_get(&l->modules, number(s, 3)), .function = text(l, s, 4), .text = text(l, s, 5),
-                 .ptx_line = small(s, 6), .classes = small(s, 7), .space = text(l, s, 8), .bytes = small(s, 9)};
+                 .ptx_line = small(s, 6), .classes = small(s, 7), .space = text(l, s, 8), .bytes = small(s, 9), .object = text(l, s, 10), .parameter = small(s, 11)};
   u64map_put(&l->sites, x->id, x);
 }
 
@@ -160,7 +160,8 @@ static void finding_row(Load *l, sqlite3_stmt *s) {
                     .allocation = allocation_of(l, number(s, 17), small(s, 32) != 0), .offset = (int64_t)number(s, 18),
                     .stack = stack_of(l, number(s, 26)), .count = number(s, 27), .counted = true,
                     .inside = allocation_of(l, number(s, 28), small(s, 33) != 0), .other_stack = stack_of(l, number(s, 29)), .other_title = text(l, s, 30), .suppressed = small(s, 31) && small(s, 31) <= l->run->suppressions.len ? l->run->suppressions.data[small(s, 31) - 1] : NULL};
-  enum { LAUNCH = 34 };                    // the first column of the launch
+  f->parameter = text(l, s, 34);
+  enum { LAUNCH = 35 };                    // the first column of the launch
   for (int i = 0; i < 3; i++) f->block[i] = small(s, 8 + i), f->thread[i] = small(s, 11 + i), f->extra[i] = number(s, 23 + i);
   for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);
   if (f->kind && f->kind->number == KIND_UNINIT_USE && f->has_thread) f->origin = u64map_get(&l->sites, f->extra[1]);

@@ -14,14 +14,14 @@ static bool newer_than(const char *a, const char *b) {
   return sa.st_mtim.tv_sec != sb.st_mtim.tv_sec ? sa.st_mtim.tv_sec > sb.st_mtim.tv_sec : sa.st_mtim.tv_nsec > sb.st_mtim.tv_nsec;
 }
 
-static const Source *source_of(Run *r, const RunFrame *f) {
-  if (f->python || !f->file || !f->object) return NULL;
+// folder: what a relative name is relative to. program: what was made of it; a source that is younger is not used.
+static const Source *source_at(Run *r, const char *file, const char *folder, const char *program) {
   Str joined = {0};
-  if (f->file[0] != '/' && f->folder) str_printf(&joined, "%s/", f->folder);
-  str_add(&joined, f->file);
+  if (file[0] != '/' && folder) str_printf(&joined, "%s/", folder);
+  str_add(&joined, file);
   const char *path = run_text(r, joined.data);
   str_free(&joined);
-  if (newer_than(path, f->object)) return NULL;
+  if (newer_than(path, program)) return NULL;
   Source *s = strmap_get(&r->sources, path);
   if (!s && r->sources.len < SOURCES_MAX) {
     s = mem_alloc(sizeof *s);
@@ -29,6 +29,10 @@ static const Source *source_of(Run *r, const RunFrame *f) {
     strmap_put(&r->sources, path, s);
   }
   return s && s->text ? s : NULL;
+}
+
+static const Source *source_of(Run *r, const RunFrame *f) {
+  return f->python || !f->file || !f->object ? NULL : source_at(r, f->file, f->folder, f->object);
 }
 
 void run_free_sources(Run *r) {
@@ -130,4 +134,13 @@ const char *run_pointer_name(Run *r, RunStack *stack) {
     stack->pointer = name_at(r, frames, n);
   }
   return stack->pointer;
+}
+
+const char *run_parameter_name(Run *r, const RunFinding *f) {
+  char function[NAME_MAX_ * 4], name[NAME_MAX_];
+  const RunSite *s = f->site;
+  const char *program = f->process->program, *file = s && s->nplaces ? s->places[s->nplaces - 1].file : NULL;
+  if (!s || !s->parameter || !file || !program || !f->kernel || !s->function || strcmp(s->function, f->kernel->name)) return NULL;
+  const Source *source = base_name(f->kernel->readable, function, sizeof function) ? source_at(r, file, NULL, program) : NULL;
+  return source && source_parameter(source, function, s->parameter - 1, name, sizeof name) ? run_text(r, name) : NULL;
 }

@@ -129,7 +129,7 @@ static void on_Site(Run *r, RunProcess *p, const EventSite *e) {
   RunSite *s = ARENA_NEW(&r->arena, RunSite);
   *s = (RunSite){.id = ++r->last_id, .number = e->id, .module = u64map_get(&p->modules, e->module), .function = string_of(p, e->function),
                  .text = run_text(r, e->text), .space = string_of(p, e->space), .ptx_line = (uint32_t)e->ptx_line,
-                 .classes = (uint32_t)e->classes, .bytes = (uint32_t)e->bytes};
+                 .classes = (uint32_t)e->classes, .bytes = (uint32_t)e->bytes, .object = string_of(p, e->object), .parameter = (uint32_t)e->parameter};
   s->places = places_of(r, p, e->places, e->places_count, &s->nplaces);
   u64map_put(&p->sites, e->id + 1, s);
   run_save_site(r, s);

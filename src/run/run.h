@@ -41,6 +41,7 @@ typedef struct RunSite {                   // where something was found or may b
   RunModule *module;
   const char *function, *text;
   const char *space;                       // "global"
+  const char *object; uint32_t parameter;  // the variable it accesses, as linked; or the number plus 1 of the parameter that points to what it does
   uint32_t ptx_line, classes, bytes;
   RunPlace *places; uint32_t nplaces;
   bool saved;
@@ -81,6 +82,7 @@ typedef struct RunFinding {
   uint32_t block[3], thread[3], lanes;
   uint64_t size, address, value[4], extra[3];
   const RunAllocation *allocation;         // the one it is about: of the pointer, or else where the address is in or near to
+  const char *parameter;                   // what the kernel calls the pointer, where that is certain
   const RunAllocation *inside;             // the one the address lies in, where that is another; NULL: none
   int64_t offset;                          // from the start of `allocation`
   RunStack *stack;                         // of the host, where it is not about a launch

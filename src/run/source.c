@@ -162,3 +162,53 @@ bool source_is_returned(const Source *s, const char *from, const char *name) {
   }
   return false;
 }
+
+// --- the parameters of a function ---
+
+// The end of a parameter: a comma outside of all brackets, or `close`.
+static const char *parameter_end(const char *p, const char *close) {
+  int depth = 0;
+  for (; p < close; p++) {
+    depth += strchr("([{<", *p) ? 1 : strchr(")]}>", *p) ? -1 : 0;
+    if (*p == ',' && !depth) return p;
+  }
+  return close;
+}
+
+// "const float *__restrict__ a = nullptr": a, if it is a pointer.
+static bool declared_pointer(const char *from, const char *to, char *out, size_t size) {
+  bool pointer = false;
+  const char *name = NULL;
+  size_t n = 0;
+  for (const char *p = from; p < to && *p != '='; p++) {
+    pointer |= *p == '*' || *p == '[';
+    if (!is_word(*p) || (p > from && is_word(p[-1]))) continue;
+    for (n = 1; p + n < to && is_word(p[n]);) n++;
+    name = p;
+  }
+  if (!pointer || !name || n >= size || isdigit((unsigned char)*name)) return false;
+  static const char *const types[] = {"const", "restrict", "__restrict__", "__restrict", "int", "float", "double", "void", "char"};
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    if (strlen(types[i]) == n && !strncmp(name, types[i], n)) return false;      // it has no name
+  snprintf(out, size, "%.*s", (int)n, name);
+  return true;
+}
+
+bool source_parameter(const Source *s, const char *function, uint32_t index, char *out, size_t size) {
+  size_t n = strlen(function);
+  unsigned found = 0;
+  SourceCall definition = {0};
+  for (const char *p = s->text; (p = strstr(p, function)); p += n) {
+    const char *open = skip_blanks(p + n), *close;
+    if ((p > s->text && is_word(p[-1])) || is_word(p[n]) || *open != '(' || !(close = matching(open, '(', ')')) || *skip_blanks(close + 1) != '{') continue;
+    definition = (SourceCall){p, open, close};
+    found++;
+  }
+  if (found != 1) return false;
+  for (const char *p = definition.open + 1; p < definition.close; index--) {
+    const char *end = parameter_end(p, definition.close);
+    if (!index) return declared_pointer(p, end, out, size);
+    p = end + 1;
+  }
+  return false;
+}

@@ -42,7 +42,7 @@ static void send_site(const Piece *p, uint32_t i) {
   uint64_t places[64 * 4];
   session_places(s->places, n, places);
   session_send(EVENT_SITE, &(EventSite){p->site_base + i, p->module->id, session_string(s->function), s->ptx_line, s->classes, session_string(space_name(s->space)),
-                                        s->bytes, s->text, places, n * 4});
+                                        s->bytes, s->text, session_string(s->object), s->parameter, places, n * 4});
 }
 
 static void uncover(SessionKernel *k, const char *reason, const char *cure) {

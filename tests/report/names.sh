@@ -25,6 +25,18 @@ done
 check text       has err 'plain[64] of 4-byte elements'
 check text_after has err 'right after the end of plain, an allocation of 256 bytes'
 check again      eval '"$WARPGRIND" report --json=again.json names.wg 2> /dev/null && cmp names.json again.json'
+check parameter  has err 'plain[64] of 4-byte elements, parameter p of the kernel'
+check parameter_json [ "$(python3 -c 'import json; print({f.get("parameter") for f in json.load(open("names.json"))["findings"]})')" = "{'p'}" ]
+# Variables: in shared, local and constant memory.
+nvcc -w -g -O3 -lineinfo -arch=compute_75 -o shared "$ROOT/tests/memcheck/programs/shared.cu" && nvcc -w -g -O3 -lineinfo -arch=compute_75 -o local "$ROOT/tests/memcheck/programs/local.cu"
+"$WARPGRIND" --device=cpu --json=shared.json -o shared.wg -- ./shared > out 2> err
+check shared     has err 'is right after the end of first, 128 bytes of shared memory, first[32] of 4-byte elements'
+check dynamic    has err 'is right after the end of dynamic, 128 bytes of shared memory, dynamic[32] of 4-byte elements'
+check object     [ "$(python3 -c 'import json; print(sorted({f["object"]["name"] for f in json.load(open("shared.json"))["findings"] if "object" in f}))')" = "['dynamic', 'first', 'second']" ]
+check object_again eval '"$WARPGRIND" report --json=again.json shared.wg 2> /dev/null && cmp shared.json again.json'
+"$WARPGRIND" --device=cpu -- ./local > out 2> err
+check local      has err 'is right after the end of the variables of the function, 64 bytes of local memory'
+check constant   has err 'is right after the end of constants, 32 bytes of const memory, constants[8] of 4-byte elements'
 # A source that was changed after the program was made, and one that is not there: no names.
 touch -d '1 hour' names.cu
 "$WARPGRIND" --device=cpu --json=names.json -- ./names > out 2> err

@@ -1,10 +1,10 @@
 // Loops whose addresses are checked before them: the last iteration leaves the object, the first one begins before it, the step is a
 // variable, the loop runs backwards, does not run at all, or leaves early.
+// What the copies of an unrolled loop do is one finding.
 // finds: oob-read 14 32
 // finds: oob-read 15 32
 // finds: oob-read 16 1
-// finds: oob-write 17 33
-// finds: oob-write 17 33
+// finds: oob-write 17 66
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
