@@ -91,6 +91,14 @@ static void set_tables(SessionDevice *d, SessionKernel *k, WgLaunch *r) {
   r->init_memory = session_wants_shadow() && session_shadow_follows(k) ? r->memory : 0;
 }
 
+static void say_unfollowed(SessionKernel *k, const char *why) {
+  if (atomic_exchange(&k->unfollowed_said, true)) return;
+  Str text = {0};
+  str_printf(&text, "initcheck does not follow it: %s", why);
+  session_kernel_note(k, text.data);
+  str_free(&text);
+}
+
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
@@ -101,6 +109,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   WgLaunch r = {.channel = d->channel_address, .counters = counters, .launch = launch, .site_base = k->piece->site_base};
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
   else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
+  if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
   if (needs_memory()) {
     if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched
     session_fill_facts(code, params, record);
