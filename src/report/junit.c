@@ -61,11 +61,18 @@ static void add_findings(Run *r, const RunProcess *p, const RunKernel *k, bool e
     Str text = {0}, plain = {0};
     report_finding(r, f, &text);
     report_style(text.data, text.len, false, &plain);
-    add_text(out, plain.data + strspn(plain.data, " "), false);
+    add_text(out, plain.data + strspn(plain.data, " \n"), false);
     if (f->count > 1) str_printf(out, "  %llu times\n", (unsigned long long)f->count);
     str_free(&text);
     str_free(&plain);
   }
+}
+
+// What was not checked has not passed.
+static const char *why_skipped(const Run *r, const RunKernel *k) {
+  if (!k || k->reason) return k ? k->reason : NULL;
+  bool tools = r->tools && strcmp(r->tools, "none") != 0;
+  return k->checked ? NULL : tools ? "none of its launches was checked" : "no tool was running";
 }
 
 static void test_case(Run *r, const RunProcess *p, const RunKernel *k, const char *name, Str *out) {
@@ -88,9 +95,9 @@ static void test_case(Run *r, const RunProcess *p, const RunKernel *k, const cha
     str_add(out, "</failure>");
     str_free(&sentence);
     str_free(&plain);
-  } else if (k && k->reason) {
+  } else if (why_skipped(r, k)) {
     str_add(out, "\n   <skipped");
-    attribute(out, "message", k->reason);
+    attribute(out, "message", why_skipped(r, k));
     str_add(out, "/>");
   }
   Str others = {0};
@@ -114,7 +121,7 @@ static Sums sums_of(Run *r, const RunProcess *p, bool main) {
     if (!has_case(k, p)) continue;
     s.tests++;
     if (errors_of(r, p, k, &first)) s.failures++;
-    else s.skipped += k->reason != NULL;
+    else s.skipped += why_skipped(r, k) != NULL;
   }
   return s;
 }

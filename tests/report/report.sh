@@ -63,6 +63,9 @@ check live_valid     eval 'python3 "$golden/check_sarif.py" live-[0-9]*.sarif &&
 check unwritable     [ "$(code "$WARPGRIND" --device=cpu --tool=count --sarif=no/folder/x ./fake kinds)" = 125 ]
 check empty          eval '"$WARPGRIND" --device=cpu --sarif=e.sarif --junit=e.xml true 2> /dev/null; python3 "$golden/check_sarif.py" e.sarif && python3 "$golden/check_junit.py" e.xml'
 
+check processes      eval '"$WARPGRIND" --device=cpu --tool=count --junit=f.xml --sarif=f.sarif ./fake fork 3 2> /dev/null; python3 "$golden/check_sarif.py" f.sarif && python3 "$golden/check_junit.py" f.xml'
+check processes_four [ "$(grep -c "<testsuite " f.xml)/$(grep -c "<failure" f.xml)/$(grep -c "none of its launches was checked" f.xml)" = 4/3/3 ]
+
 # bytes that are no text
 check odd            [ "$(code "$WARPGRIND" --device=cpu --tool=count --host-stacks=no --json=odd.json --sarif=odd.sarif --junit=odd.xml ./fake odd)" = 99 ]
 check odd_text       [ "$(LC_ALL=C grep -c $'[\001\033]' err)" = 0 ]
