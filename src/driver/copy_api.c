@@ -265,7 +265,8 @@ static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q) {
 static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
   CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
   if (!session_wants_copies()) return run_set(&params, q);
-  SessionCopy c = {.to = {.kind = SESSION_PLACE_DEVICE, .address = p, .pitch = pitch}, .is_set = true, .width = width * element, .height = height, .depth = 1};
+  SessionCopy c = {0};
+  session_copy_of_set(&params, &c);
   check(call, &c, q);
   return checked(&c, run_set(&params, q));
 }
@@ -282,3 +283,28 @@ CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned v, size_t w, siz
 CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 1, w, h, q); }
 CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 2, w, h, q); }
 CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned v, size_t w, size_t h, CUstream q) { return set(__func__, p, pitch, v, 4, w, h, q); }
+
+// --- nodes ---
+
+static void check_node(const char *call, const Context *ctx, SessionCopy *c) {
+  c->call = call;
+  c->device = ctx->device->ordinal;
+  c->captured = true;
+  if (!is_empty(c)) session_copy_check(c);
+}
+
+CUresult copy_prepare_node(const Context *ctx, const CUDA_MEMCPY3D *d, CopyWork *out) {
+  if (!session_wants_copies()) return copy_prepare(d, out);
+  SessionCopy c = {0};
+  session_copy_of_box(d, &c);
+  check_node("memcpy node", ctx, &c);
+  return checked(&c, copy_prepare(d, out));
+}
+
+CUresult set_prepare_node(const Context *ctx, const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out) {
+  if (!session_wants_copies()) return set_prepare(p, out);
+  SessionCopy c = {0};
+  session_copy_of_set(p, &c);
+  check_node("memset node", ctx, &c);
+  return checked(&c, set_prepare(p, out));
+}

@@ -215,6 +215,9 @@ void copy_run(const CopyWork *c);
 
 typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element; } SetWork;   // width in elements
 CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
+// --- copy_api.c: for nodes that the program makes by hand; the session hears of them ---
+CUresult copy_prepare_node(const Context *ctx, const CUDA_MEMCPY3D *desc, CopyWork *out);
+CUresult set_prepare_node(const Context *ctx, const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
 void set_run(const SetWork *s);
 
 // --- launch.c ---

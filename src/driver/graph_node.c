@@ -55,12 +55,12 @@ CUresult node_make_work(const CUgraphNodeParams *p, const Work *before, Work *ou
   case CU_GRAPH_NODE_TYPE_MEMCPY:
     TRY(node_context(p->memcpy.copyCtx, &ctx));
     *out = (Work){.kind = WORK_COPY, .ctx = ctx};
-    return copy_prepare(&p->memcpy.copyParams, &out->copy);
+    return copy_prepare_node(ctx, &p->memcpy.copyParams, &out->copy);
   case CU_GRAPH_NODE_TYPE_MEMSET: {
     TRY(node_context(p->memset.ctx, &ctx));
     CUDA_MEMSET_NODE_PARAMS m = {p->memset.dst, p->memset.pitch, p->memset.value, p->memset.elementSize, p->memset.width, p->memset.height};
     *out = (Work){.kind = WORK_SET, .ctx = ctx};
-    return set_prepare(&m, &out->set);
+    return set_prepare_node(ctx, &m, &out->set);
   }
   case CU_GRAPH_NODE_TYPE_HOST: return make_host(p->host.fn, p->host.userData, out);
   case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return make_event(WORK_WAIT, p->eventWait.event, out);

@@ -207,7 +207,8 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *size, CUlibrary handle, co
 
 // Managed variables belong to no context: all modules of the library share the first one's.
 CUresult cuLibraryGetManaged(CUdeviceptr *out, size_t *size, CUlibrary handle, const char *name) {
-  return global(out, size, handle, name, NULL, true);
+  Context *ctx;
+  return global(out, size, handle, name, context_current(&ctx) == CUDA_SUCCESS ? ctx : NULL, true);      // copies must find it
 }
 
 static CUresult kernel_get(CUkernel handle, Kernel **out) {

@@ -145,3 +145,35 @@ BOX_BATCH(cuMemcpy3DBatchAsync_v2, BOX_PARAMS_V2, (n, ops, flags, q), AS_IT_IS)
 BOX_BATCH(cuMemcpy3DBatchAsync_v2_ptsz, BOX_PARAMS_V2, (n, ops, flags, q), PER_THREAD_STREAM)
 BOX_BATCH(cuMemcpy3DBatchAsync, BOX_PARAMS, (n, ops, fail, flags, q), AS_IT_IS)
 BOX_BATCH(cuMemcpy3DBatchAsync_ptsz, BOX_PARAMS, (n, ops, fail, flags, q), PER_THREAD_STREAM)
+
+// --- nodes of graphs: checked when they are made or changed ---
+
+static void begin_node(const char *call, SessionCopy *c, CUcontext ctx) {
+  GpuContext *context = ctx ? gpu_context_of(ctx) : gpu_context_current();
+  c->call = call;
+  c->device = context ? context->device : 0;
+  c->captured = true;
+  if (!is_empty(c)) session_copy_check(c);
+}
+
+static CUresult end_node(const SessionCopy *c, CUresult result) {
+  if (result == CUDA_ERROR_INVALID_VALUE && !is_empty(c)) session_copy_refused(c);
+  return gpu_checked(result);
+}
+
+#define NODE(name, words, of, ctx, params, args) \
+  CUresult gpu_##name params { \
+    if (!session_wants_copies() || !p) return gpu_checked(gpu_real.name args); \
+    SessionCopy copy = {0}; \
+    of(p, &copy); \
+    begin_node(words, &copy, ctx); \
+    return end_node(&copy, gpu_real.name args); \
+  }
+#define COPY_NODE(name, ctx, params, args) NODE(name, "memcpy node", session_copy_of_box, ctx, params, args)
+#define SET_NODE(name, ctx, params, args) NODE(name, "memset node", session_copy_of_set, ctx, params, args)
+COPY_NODE(cuGraphAddMemcpyNode, ctx, (CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMCPY3D *p, CUcontext ctx), (out, g, after, n, p, ctx))
+COPY_NODE(cuGraphMemcpyNodeSetParams, NULL, (CUgraphNode node, const CUDA_MEMCPY3D *p), (node, p))
+COPY_NODE(cuGraphExecMemcpyNodeSetParams, ctx, (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx), (exec, node, p, ctx))
+SET_NODE(cuGraphAddMemsetNode, ctx, (CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx), (out, g, after, n, p, ctx))
+SET_NODE(cuGraphMemsetNodeSetParams, NULL, (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p), (node, p))
+SET_NODE(cuGraphExecMemsetNodeSetParams, ctx, (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx), (exec, node, p, ctx))

@@ -164,7 +164,7 @@ static void add_kernel(Exec *e, CUgraphNode node) {
   GpuFunction *of = gpu_function_of_target(f);
   bool ours = of != NULL;
   if (!of) of = gpu_function(f);
-  if (!ours || !session_shadow_follows(of->kernel) || of->code->stores_anywhere) e->unseen = true;      // no table of allocations in a graph
+  if (!ours || !of->code || !session_shadow_follows(of->kernel) || of->code->stores_anywhere) e->unseen = true;      // no table of allocations in a graph
   if (!of) return;
   if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);

@@ -1,5 +1,6 @@
 // Errors: the last one of each thread, names and texts.
 #include "runtime/internal.h"
+#include "session/session.h"
 
 static _Thread_local cudaError_t last_error;
 
@@ -18,11 +19,15 @@ void rt_clear_errors(void) { last_error = cudaSuccess; }
 
 cudaError_t cudaGetLastError(void) {
   cudaError_t e = last_error;
+  session_errors_seen();
   if (!is_sticky(e)) last_error = cudaSuccess;
   return e;
 }
 
-cudaError_t cudaPeekAtLastError(void) { return last_error; }
+cudaError_t cudaPeekAtLastError(void) {
+  session_errors_seen();
+  return last_error;
+}
 
 static const struct { const char *name, *text; int value; } errors[] = {
 #define ERROR(name, value, text) {#name, text, value},
@@ -40,4 +45,14 @@ const char *cudaGetErrorString(cudaError_t e) {
   for (size_t i = 0; i < ARRAY_LEN(errors); i++)
     if (errors[i].value == (int)e) return errors[i].text;
   return "unrecognized error code";
+}
+
+cudaError_t rt_return_to_stub(cudaError_t e) {
+  if (e && !is_sticky(e)) {
+    char text[256];
+    snprintf(text, sizeof text, "the launch failed with %s (%s) and the program never asked: no cudaGetLastError or cudaPeekAtLastError follows on this thread",
+             cudaGetErrorName(e), cudaGetErrorString(e));
+    session_error_raised(text);
+  }
+  return rt_return(e);
 }

@@ -10,6 +10,7 @@ cudaError_t rt_return(cudaError_t e);
 static inline cudaError_t rt_result(CUresult r) { return (cudaError_t)r; }       // the numbers agree where both exist
 static inline cudaError_t rt_done(CUresult r) { return rt_return(rt_result(r)); }
 void rt_clear_errors(void);
+cudaError_t rt_return_to_stub(cudaError_t e);   // the same for kernel<<<…>>>(…), whose stub has nobody to give the error to
 
 // --- context.c: implicit initialisation. ---
 cudaError_t rt_init(void);                  // the driver, once per process

@@ -3,6 +3,7 @@
 
 typedef struct Configuration { dim3 grid, block; size_t shared; cudaStream_t stream; } Configuration;
 static _Thread_local VEC(Configuration) configurations;    // a stack: an argument of a launch may itself launch
+static _Thread_local bool in_stub;                         // between its two calls: the next launch is that of kernel<<<…>>>(…)
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
   vec_push(&configurations, (Configuration){grid, block, shared, stream});
@@ -17,6 +18,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
   *block = c.block;
   *shared = c.shared;
   *(cudaStream_t *)stream = c.stream;
+  in_stub = true;
   return cudaSuccess;
 }
 
@@ -40,18 +42,26 @@ cudaError_t rt_check_launch(dim3 grid, dim3 block) {
   return ok ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
-static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream, bool cooperative) {
-  RT_ENTER();
+static cudaError_t run_launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream, bool cooperative) {
+  cudaError_t e = rt_enter();
+  if (e) return e;
   CUkernel kernel;
-  cudaError_t e = rt_find_kernel(func, &kernel);
+  e = rt_find_kernel(func, &kernel);
   if (!e && shared > UINT32_MAX) e = cudaErrorInvalidValue;
-  if (e) return rt_return(e);
+  if (e) return e;
   CUfunction f = (CUfunction)kernel;
   unsigned bytes = (unsigned)shared;
   e = rt_check_launch(grid, block);
   CUresult r = cooperative ? cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes, stream, args)
                            : cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes, stream, args, NULL);
-  return e ? rt_return(e) : rt_done(r);       // the driver refuses a bad shape too, and explains it there
+  return e ? e : rt_result(r);       // the driver refuses a bad shape too, and explains it there
+}
+
+static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream, bool cooperative) {
+  bool by_stub = in_stub;
+  in_stub = false;
+  cudaError_t e = run_launch(func, grid, block, args, shared, stream, cooperative);
+  return by_stub ? rt_return_to_stub(e) : rt_return(e);
 }
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {

@@ -38,3 +38,11 @@ void session_copy_of_box(const CUDA_MEMCPY3D *p, SessionCopy *out) {
   out->height = p->Height;
   out->depth = p->Depth;
 }
+
+void session_copy_of_set(const CUDA_MEMSET_NODE_PARAMS *p, SessionCopy *out) {
+  out->to = (SessionPlace){.kind = SESSION_PLACE_DEVICE, .address = p->dst, .pitch = p->pitch};
+  out->is_set = true;
+  out->width = p->width * p->elementSize;
+  out->height = p->height;
+  out->depth = 1;
+}

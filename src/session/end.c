@@ -3,6 +3,7 @@
 // A process that never had anything to say does not begin now.
 void session_end(void) {
   if (!session_is_open()) return;
+  session_unchecked();
   session_leaks();
   session_send(EVENT_END, &(EventEnd){clock_ns()});
 }

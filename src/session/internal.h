@@ -95,6 +95,8 @@ void session_pitch_forget(uint64_t base);
 uint64_t session_pitch_find(uint64_t base);                      // 0: it has none
 void session_pageable_check(const SessionCopy *c, bool to, bool from);   // of its places, those in memory nobody told us of
 void session_pageable_other(void);                               // the thread does something else, and has not waited
+// --- unchecked.c ---
+void session_unchecked(void);                                    // the process ends
 // --- leak.c ---
 void session_leaks(void);                                        // the process ends
 // --- shadow.c ---

@@ -150,6 +150,8 @@ void session_copy_runs(SessionDevice *d, const SessionCopy *c);   // in stream o
 // --- copy_words.c: from the driver's structures; call, stream, async, captured and device stay as they are ---
 struct CUDA_MEMCPY2D;
 struct CUDA_MEMCPY3D;
+struct CUDA_MEMSET_NODE_PARAMS;
+void session_copy_of_set(const struct CUDA_MEMSET_NODE_PARAMS *p, SessionCopy *out);
 void session_copy_of_rectangle(const struct CUDA_MEMCPY2D *p, SessionCopy *out);
 void session_copy_of_box(const struct CUDA_MEMCPY3D *p, SessionCopy *out);
 
@@ -211,6 +213,10 @@ void session_synchronised_all(void);                     // … for all of them
 void session_destroyed(const char *what, const void *handle);    // before the driver does it: the handle may be another's at once
 void session_created(const void *handle);                        // whatever it is; also: it could not be destroyed
 void session_use(const char *what, const void *handle);          // a finding if it was destroyed
+
+// --- unchecked.c: errors that a call had no way to return ---
+void session_error_raised(const char *text);             // on this thread; text: what is said if nobody ever asks
+void session_errors_seen(void);                          // this thread has asked
 
 // --- end.c ---
 void session_end(void);                                  // the process ends in order: tells the command that nothing is missing

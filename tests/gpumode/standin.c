@@ -23,6 +23,7 @@ bool __wrap_options_from_environment(Options *o, Error *err) {
   bool ok = __real_options_from_environment(o, err);
   o->text[OPT_TOOL] = "none";
   o->text[OPT_OUTPUT] = NULL;
+  o->text[OPT_LAUNCH_LOG] = NULL;
   return ok;
 }
 bool __wrap_channel_attach(void) { return false; }

@@ -1,0 +1,29 @@
+// The runtime's calls: directions, errors nobody asks for, copies that are not asynchronous.
+#include <cstdio>
+#include <thread>
+
+__global__ void touch(int *p) { p[threadIdx.x] = 1; }
+__device__ int variable[16];
+
+int main() {
+  int *d, host[256] = {0};
+  cudaStream_t s;
+  cudaMalloc(&d, sizeof host);
+  cudaStreamCreate(&s);
+// finds: api-misuse cuMemcpyHtoD: the source is given as host memory, but is device memory: the direction of the copy is wrong
+  cudaMemcpy(host, d, sizeof host, cudaMemcpyHostToDevice);
+// finds: api-misuse cuMemcpyHtoD: 2048 bytes are written where 1024 are left of the allocation: 1024 too many in the destination
+  cudaMemcpy(d, host, 2 * sizeof host, cudaMemcpyHostToDevice);
+  cudaMemcpyToSymbol(variable, host, 64);
+// finds: api-advice asynchronous copy from pageable host memory: it does not run in the background (cudaMallocHost or cudaHostRegister make it so)
+  cudaMemcpyAsync(d, host, sizeof host, cudaMemcpyHostToDevice, s);
+  touch<<<1, 256, 0, s>>>(d);
+  cudaMemcpyAsync(host, d, sizeof host, cudaMemcpyDeviceToHost, s);
+  cudaStreamSynchronize(s);
+// finds: api-misuse launch that cannot work: a block of 2000 x 1 x 1: this device can have 1024 in x; the call returns CUDA_ERROR_INVALID_VALUE
+// finds: unchecked-error the launch failed with cudaErrorInvalidConfiguration (invalid configuration argument) and the program never asked: no cudaGetLastError or cudaPeekAtLastError follows on this thread
+  touch<<<1, 2000>>>(d);
+  std::thread([] { cudaGetLastError(); }).join();            // another thread's error
+  printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  return 0;
+}
