@@ -212,8 +212,14 @@ void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUr
 
 // --- faults ---
 
-static const char *kind_of(VgpuStatus s) {
-  switch (s) {
+// What memcheck could not know to be wrong, the device found out.
+static const char *kind_of(const VgpuFault *f) {
+  bool checks = session_tools() & TOOL_BIT(MEMCHECK);
+  switch (f->status) {
+  case VGPU_ILLEGAL_ADDRESS:
+    if (!checks) return "launch-failure";
+    return f->classes & CLASS_ATOMIC ? "oob-atomic" : f->classes & CLASS_STORE ? "oob-write" : "oob-read";
+  case VGPU_MISALIGNED: return checks ? "misaligned" : "launch-failure";
   case VGPU_ASSERT: return "assert";
   case VGPU_DEADLOCK: return "hang";
   case VGPU_STACK_OVERFLOW: return "stack-overflow";
@@ -227,7 +233,7 @@ void tools_fault(const KernelWork *k, const VgpuFault *fault) {
   uint32_t nplaces = fault->module && fault->loc ? instrument_places(&arena, fault->module, fault->loc, &places) : 0;
   const char *text = fault->text;
   if (fault->what_bytes) text = arena_printf(&arena, "%.*s%s%s", (int)fault->what_bytes, fault->text, nplaces ? "" : "; at ", nplaces ? "" : fault->place);
-  SessionFinding f = {.kind = kind_of(fault->status), .text = text, .kernel = k->function->session, .launch = k->launch, .places = places,
+  SessionFinding f = {.kind = kind_of(fault), .text = text, .kernel = k->function->session, .launch = k->launch, .places = places,
                       .nplaces = nplaces, .has_thread = fault->what_bytes != 0};
   memcpy(f.block, fault->block, sizeof f.block);
   memcpy(f.thread, fault->thread, sizeof f.thread);

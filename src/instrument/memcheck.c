@@ -30,6 +30,7 @@ static void weave(Body *b) {
   memcheck_hoist(&m);
   prepare_cache(&m);
   for (uint32_t i = 0; i < m.nchecks; i++) memcheck_emit(&m, &m.checks[i]);
+  memcheck_heap(&m);
   keep_facts(&m);
   vec_free(&m.facts);
   ir_alignment_free(m.alignment);

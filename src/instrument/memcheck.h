@@ -70,6 +70,8 @@ void memcheck_hoist(Memcheck *m);          // sets hoisted where a loop's checks
 PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp);       // the address in a register of 8 bytes
 void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size);          // where the object begins and what it has; 0: not known
 PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c);                        // set where the quick test fails and the access would be made
+// --- memcheck_heap.c ---
+void memcheck_heap(Memcheck *m);           // what malloc and free of device code do
 // --- memcheck_emit.c ---
 void memcheck_emit(Memcheck *m, Check *c);
 void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);   // kind = the verdict: 0, or the kind of finding

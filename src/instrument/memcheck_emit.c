@@ -62,8 +62,11 @@ void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, 
   Body *b = m->body;
   PtxReg *base = body_temp(b, TYPE_B64, 1), *size = body_temp(b, TYPE_B64, 2), *table = body_temp(b, TYPE_B64, 3);
   memcheck_object(code, c, base, size);
+  PtxReg *heap = body_temp(b, TYPE_B32, 3);
+  if (c->kind == CHECK_LOOKUP || c->range_at) record_load(code, heap, offsetof(WgLaunch, heap));
+  else EMIT(code, "mov.u32", opd_reg(heap), opd_imm(0));
   record_load(code, table, offsetof(WgLaunch, memory));
-  const PtxOperand args[] = {opd_reg(table), opd_reg(address), c->size ? *c->size : opd_imm(c->bytes), opd_imm(memcheck_what(m, c)), opd_reg(base), opd_reg(size)};
+  const PtxOperand args[] = {opd_reg(table), opd_reg(address), c->size ? *c->size : opd_imm(c->bytes), opd_imm(memcheck_what(m, c)), opd_reg(base), opd_reg(size), opd_reg(heap)};
   code_call_value(code, probe_function(b->program, b->unit, "wg_memcheck"), kind, args, ARRAY_LEN(args));
 }
 

@@ -44,6 +44,16 @@ DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
   __asm__ volatile("atom.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(p), "r"(was), "r"(v) : "memory");
   return old;
 }
+DEVICE uint64_t device_swap_if64(uint64_t *p, uint64_t was, uint64_t v) {
+  uint64_t old;
+  __asm__ volatile("atom.cas.b64 %0, [%1], %2, %3;" : "=l"(old) : "l"(p), "l"(was), "l"(v) : "memory");
+  return old;
+}
+DEVICE uint32_t device_swap_or32(uint32_t *p, uint32_t v) {
+  uint32_t old;
+  __asm__ volatile("atom.or.b32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+  return old;
+}
 DEVICE void device_fence_system(void) { __asm__ volatile("membar.sys;" ::: "memory"); }
 DEVICE uint64_t device_nanoseconds(void) { uint64_t t; __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
 #define DEVICE_IS_SPACE(name, space) \
@@ -83,6 +93,11 @@ DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
   __atomic_compare_exchange_n(p, &was, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return was;
 }
+DEVICE uint64_t device_swap_if64(uint64_t *p, uint64_t was, uint64_t v) {
+  __atomic_compare_exchange_n(p, &was, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return was;
+}
+DEVICE uint32_t device_swap_or32(uint32_t *p, uint32_t v) { return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }
 DEVICE void device_fence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 DEVICE uint64_t device_nanoseconds(void) {
   struct timespec t;

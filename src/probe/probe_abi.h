@@ -12,7 +12,8 @@ typedef struct WgLaunch {
   uint64_t counters;       // device address of the module's counters in this context (uint64_t each); 0: none
   uint32_t launch;         // number of the launch in its process, from 1
   uint32_t site_base;      // what to add to a site number of the module to get the process-wide one
-  uint32_t flags, reserved;
+  uint32_t flags;
+  uint32_t heap;           // device address of a WgHeap, in units of 1 << WG_HEAP_SHIFT bytes; 0: none
   uint64_t memory;         // device address of a WgMemoryTable; 0: none
   uint64_t shared_shadow;  // initcheck: shadow of the shared memory of blocks 0 to shared_blocks - 1; 0: none
   uint32_t shared_stride, shared_blocks;   // shadow bytes of one block
@@ -37,6 +38,10 @@ enum { WG_SHARED_RESERVED = 1024 };      // bytes below a block's shared memory 
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
 typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, reserved; uint64_t shadow; } WgMemoryRange;   // shadow 0: all of it counts as initialised
 typedef struct WgMemoryTable { uint32_t count, reserved; } WgMemoryTable;     // WgMemoryRange[count] follow
+
+// What device malloc and free do, kept by device code; see probe/heap.c. Zero when it is new.
+enum { WG_HEAP_PAGES = 8192, WG_HEAP_SHIFT = 21, WG_HEAP_BEHIND = 16 };      // BEHIND: bytes by which blocks are made longer
+typedef struct WgHeap { uint64_t keys[WG_HEAP_PAGES]; uint8_t states[WG_HEAP_PAGES][256]; } WgHeap;
 
 // A place may have findings of several kinds; each is counted and described by itself. The number in a finding and among the counts is the
 // site's plus WG_SITE_NUMBERS for each kind that has a plane of its own.

@@ -14,6 +14,7 @@ struct SessionDevice {
   MemoryTables tables;
   bool lost_said;
   uint64_t rows;
+  uint64_t heap_memory; uint32_t heap; bool heap_failed;   // WgHeap; 0: none yet
 };
 
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user) {
@@ -86,7 +87,22 @@ static uint64_t table_for_launch(SessionDevice *d) {
   return table;
 }
 
+// Made for the first kernel of a module that calls malloc or free; from then on every launch gets it.
+static uint32_t heap_for_launch(SessionDevice *d, const SessionKernel *k) {
+  pthread_mutex_lock(&session_lock);
+  if (!d->heap && k->piece->code.uses_heap && !d->heap_failed) {
+    uint64_t unit = 1ull << WG_HEAP_SHIFT, at = d->ops.alloc(d->user, sizeof(WgHeap) + unit);
+    d->heap_memory = at;
+    d->heap = (uint32_t)((at + unit - 1) / unit);
+    d->heap_failed = !at;
+    if (!at) session_note(SEVERITY_WARNING, "device %d has no memory for what its heap holds: memory of malloc in kernels is not checked", d->ordinal);
+  }
+  pthread_mutex_unlock(&session_lock);
+  return d->heap;
+}
+
 static void set_tables(SessionDevice *d, SessionKernel *k, WgLaunch *r) {
+  r->heap = session_tools() & TOOL_BIT(MEMCHECK) ? heap_for_launch(d, k) : 0;
   r->memory = table_for_launch(d);
   r->init_memory = session_wants_shadow() && session_shadow_follows(k) ? r->memory : 0;
 }
@@ -229,6 +245,7 @@ void session_device_close(SessionDevice *d, bool alive) {
   session_each_piece(alive ? collect_each : note_uncollected, d);
   if (alive) session_each_piece(free_counters, d);
   session_each_piece(forget_counters, d);
+  if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
   session_tables_free(&d->tables, &d->ops, d->user, alive);
   if (d->channel) {
     if (alive) d->ops.unmap_host(d->user, d->channel);

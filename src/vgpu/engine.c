@@ -81,6 +81,7 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
   if (!l->stop) {
     l->fault.status = s;
     l->fault.address = address;
+    l->fault.classes = in && in->src ? ptx_op_classes(in->src) : 0;
     l->fault.what_bytes = (uint32_t)strlen(what);
     if (in && in->src && in->src->loc && w->frame) {
       l->fault.module = w->frame->code->func->module;

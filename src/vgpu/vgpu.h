@@ -62,6 +62,7 @@ typedef struct VgpuFault {                 // what ended a launch
   char place[256];                         // "a.cu:12", or the function and line of PTX
   uint32_t block[3], thread[3];
   uint64_t address;
+  unsigned classes;                        // PtxClass bits of the instruction
   const PtxModule *module; const PtxLoc *loc;   // the place, where the code has a line table; live with the module
   const char *ptx; size_t ptx_bytes;       // the module's text when there is no source line for the place; lives with the module
 } VgpuFault;
