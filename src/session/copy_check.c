@@ -56,19 +56,18 @@ static void measure(Side *s) {
   s->known = session_ranges_look(p->address, &s->range);
 }
 
-// Freed memory of the host may have been given to the program by others since; a graph's is allocated again by its next launch.
+// Addresses of the host may have been given to the program by others since; a graph's memory is allocated again by its next launch.
 static bool check_freed(const Side *s) {
   if (!s->known || s->range.memory.state != WG_MEMORY_FREED || s->copy->captured) return false;
-  SessionMemoryKind k = s->range.kind;
-  if (k == SESSION_GRAPH || is_host_memory(k) || s->place->kind == SESSION_PLACE_HOST) return false;
-  if (s->place->kind == SESSION_PLACE_UNIFIED && k != SESSION_DEVICE && k != SESSION_POOL) return false;
+  if (s->range.kind == SESSION_GRAPH || is_host_memory(s->range.kind)) return false;
+  if (s->place->kind != SESSION_PLACE_DEVICE && !session_quarantine_holds(s->range.device, s->range.memory.base)) return false;
   MISUSE(s, s->first, s->bytes, "the %s was freed before", name_of(s));
   return true;
 }
 
 // Pools and mapped memory may lie on the host: only memory of which it is certain is called the device's.
 static bool check_direction(const Side *s) {
-  if (!s->known || s->place->kind != SESSION_PLACE_HOST || s->range.kind != SESSION_DEVICE) return false;
+  if (!s->known || s->range.memory.state != WG_MEMORY_LIVE || s->place->kind != SESSION_PLACE_HOST || s->range.kind != SESSION_DEVICE) return false;
   MISUSE(s, s->first, 0, "the %s is given as host memory, but is device memory: the direction of the copy is wrong", name_of(s));
   return true;
 }
@@ -87,12 +86,12 @@ static bool check_pitch(const Side *s) {
   return false;
 }
 
-// Where the memory that starts in this range ends: mapped memory goes on in the next range.
+// Where the memory that starts in this range ends: mapped and registered memory goes on in the next range.
 static uint64_t end_of(const HeapRange *r) {
   uint64_t end = r->memory.base + r->memory.size;
+  bool goes_on = r->kind == SESSION_VIRTUAL || r->kind == SESSION_REGISTERED;
   HeapRange next;
-  while (r->kind == SESSION_VIRTUAL && session_ranges_look(end, &next) && next.memory.base == end && next.kind == SESSION_VIRTUAL &&
-         next.memory.state == WG_MEMORY_LIVE)
+  while (goes_on && session_ranges_look(end, &next) && next.memory.base == end && next.kind == r->kind && next.memory.state == WG_MEMORY_LIVE)
     end += next.memory.size;
   return end;
 }
@@ -193,6 +192,10 @@ static bool explain(const Side *s) {
   if (p->kind == SESSION_PLACE_ARRAY) return false;
   if (!p->address) {
     MISUSE(s, 0, 0, "the %s is a null pointer", name_of(s));
+    return true;
+  }
+  if (s->known && s->range.memory.state == WG_MEMORY_FREED) {
+    MISUSE(s, s->first, s->bytes, "the %s was freed before", name_of(s));
     return true;
   }
   if (p->kind != SESSION_PLACE_DEVICE || s->known) return false;

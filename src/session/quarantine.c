@@ -77,6 +77,16 @@ bool session_quarantine_release(int device, const void *owner, SessionRelease *r
   return any;
 }
 
+bool session_quarantine_holds(int device, uint64_t base) {
+  Quarantine *q = of_device(device);
+  bool found = false;
+  if (!q) return false;
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = q->first; i < q->held.len && !found; i++) found = q->held.data[i].base == base;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
 uint64_t session_quarantine_bytes(int device) {
   Quarantine *q = of_device(device);
   if (!q) return 0;

@@ -72,6 +72,7 @@ void session_quarantine_open(int device, uint64_t device_memory);      // before
 bool session_quarantine_hold(const SessionHeld *h, SessionRelease *release);   // false: not held. Others may be released for it
 // All of the device, or of one owner: before an allocation fails, when the owner goes. release NULL: it is gone already. true: there was something.
 bool session_quarantine_release(int device, const void *owner, SessionRelease *release);
+bool session_quarantine_holds(int device, uint64_t base);
 uint64_t session_quarantine_bytes(int device);
 
 // --- finding.c: findings made on the host ---

@@ -48,6 +48,8 @@ int main(void) {
   OK(cuMemFree_v2(gone));
 // finds: api-misuse cuMemcpyDtoH: the source was freed before
   cuMemcpyDtoH_v2(host, gone, 16);
+// finds: api-misuse cuMemcpy: the source was freed before
+  cuMemcpy((uintptr_t)host, gone, 16);
 // finds: api-misuse cuMemsetD8Async: the memory that is set was freed before
   cuMemsetD8Async(gone, 0, 16, NULL);
 
@@ -75,6 +77,16 @@ int main(void) {
   RETURNS(cuMemcpy2D_v2(&into), CUDA_ERROR_INVALID_VALUE);
 // finds: api-misuse cuMemcpyHtoA: 600 x 1 x 1 (bytes, rows, slices) from (512, 0, 0) of an array of 128 x 8 x 1: more than the destination has
   RETURNS(cuMemcpyHtoA_v2(array, 512, host, 600), CUDA_ERROR_INVALID_VALUE);
+
+  CUgraph graph;
+  CUgraphNode node;
+  OK(cuGraphCreate(&graph, 0));
+  CUDA_MEMSET_NODE_PARAMS set = {.dst = a, .elementSize = 4, .width = 300, .height = 1};
+// finds: api-misuse memset node: 1200 bytes are set where 1024 are left of the allocation: 176 too many in the memory that is set
+  cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, ctx);
+  CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = a, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = b, .WidthInBytes = 1100, .Height = 1, .Depth = 1};
+// finds: api-misuse memcpy node: 1100 bytes are read where 1024 are left of the allocation: 76 too many in the source
+  cuGraphAddMemcpyNode(&node, graph, NULL, 0, &box, ctx);
 
   CUtexObject t;
   CUDA_RESOURCE_DESC linear = {.resType = CU_RESOURCE_TYPE_LINEAR, .res.linear = {a, CU_AD_FORMAT_FLOAT, 1, 2048}};
