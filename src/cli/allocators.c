@@ -10,10 +10,20 @@ static const struct { const char *variable, *value; } switches[] = {
   {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
 };
 
-void cli_allocators_environment(const Options *o) {
+// A program that tells what it does with its memory (NVTX) tells it to the library in this variable. A child that does not run under Warpgrind
+// must not load ours.
+static void hear_annotations(const Options *o, const char *folder) {
+  Str library = {0};
+  str_printf(&library, "%s/libcuda.so.1", folder);
+  if (options_flag(o, OPT_TRACE_CHILDREN)) setenv("NVTX_INJECTION64_PATH", library.data, 0);
+  str_free(&library);
+}
+
+void cli_allocators_environment(const Options *o, const char *folder) {
   unsigned tools = 0;
   Error err;
   if (!instrument_tools_parse(options_text(o, OPT_TOOL), &tools, &err) || !(tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK)))) return;
+  if (tools & TOOL_BIT(MEMCHECK)) hear_annotations(o, folder);
   if (!options_is(o, OPT_FRAMEWORK_ALLOCATORS, "plain")) return;
   for (size_t i = 0; i < ARRAY_LEN(switches); i++) setenv(switches[i].variable, switches[i].value, 0);   // what the user set stands
 }

@@ -34,7 +34,7 @@ int cli_ptxas(int argc, char **argv);      // argv[0]: what it was called as
 void cli_ptxas_environment(void);          // leads the program's frameworks to it
 
 // --- allocators.c ---
-void cli_allocators_environment(const Options *o);       // frameworks do not keep device memory for themselves
+void cli_allocators_environment(const Options *o, const char *folder);   // of our library: frameworks do not keep device memory for themselves
 
 // --- help.c ---
 void cli_print_help(FILE *f);

@@ -284,7 +284,7 @@ int cli_run(const Options *given, char **argv) {
   set_library(folder.data, on_gpu);
   options_to_environment(&o);
   cli_ptxas_environment();
-  cli_allocators_environment(&o);
+  cli_allocators_environment(&o, folder.data);
   catch_signals();
   log_verbose("library: %s/libcuda.so.1", folder.data);
   code = run_program(&o, path.data, argv, stats, follow, r);

@@ -80,6 +80,7 @@ typedef struct TablePart { uint64_t leaf, version; uint32_t at; } TablePart;
 typedef struct TableImage { VEC(TablePart) parts; } TableImage;  // what a table holds now
 void session_ranges_add(const HeapRange *r);
 bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was);         // false: no live range begins there
+void session_ranges_remove(uint64_t base);                       // as if it had never been
 bool session_ranges_revive(uint64_t base, HeapRange *out);       // a freed range is allocated again; false: there is none
 bool session_ranges_set_shadow(uint64_t base, uint64_t shadow);
 bool session_ranges_find(uint64_t address, WgMemoryRange *out);  // live ones only
@@ -88,7 +89,11 @@ void session_ranges_each(void (*each)(void *user, const HeapRange *r), void *use
 uint64_t session_ranges_version(void);
 size_t session_ranges_table_bytes(void);
 bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);   // makes `to` the table of now; false: no room
+// --- pools.c ---
+bool session_pool_parent_freed(uint64_t base);                   // the allocation that a pool of the program lies in is whole again: it is being freed
+bool session_pool_has_parent(uint64_t base);
 // --- memory.c ---
+void session_free_object(uint64_t base);                         // a piece of a program's own pool, too
 void session_handles_each(void (*each)(void *user, const HeapRange *r), void *user);  // what has no address: a GPU's arrays
 // --- pitch.c, pageable.c ---
 void session_pitch_forget(uint64_t base);

@@ -55,13 +55,18 @@ void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int dev
   session_send(EVENT_ALLOC, &(EventAlloc){base, size, kind, (uint64_t)device, name, stack});
 }
 
-void session_free(uint64_t base) {
+void session_free_object(uint64_t base) {
   if (!session_wants_launches()) return;
   uint64_t stack = session_stack();
   HeapRange was;
   if (keeps_ranges() && !session_ranges_free(base, stack, &was)) free_handle(base, stack);
   if (strcmp(session_device_name(), "gpu") == 0) session_shadow_free(base);     // the virtual device says so when it is done
   session_send(EVENT_FREE, &(EventFree){base, stack});
+}
+
+void session_free(uint64_t base) {
+  if (session_wants_launches()) session_pool_parent_freed(base);
+  session_free_object(base);
 }
 
 typedef struct Inside { uint64_t base, size; VEC(uint64_t) found; } Inside;
@@ -74,8 +79,8 @@ void session_free_inside(uint64_t base, uint64_t size) {
   if (!session_wants_launches()) return;
   Inside in = {.base = base, .size = size};
   session_ranges_each(collect_inside, &in);
-  if (!in.found.len) vec_push(&in.found, base);          // nobody keeps ranges
-  for (uint32_t i = 0; i < in.found.len; i++) session_free(in.found.data[i]);
+  if (!in.found.len && !keeps_ranges()) vec_push(&in.found, base);
+  for (uint32_t i = 0; i < in.found.len; i++) session_free_object(in.found.data[i]);
   vec_free(&in.found);
 }
 
@@ -88,6 +93,7 @@ void session_revive(uint64_t base) {
 bool session_frees(uint64_t base, unsigned kinds) {
   HeapRange r;
   if (!keeps_ranges()) return base != 0;
+  if (session_pool_has_parent(base)) return true;
   return look(base, &r) && r.memory.base == base && r.memory.state == WG_MEMORY_LIVE && kinds >> r.kind & 1;
 }
 

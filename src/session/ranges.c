@@ -157,6 +157,13 @@ bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was) {
   return live;
 }
 
+void session_ranges_remove(uint64_t base) {
+  pthread_rwlock_wrlock(&lock);
+  Spot s = spot_of_base(base);
+  if (range_at(s)) remove_at(s);
+  pthread_rwlock_unlock(&lock);
+}
+
 bool session_ranges_revive(uint64_t base, HeapRange *out) {
   pthread_rwlock_wrlock(&lock);
   Spot s = spot_of_base(base);

@@ -65,6 +65,14 @@ void session_handle_gone(const void *handle);
 void session_invalid_handle(const char *call, const void *handle);
 #define SESSION_BIT(kind) (1u << SESSION_##kind)
 
+// --- pools.c: memory that the program deals out itself. Pieces of no known pool are ignored. ---
+uint64_t session_pool_begin(uint64_t base, uint64_t size);             // its number; 0: not in one allocation, or nobody wants to know
+void session_pool_piece(uint64_t id, uint64_t base, uint64_t size);
+void session_pool_piece_resized(uint64_t base, uint64_t size);
+void session_pool_piece_freed(uint64_t base);
+void session_pool_reset(uint64_t id);                    // all pieces are freed
+void session_pool_end(uint64_t id);                      // the allocation is one object again
+
 // --- quarantine.c: freed device memory that is not given back yet ---
 typedef struct SessionHeld { uint64_t base, size; int device, kind; const void *owner; void *extra; } SessionHeld;   // kind, owner, extra: the driver's
 typedef void SessionRelease(const SessionHeld *h);       // gives it back to whom it came from; called without a lock
