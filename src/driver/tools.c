@@ -216,8 +216,8 @@ void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUr
 static const char *kind_of(const VgpuFault *f) {
   bool checks = session_tools() & TOOL_BIT(MEMCHECK);
   switch (f->status) {
-  case VGPU_ILLEGAL_ADDRESS:
-    if (!checks) return "launch-failure";
+  case VGPU_ILLEGAL_ADDRESS: case VGPU_TRAP:
+    if (!checks || (f->status == VGPU_TRAP && !(f->classes & CLASS_SURFACE))) return "launch-failure";
     return f->classes & CLASS_ATOMIC ? "oob-atomic" : f->classes & CLASS_STORE ? "oob-write" : "oob-read";
   case VGPU_MISALIGNED: return checks ? "misaligned" : "launch-failure";
   case VGPU_ASSERT: return "assert";

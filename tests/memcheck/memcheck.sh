@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # timeout: 600
 # tests/memcheck/programs/*.cu: what memcheck must find and what it must not. Each line `finds: KIND LINE COUNT` of a program is one place
-# of its report; a program without such a line must be silent. Each of them ends as it would without the tool.
+# of its report; a program without such a line must be silent. `device: cpu`: only the virtual device says where. Each of them ends as it would without the tool.
 set -u
 cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
+device=${MEMCHECK_DEVICE:-cpu}
 for f in tests/memcheck/programs/*.cu; do
+  case $device:$(sed -n 's#^// device: ##p' "$f") in gpu:cpu) continue ;; esac
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
   mkdir -p "$d"
   arch=$(sed -n 's#^// arch: ##p' "$f"); arch=${arch:-compute_75}
   # shellcheck disable=SC2046
-  nvcc -w -O3 -lineinfo -gencode arch=$arch,code=$arch $(sed -n 's#^// nvcc: ##p' "$f") -o "$d/program" "$f" > "$d/nvcc" 2>&1 ||
+  nvcc -w -O3 -lineinfo ${MEMCHECK_NVCC:-} -gencode arch=$arch,code=$arch $(sed -n 's#^// nvcc: ##p' "$f") -o "$d/program" "$f" > "$d/nvcc" 2>&1 ||
     { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
-  "$WARPGRIND" --device=cpu --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"; plain=$?
-  "$WARPGRIND" --device=cpu --tool=memcheck --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
+  "$WARPGRIND" --device=$device --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"; plain=$?
+  "$WARPGRIND" --device=$device --tool=memcheck --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
   sed -n 's#^// finds: ##p' "$f" | sort > "$d/want"
   python3 - "$d/report.json" > "$d/got" << 'P'
 import json, sys

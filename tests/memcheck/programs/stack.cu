@@ -1,5 +1,6 @@
 // A function that calls itself without end.
-// finds: stack-overflow 6 1
+// device: cpu
+// finds: stack-overflow 7 1
 #include <cstdio>
 #include <cstdlib>
 

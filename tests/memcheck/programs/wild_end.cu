@@ -1,5 +1,6 @@
 // A pointer that could be an address and is none: the device ends the launch, and it is said where.
-// finds: oob-write 9 1
+// device: cpu
+// finds: oob-write 10 1
 #include <cstdio>
 #include <cstdlib>
 
