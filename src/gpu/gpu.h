@@ -141,7 +141,11 @@ bool gpu_captures_reserve(void);                         // PyTorch without its 
 void gpu_owned_reserve(uint64_t base);
 typedef enum { GPU_FREE_NOW, GPU_FREE_LATER, GPU_FREE_NEVER, GPU_FREED_BEFORE } GpuFree;
 GpuFree gpu_free_in_capture(uint64_t base);              // what cuMemFree is to do with it; but for NOW it is done
-#define GPU_RETRY(call) ({ CUresult first_ = (call); first_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain() ? (call) : first_; })
+#define GPU_RETRY(call) ({ \
+  CUresult retried_ = (call); \
+  if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_quarantine_drain()) retried_ = (call); \
+  if (retried_ == CUDA_ERROR_OUT_OF_MEMORY && gpu_shadow_drain()) retried_ = (call); \
+  retried_; })
 
 // --- copied.c ---
 void gpu_copies_finish(GpuContext *c);     // before it goes
@@ -155,6 +159,7 @@ void gpu_shadow_launch(GpuLaunch *l, void *record);    // its record is filled
 void gpu_shadow_launched(const GpuLaunch *l);          // the driver has taken it
 void gpu_shadow_unseen(GpuContext *c, CUstream stream);   // something that is not followed writes to memory in this stream
 void gpu_shadow_close(GpuContext *c);
+bool gpu_shadow_drain(void);               // an allocation of the program failed: gives all shadows back. false: there are none to give
 
 // --- fault.c ---
 void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context

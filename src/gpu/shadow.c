@@ -167,6 +167,16 @@ void gpu_shadow_unseen(GpuContext *c, CUstream stream) {
   gpu_context_used(c);
 }
 
+// Launches look at the shadow until they end; those of graphs may begin again at any time, and then it cannot be given back.
+bool gpu_shadow_drain(void) {
+  GpuContext *c = session_wants_shadow() ? gpu_context_current() : NULL;
+  SessionDevice *d = c && !atomic_load(&c->faulted) ? gpu_context_use(c) : NULL;
+  if (!d) return false;
+  bool given = gpu_context_settle(c) && session_shadow_give_up(d);
+  gpu_context_used(c);
+  return given;
+}
+
 void gpu_shadow_close(GpuContext *c) {
   gpu_copies_finish(c);
   pthread_mutex_lock(&lock);

@@ -192,6 +192,8 @@ void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void 
 // Bytes of shadow that a launch needs for shared memory, to be zero when it begins; 0: none. Fills shared_stride and shared_blocks.
 enum { SESSION_SHARED_SHADOW = 64 << 20 };               // at most; blocks beyond that are not checked
 uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record);
+// The program needs the device's memory more; no launch runs. Everything counts as initialised from now on. false: nothing could be given back.
+bool session_shadow_give_up(SessionDevice *d);
 // warpgrind.h
 void session_shadow_mark(uint64_t address, uint64_t n, bool initialised);
 bool session_shadow_is_initialised(uint64_t address, uint64_t n);

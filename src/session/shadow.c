@@ -8,6 +8,7 @@ static VEC(Shadow *) table;                // by base; they do not overlap
 // Physical memory that may be mapped at several addresses: one shadow for all of them.
 typedef struct SharedShadow { const void *physical; uint64_t address, size; SessionDevice *device; int maps; bool gone; struct SharedShadow *next; } SharedShadow;
 static SharedShadow *shared_list;
+static _Atomic bool graphs_know;           // launches that were captured have been told where shadows are
 
 bool session_wants_shadow(void) { return (session_tools() & TOOL_BIT(INITCHECK)) != 0; }
 
@@ -261,9 +262,8 @@ void session_shadow_unknown_kernel(SessionDevice *d, const void *stream) {
   shadow_unlock();
 }
 
-void session_shadows_close(SessionDevice *d, bool alive) {
-  if (!session_wants_shadow()) return;
-  shadow_lock_to_change();
+// With the lock held, to change.
+static void forget_device(SessionDevice *d) {
   for (uint32_t i = 0; i < table.len; i++) {
     Shadow *s = table.data[i];
     if (s->device != d) continue;
@@ -274,8 +274,24 @@ void session_shadows_close(SessionDevice *d, bool alive) {
   }
   for (SharedShadow *p = shared_list; p; p = p->next)
     if (p->device == d) p->device = NULL, p->address = 0;
+}
+
+void session_shadows_close(SessionDevice *d, bool alive) {
+  if (!session_wants_shadow()) return;
+  shadow_lock_to_change();
+  forget_device(d);
   shadow_unlock();
   shadow_pool_close(d, alive);
+}
+
+bool session_shadow_give_up(SessionDevice *d) {
+  if (!session_wants_shadow() || graphs_know) return false;
+  shadow_lock_to_change();
+  forget_device(d);
+  bool any = shadow_pool_give_up(d);
+  shadow_unlock();
+  if (any) session_note(SEVERITY_WARNING, "initcheck: the program needs all memory of the device: what it allocates there counts as initialised from now on");
+  return any;
 }
 
 // --- what a launch is told ---
@@ -320,6 +336,7 @@ static void expect_stores(const InstrumentedKernel *code, const SessionParams *p
 
 void session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record) {
   shadow_lock();
+  if (in_graph) graphs_know = true;
   if (in_graph || !code->good_if_reads_good || !reads_good(code, params)) expect_stores(code, params, in_graph);
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3] = {0};

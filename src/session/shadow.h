@@ -34,6 +34,7 @@ void shadow_kernel_writes(Shadow *s, bool in_graph);
 // --- shadow_pool.c: memory for shadows ---
 uint64_t shadow_take(SessionDevice *d, size_t bytes, bool *fresh);   // fresh: it is zero; 0: no memory
 void shadow_give(SessionDevice *d, uint64_t address, size_t bytes);   // nothing uses it any more, or soon
+bool shadow_pool_give_up(SessionDevice *d);              // all goes back to the device, and nothing is taken any more; false: nothing was there
 void shadow_pool_close(SessionDevice *d, bool alive);
 size_t shadow_bytes(uint64_t size);                      // of the shadow of so many bytes
 

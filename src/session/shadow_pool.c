@@ -14,6 +14,7 @@ typedef struct Pool {
   VEC(Block) large;                        // in use
   VEC(Block) kept;                         // given back, oldest first
   size_t kept_bytes;
+  bool given_up;
   struct Pool *next;
 } Pool;
 
@@ -86,7 +87,7 @@ uint64_t shadow_take(SessionDevice *d, size_t bytes, bool *fresh) {
   pthread_mutex_lock(&lock);
   Pool *p = pool_of(d, true);
   unsigned c = class_of(bytes);
-  uint64_t address = c < SMALL_CLASSES ? take_small(p, c, ops, user, fresh) : take_large(p, bytes, ops, user, fresh);
+  uint64_t address = p->given_up ? 0 : c < SMALL_CLASSES ? take_small(p, c, ops, user, fresh) : take_large(p, bytes, ops, user, fresh);
   pthread_mutex_unlock(&lock);
   return address;
 }
@@ -106,6 +107,24 @@ void shadow_give(SessionDevice *d, uint64_t address, size_t bytes) {
     p->kept_bytes += bytes;
   }
   pthread_mutex_unlock(&lock);
+}
+
+bool shadow_pool_give_up(SessionDevice *d) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(d, &user);
+  void (*give)(void *, uint64_t) = ops->give_back ? ops->give_back : ops->free;
+  pthread_mutex_lock(&lock);
+  Pool *p = pool_of(d, true);
+  bool any = p->chunks.len || p->large.len || p->kept.len;
+  for (uint32_t i = 0; i < p->chunks.len; i++) give(user, p->chunks.data[i]);
+  for (uint32_t i = 0; i < p->large.len; i++) give(user, p->large.data[i].address);
+  for (uint32_t i = 0; i < p->kept.len; i++) give(user, p->kept.data[i].address);
+  p->chunks.len = p->large.len = p->kept.len = 0;
+  p->fresh = p->fresh_end = p->kept_bytes = 0;
+  for (unsigned c = 0; c < SMALL_CLASSES; c++) p->small[c].len = 0;
+  p->given_up = true;
+  pthread_mutex_unlock(&lock);
+  return any;
 }
 
 void shadow_pool_close(SessionDevice *d, bool alive) {
