@@ -7,6 +7,11 @@
 
 #include "instrument/pass.h"
 
+enum {
+#define KIND(id, number, ...) KIND_##id = number,
+#include "probe/kinds.def"
+};
+
 // Where the shadow of an address is found.
 typedef enum {
   PLACE_NONE,                // memory that counts as initialised: constants, parameters, textures

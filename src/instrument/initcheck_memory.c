@@ -362,6 +362,12 @@ static void emit_store(Access *a, Code *hot) {
   for (unsigned i = 0; i < n; i++)
     if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask);
   call_write(a, c, opd_reg(mask), copied ? WG_INIT_COPIED : 0);
+  if (!copied && (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP)) {       // what is found there later has its origin here
+    PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
+    access_address(c, to, a->address);
+    EMIT(c, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
+    code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
+  }
   EMIT(c, "bra", opd_label(a->back));
 }
 

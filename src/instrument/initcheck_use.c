@@ -1,11 +1,6 @@
 // Where a bad bit decides something: branches and what runs under a guard, addresses, arguments of barriers and shuffles.
 #include "instrument/initcheck.h"
 
-enum {
-#define KIND(id, number, ...) KIND_##id = number,
-#include "probe/kinds.def"
-};
-
 // Reports if the shadow is not zero; from then on the register counts as good, so that one mistake is one finding.
 static void report_if_bad(InitCheck *k, uint32_t i, PtxReg *shadow, unsigned what) {
   Body *b = k->body;

@@ -118,9 +118,34 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
     }
     if (f->has_address) find_allocation(r, p, f, e->related);
     strmap_put(&r->finding_keys, arena_strdup(&r->arena, key.data), f);
-    add(r, f);
+    if (kind->number == KIND_UNINIT_USE && f->allocation) vec_push(&r->waiting, f);
+    else add(r, f);
   }
   str_free(&key);
+}
+
+static RunFinding *store_into(const Run *r, const RunFinding *f) {
+  RunFinding *best = NULL;
+  for (uint32_t i = 0; i < r->bad_stores.len; i++) {
+    RunFinding *s = r->bad_stores.data[i];
+    if (s->process != f->process || s->value[0] - f->allocation->base >= f->allocation->size) continue;
+    if (!best || s->value[0] == f->address) best = s;
+  }
+  return best;
+}
+
+void run_settle_findings(Run *r, const RunProcess *p) {
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < r->waiting.len; i++) {
+    RunFinding *f = r->waiting.data[i], *s = f->process == p ? store_into(r, f) : NULL;
+    if (f->process != p) {
+      r->waiting.data[left++] = f;
+      continue;
+    }
+    if (s) f->site = s->site, f->kernel = s->kernel, f->origin = s->origin, f->extra[1] = s->origin ? s->origin->id : 0;
+    add(r, f);
+  }
+  r->waiting.len = left;
 }
 
 static bool has_memory_address(const ChannelKindInfo *kind) {
@@ -145,16 +170,29 @@ static RunFinding *device_finding(Run *r, RunProcess *p, const ChannelKindInfo *
   return f;
 }
 
-// A loop that the compiler unrolled has several instructions for one place of the source. What they report about the same memory is one
-// finding. f is the new one; the one that stands for it, or NULL.
+static RunFinding *known_by(Run *r, const char *key, const RunFinding *f) {
+  RunFinding *known = strmap_get(&r->finding_keys, key);
+  if (!known) strmap_put(&r->finding_keys, arena_strdup(&r->arena, key), (void *)f);
+  return known;
+}
+
+// An instruction can be in a kernel several times: tools have two bodies for one. And a loop that the compiler unrolled has several
+// instructions for one place of the source; what they report about the same memory is one finding. f is the new one; the one that stands for
+// it, or NULL.
 static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   const RunSite *s = f->site;
-  if (!s || !s->nplaces || !has_memory_address(f->kind)) return NULL;
+  if (!s || !has_memory_address(f->kind)) return NULL;
   Str key = {0};
-  str_printf(&key, "%p %u %p %u", (void *)p, f->kind->number, (void *)f->kernel, f->allocation ? f->allocation->id : 0);
-  for (uint32_t i = 0; i < s->nplaces; i++) str_printf(&key, " %s:%u:%u", s->places[i].file ? s->places[i].file : "", s->places[i].line, s->places[i].column);
-  RunFinding *known = strmap_get(&r->finding_keys, key.data);
-  if (!known) strmap_put(&r->finding_keys, arena_strdup(&r->arena, key.data), (void *)f);
+  str_printf(&key, "%p %u %p %s", (void *)p, f->kind->number, (void *)f->kernel, s->function ? s->function : "");
+  size_t start = key.len;
+  str_printf(&key, " ptx %u", s->ptx_line);
+  RunFinding *known = s->ptx_line ? known_by(r, key.data, f) : NULL;
+  if (!known && s->nplaces) {
+    key.len = start;
+    str_printf(&key, " %u", f->allocation ? f->allocation->id : 0);
+    for (uint32_t i = 0; i < s->nplaces; i++) str_printf(&key, " %s:%u:%u", s->places[i].file ? s->places[i].file : "", s->places[i].line, s->places[i].column);
+    known = known_by(r, key.data, f);
+  }
   str_free(&key);
   return known;
 }
@@ -185,6 +223,11 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
     f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
     f->extra[1] = f->origin ? f->origin->id : 0;         // for the run file
     f->has_address = d->address != 0;
+  }
+  if (kind->number == KIND_UNINIT_STORE) {
+    f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
+    vec_push(&r->bad_stores, f);
+    return;
   }
   if (f->has_address && (f->origin || is_global(f->site))) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
   if (has_pointer(kind)) f->parameter = run_parameter_name(r, f);

@@ -7,6 +7,7 @@
 void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *places, uint32_t nplaces);
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *f);
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
+void run_settle_findings(Run *r, const RunProcess *p);      // the process has ended: nothing more will explain its findings
 
 // --- pointer.c ---
 const char *run_pointer_name(Run *r, RunStack *stack);   // what the program calls what it allocated there; NULL: not certain

@@ -24,6 +24,8 @@ void run_free(Run *r) {
   vec_free(&r->processes);
   vec_free(&r->kernels);
   vec_free(&r->findings);
+  vec_free(&r->bad_stores);
+  vec_free(&r->waiting);
   vec_free(&r->suppressions);
   vec_free(&r->counts);
   vec_free(&r->notes);

@@ -267,6 +267,7 @@ static void closed(void *user, uint32_t id, ChannelClosed how, uint64_t lost, bo
   Run *r = user;
   RunProcess *p = process_of(r, id);
   if (!p) return;
+  run_settle_findings(r, p);
   if (how != CLOSED_RUNNING) note_unfinished(r, p);
   if (lost)
     run_add_note(r, p, SEVERITY_WARNING, "process %d: %llu events are missing from the report, since they could not be written in time", p->pid,

@@ -133,6 +133,8 @@ typedef struct Run {
   VEC(RunSuppression *) suppressions;
   VEC(RunCount *) counts;
   VEC(RunNote) notes;
+  VEC(RunFinding *) bad_stores;            // initcheck: stores of what was computed from unwritten memory; no findings by themselves
+  VEC(RunFinding *) waiting;               // findings that such a store may explain; settled when their process ends
   StrMap count_keys, finding_keys;
   StrMap sources;                          // files that names of buffers were looked for in; pointer.c
   uint64_t findings_left_out, places_left_out;       // beyond RUN_FINDINGS_KEPT, or without a description

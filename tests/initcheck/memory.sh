@@ -27,7 +27,7 @@ for number, line in enumerate(open(source), 1):
         if on in ("", device): want.add((kind, number, int(size or 0)))
 got = set()
 for f in json.load(open(report))["findings"]:
-    line = f.get("line") or next((x["line"] for x in f.get("stack", []) if x.get("file", "").endswith(source.split("/")[-1])), 0)
+    line = f["line"] if "thread" in f else next((x["line"] for x in f.get("stack", []) if x.get("file", "").endswith(source.split("/")[-1])), 0)
     got.add((f["kind"], line, 0 if "thread" in f else f.get("size", 0)))
 for x in sorted(want - got): print("not found:", *x)
 for x in sorted(got - want): print("found:", *x)

@@ -16,7 +16,8 @@ for f in tests/initcheck/programs/*.cu; do
     python3 - "$d/report.json" "$f" > "$d/got" << 'P'
 import json, os, sys
 for f in json.load(open(sys.argv[1]))["findings"]:
-    places = [f] + f.get("inlined_at", []) + [p for p in f.get("stack", [])]
+    device = [f] + f.get("inlined_at", [])
+    places = device + f.get("stack", []) if "thread" in f else f.get("stack", []) + device
     line = next((p["line"] for p in places if os.path.basename(p.get("file") or "") == os.path.basename(sys.argv[2])), 0)
     print(line, f["kind"])
 P
