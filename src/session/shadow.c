@@ -308,11 +308,18 @@ static Shadow *pointed_to(const InstrumentFact *f, const SessionParams *params) 
   return s && s->address ? s : NULL;
 }
 
-// Kernels may have filled it: where looking costs little, that is noticed.
+// Kernels may have filled it: where looking costs little, that is noticed. What was bad the last time is looked at first.
 static bool is_whole(Shadow *s) {
   void *user;
-  if (!s->whole && !s->graph_writes && session_device_ops(s->device, &user)->direct && shadow_all_good((const uint8_t *)(uintptr_t)s->address, s->size))
+  if (s->whole || s->graph_writes || !session_device_ops(s->device, &user)->direct) return s->whole;
+  const uint8_t *bits = (const uint8_t *)(uintptr_t)s->address;
+  uint64_t word = s->bad_at / 4 * 4;
+  if (s->bad_at && shadow_first_bad(&bits[word / 4], MIN(s->size - word, 4u)) == 0) return false;
+  s->bad_at = shadow_first_bad(bits, s->size);
+  if (s->bad_at == s->size) {
+    s->bad_at = 0;
     shadow_covered(s, 0, s->size);
+  }
   return s->whole;
 }
 

@@ -17,6 +17,7 @@ typedef struct Shadow {
   SessionDevice *device;                   // NULL: has no shadow
   struct SharedShadow *shared;             // the shadow belongs to physical memory
   bool whole, graph_writes;                // graph_writes: a kernel in a graph may write to it at any time
+  uint64_t bad_at;                         // where something was not good when it was last looked at
   uint32_t npieces;
   struct { uint64_t from, to; } pieces[SHADOW_PIECES];     // parts that copies and sets initialised since
 } Shadow;
@@ -41,7 +42,7 @@ size_t shadow_bytes(uint64_t size);                      // of the shadow of so 
 // --- shadow_bits.c: the bytes themselves, in the order of the stream ---
 void shadow_set(const Shadow *s, const void *stream, uint64_t offset, uint64_t n, ShadowState state);
 void shadow_move(const Shadow *to, uint64_t to_offset, const Shadow *from, uint64_t from_offset, uint64_t n, const void *stream);
-bool shadow_all_good(const uint8_t *bits, uint64_t n);   // the first n bytes of an allocation
+uint64_t shadow_first_bad(const uint8_t *bits, uint64_t n);   // of the first n bytes of an allocation, the word it is in; n: none
 typedef struct ShadowTally { uint64_t derived, never, first_derived, first_never; } ShadowTally;   // bytes, and offsets
 void shadow_tally(const uint8_t *bits, uint64_t offset, uint64_t n, ShadowTally *t);      // bits: of the allocation's first byte on
 bool shadow_read_tally(const Shadow *s, uint64_t offset, uint64_t n, ShadowTally *t);     // the device's memory as it is now; false: not readable

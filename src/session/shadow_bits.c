@@ -120,15 +120,16 @@ void shadow_tally(const uint8_t *bits, uint64_t offset, uint64_t n, ShadowTally 
   }
 }
 
-bool shadow_all_good(const uint8_t *bits, uint64_t n) {
+uint64_t shadow_first_bad(const uint8_t *bits, uint64_t n) {
   uint64_t words = n / 4, i = 0, eight;
   for (; i + 8 <= words; i += 8) {
     memcpy(&eight, &bits[i], 8);
-    if (eight != 0x0f0f0f0f0f0f0f0full) return false;
+    if (eight != 0x0f0f0f0f0f0f0f0full) break;
   }
   for (; i < words; i++)
-    if (bits[i] != WG_SHADOW_GOOD) return false;
-  return n % 4 == 0 || (bits[words] & mask_of(0, n % 4)) == mask_of(0, n % 4);
+    if (bits[i] != WG_SHADOW_GOOD) return i * 4;
+  uint8_t rest = n % 4 ? mask_of(0, n % 4) : 0;
+  return rest && (bits[words] & rest) != rest ? words * 4 : n;
 }
 
 bool shadow_read_tally(const Shadow *s, uint64_t offset, uint64_t n, ShadowTally *t) {
