@@ -31,6 +31,7 @@ pretty kinds.json > kinds.pretty
 check json           same kinds.pretty kinds.json
 # every kind of the table is in the report
 for kind in $(sed -n 's/^KIND([A-Z_0-9]*, *[0-9]*, *"\([a-z0-9-]*\)".*/\1/p' "$ROOT/src/probe/kinds.def"); do
+  [ "$kind" != uninit-store ] || continue                # explains other findings
   grep -q "($kind)" first && grep -q "\"kind\": \"$kind\"" kinds.pretty || echo "FAIL kind_$kind"
 done
 check kinds          [ "$(grep -c '"kind": "[a-z0-9-]*-\?[a-z0-9]*",$' kinds.pretty)" -ge 27 ]
@@ -44,8 +45,9 @@ normal() { sed -E "s#$PWD#/folder#g; s#\"(processId|process)\": [0-9]+#\"\1\": 0
 "$WARPGRIND" report --sarif=kinds.sarif --junit=kinds.xml run.wg 2> /dev/null
 check sarif_valid    python3 "$golden/check_sarif.py" kinds.sarif
 check junit_valid    python3 "$golden/check_junit.py" kinds.xml
-python3 -c 'import json,sys; r = json.load(open("kinds.sarif")); r["runs"][0]["results"].sort(key=lambda x: (x["ruleId"], json.dumps(x["locations"]))); json.dump(r, sys.stdout, indent=1)' > kinds.sorted
+python3 -c 'import json,sys; r = json.load(open("kinds.sarif")); d = r["runs"][0]["tool"]["driver"]; d["rules"] = d["rules"][:2]; r["runs"][0]["results"].sort(key=lambda x: (x["ruleId"], json.dumps(x["locations"]))); json.dump(r, sys.stdout, indent=1)' > kinds.sorted
 normal kinds.sorted > kinds.sarif.normal
+check sarif_rules    [ "$(python3 -c 'import json; print(len(json.load(open("kinds.sarif"))["runs"][0]["tool"]["driver"]["rules"]))')" = "$(grep -c '^KIND(' "$ROOT/src/probe/kinds.def")" ]
 check sarif          same kinds.sarif.normal kinds.sarif
 python3 - > kinds.cases << 'P'
 import xml.etree.ElementTree as t
