@@ -151,7 +151,17 @@ CUresult gpu_cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props) {
   return gpu_checked(result);
 }
 
-CUresult gpu_cuMemPoolDestroy(CUmemoryPool pool) { return destroyed("cuMemPoolDestroy (cudaMemPoolDestroy)", pool, gpu_real.cuMemPoolDestroy(pool)); }
+// A device's own pool is no handle that the program made, and cannot be destroyed.
+static bool is_default(CUmemoryPool pool) {
+  CUmemoryPool own = NULL;
+  GpuContext *c = gpu_context_current();
+  return c && gpu_real.cuDeviceGetDefaultMemPool && gpu_real.cuDeviceGetDefaultMemPool(&own, c->device) == CUDA_SUCCESS && own == pool;
+}
+
+CUresult gpu_cuMemPoolDestroy(CUmemoryPool pool) {
+  if (is_default(pool)) return gpu_checked(gpu_real.cuMemPoolDestroy(pool));
+  return destroyed("cuMemPoolDestroy (cudaMemPoolDestroy)", pool, gpu_real.cuMemPoolDestroy(pool));
+}
 
 // --- virtual memory: what is mapped counts, where it is reserved does not ---
 

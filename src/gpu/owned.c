@@ -3,6 +3,8 @@
 // back in the order of its stream.
 #include "gpu/gpu.h"
 
+#include <time.h>
+
 typedef struct Owned { GpuContext *context; uint64_t size; SessionMemoryKind kind; bool reserved, given; } Owned;   // reserved: see below
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -140,6 +142,20 @@ CUresult gpu_cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
   if (c) *free_bytes = MIN(*free_bytes + session_quarantine_bytes(c->device), *total);
   if (session_wants_shadow()) *free_bytes -= *free_bytes / 5;        // what is allocated needs a quarter of it for its shadow
   return CUDA_SUCCESS;
+}
+
+// What a program reads of a pool is what it would be without us: the pool gets back what is held, if that has got that far in its stream.
+CUresult gpu_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void *value) {
+  GpuContext *c = session_tools() & TOOL_BIT(MEMCHECK) ? gpu_context_current() : NULL;
+  gpu_quarantine_drain();
+  for (int tries = 0; c && c->stream && tries < 100; tries++) {
+    GpuEntered e = gpu_context_enter(c);
+    bool busy = e.ok && gpu_real.cuStreamQuery(c->stream) == CUDA_ERROR_NOT_READY;
+    gpu_context_leave(e);
+    if (!busy) break;
+    nanosleep(&(struct timespec){0, 20000}, NULL);
+  }
+  return gpu_checked(gpu_real.cuMemPoolGetAttribute(pool, which, value));
 }
 
 CUresult gpu_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
