@@ -135,7 +135,7 @@ static const char *error_name(int result) {
 // Errors that are about the launch itself, not about a kernel that failed before or a capture.
 static bool is_refusal(int result) {
   return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES || result == CUDA_ERROR_INVALID_CLUSTER_SIZE ||
-         result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE || result == CUDA_ERROR_NOT_SUPPORTED;
+         result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
 void session_launch_refused(const SessionLaunch *l, int result, bool unchanged, SessionAsk *ask, void *user) {
