@@ -11,16 +11,49 @@ static void keep_facts(Memcheck *m) {
   k->nfacts = m->facts.len;
 }
 
-// Nothing was looked up yet: the empty range.
-static void prepare_cache(Memcheck *m) {
-  bool any = false;
-  for (uint32_t i = 0; i < m->nchecks; i++) any |= m->checks[i].kind == CHECK_LOOKUP;
-  if (!any) return;
-  Code *c = body_entry(m->body);
-  m->cache_base = body_reg(m->body, TYPE_B64);
-  m->cache_last = body_reg(m->body, TYPE_B64);
-  EMIT(c, "mov.u64", opd_reg(m->cache_base), opd_imm(-1));
-  EMIT(c, "mov.u64", opd_reg(m->cache_last), opd_imm(0));
+// Where the pointer of an address was loaded from: what came out of one table of pointers is likely to be in one allocation.
+static const void *pointer_source(const Memcheck *m, const Check *c) {
+  enum { DEEPEST = 12 };
+  const PtxOperand *o = &m->body->cfg->instrs[c->instr]->ops[c->operand].list[0];
+  for (int depth = 0; depth < DEEPEST && o->kind == OPD_REG; depth++) {
+    const PtxInstr *in = ir_single_def(m->defs, o->reg);
+    if (!in) return o->reg;
+    switch (in->op) {
+      case OP_ADD: o = in->ops[2].kind == OPD_REG && m->provenance->reg[in->ops[2].reg->id].kind == IR_FROM_UNKNOWN ? &in->ops[2] : &in->ops[1]; break;
+      case OP_SUB: case OP_MOV: case OP_CVTA: o = &in->ops[1]; break;
+      case OP_MAD: o = &in->ops[3]; break;
+      case OP_LD: {
+        IrOrigin from = in->ops[1].kind == OPD_ADDR ? ir_access_origin(m->provenance, &in->ops[1]) : (IrOrigin){0};
+        return ir_is_object(from) ? (const void *)from.var : (const void *)in;
+      }
+      default: return o->reg;
+    }
+  }
+  return NULL;
+}
+
+// Nothing was looked up yet: empty ranges. Pointers into different memory take turns, as a rule, so there are several.
+static void prepare_caches(Memcheck *m) {
+  const void *sources[MEMCHECK_CACHES] = {0};
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->nchecks; i++) {
+    Check *c = &m->checks[i];
+    if (c->kind != CHECK_LOOKUP) continue;
+    c->cache = m->checks[c->leader].cache;
+    if (c->leader != i) continue;
+    const void *source = pointer_source(m, c);
+    uint32_t k = 0;
+    while (k < MIN(n, (uint32_t)MEMCHECK_CACHES) && sources[k] != source) k++;
+    if (k == MIN(n, (uint32_t)MEMCHECK_CACHES)) k = n++ % MEMCHECK_CACHES, sources[k] = source;
+    c->cache = k;
+  }
+  Code *c = n ? body_entry(m->body) : NULL;
+  for (uint32_t i = 0; i < MIN(n, (uint32_t)MEMCHECK_CACHES); i++) {
+    m->caches[i].base = body_reg(m->body, TYPE_B64);
+    m->caches[i].last = body_reg(m->body, TYPE_B64);
+    EMIT(c, "mov.u64", opd_reg(m->caches[i].base), opd_imm(-1));
+    EMIT(c, "mov.u64", opd_reg(m->caches[i].last), opd_imm(0));
+  }
 }
 
 static void weave(Body *b) {
@@ -28,7 +61,7 @@ static void weave(Body *b) {
   memcheck_plan(&m);
   memcheck_group(&m);
   memcheck_hoist(&m);
-  prepare_cache(&m);
+  prepare_caches(&m);
   for (uint32_t i = 0; i < m.nchecks; i++) memcheck_emit(&m, &m.checks[i]);
   memcheck_heap(&m);
   keep_facts(&m);

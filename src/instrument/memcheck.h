@@ -35,6 +35,7 @@ typedef struct Check {
   uint32_t group_range_at;   // RANGE: the same for all of its group
   const PtxVar *var;
   uint32_t lanes;            // an instruction that all lanes of a warp execute together: so many of them give an address; 0: any other
+  uint32_t cache;            // LOOKUP: which of Memcheck.caches
   bool hoisted;              // tested before the loop it is in; see memcheck_loops.c
   // Addresses that differ by constants, tested once: see memcheck_group.c
   uint32_t leader;           // number of the check that tests for all of the group; its own: none does
@@ -44,6 +45,7 @@ typedef struct Check {
   PtxReg *bad;               // leader: the result
 } Check;
 
+enum { MEMCHECK_CACHES = 4 };
 typedef struct Memcheck {    // one function
   Body *body;
   IrProvenance *provenance;
@@ -52,7 +54,7 @@ typedef struct Memcheck {    // one function
   Check *checks; uint32_t nchecks;
   uint32_t *check_of;        // by instruction: first check, UINT32_MAX none
   VEC(InstrumentFact) facts;
-  PtxReg *cache_base, *cache_last;         // LOOKUP: the range found last
+  struct { PtxReg *base, *last; } caches[MEMCHECK_CACHES];   // LOOKUP: ranges found last
 } Memcheck;
 
 // --- memcheck_plan.c ---

@@ -71,13 +71,13 @@ void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, 
 }
 
 // The range found now is tried first from now on.
-static void remember_range(Memcheck *m, Code *code, PtxReg *address) {
+static void remember_range(Memcheck *m, Code *code, const Check *c, PtxReg *address) {
   Body *b = m->body;
   PtxReg *table = body_temp(b, TYPE_B64, 3);
   record_load(code, table, offsetof(WgLaunch, memory));
   const PtxOperand args[] = {opd_reg(table), opd_reg(address)};
-  code_call_value(code, probe_function(b->program, b->unit, "wg_memory_base"), m->cache_base, args, 2);
-  code_call_value(code, probe_function(b->program, b->unit, "wg_memory_last"), m->cache_last, args, 2);
+  code_call_value(code, probe_function(b->program, b->unit, "wg_memory_base"), m->caches[c->cache].base, args, 2);
+  code_call_value(code, probe_function(b->program, b->unit, "wg_memory_last"), m->caches[c->cache].last, args, 2);
 }
 
 static void name_object(Memcheck *m, const Check *c, Site *s) {
@@ -111,7 +111,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   code_guard(code, good, false);
   EMIT(code, "bra", opd_label(bad));
   code_guard(code, NULL, false);
-  if (c->kind == CHECK_LOOKUP) remember_range(m, code, address);
+  if (c->kind == CHECK_LOOKUP) remember_range(m, code, c, address);
   EMIT(code, "bra", opd_label(back));
   code_label(code, bad);
   memcheck_report(m, code, c, kind, address);

@@ -97,11 +97,12 @@ static void test_distance(Memcheck *m, Code *code, const Check *c, PtxReg *bad, 
 // The cached range serves accesses of up to 32 bytes.
 static void test_lookup(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
   enum { SERVED = 32 };
-  test_distance(m, code, c, bad, m->cache_base, opd_reg(m->cache_last));
+  PtxReg *base = m->caches[c->cache].base, *last = m->caches[c->cache].last;
+  test_distance(m, code, c, bad, base, opd_reg(last));
   if (c->size || c->high - c->low <= SERVED) return;
   PtxReg *t = address_at(m, code, c, c->high - SERVED, 0);
-  EMIT(code, "sub.s64", opd_reg(t), opd_reg(t), opd_reg(m->cache_base));
-  EMIT(code, "setp.gt.or.u64", opd_reg(bad), opd_reg(t), opd_reg(m->cache_last), opd_reg(bad));
+  EMIT(code, "sub.s64", opd_reg(t), opd_reg(t), opd_reg(base));
+  EMIT(code, "setp.gt.or.u64", opd_reg(bad), opd_reg(t), opd_reg(last), opd_reg(bad));
 }
 
 // Shared addresses are of 32 bits: an access that begins before 0 begins at the end of them.
