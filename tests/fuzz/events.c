@@ -49,8 +49,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   report_counts(&run, true, &out);
   report_coverage(&run, true, &out);
   report_repeats(&run, &out);
-  report_summary(&run, &out);
+  report_summary(&run, true, &out);
   report_json(&run, &out);
+  report_sarif(&run, &out);
+  report_junit(&run, &out);
+  for (uint32_t i = 0; i < run.findings.len; i++) report_suppression_entry(&run, run.findings.data[i], &out);
   str_free(&out);
   run_free(&run);
   return 0;
