@@ -48,6 +48,18 @@ bool fp_can_clone(const FpCheck *k) {
   return true;
 }
 
+// Labels inside braces, by PtxLabel.id: they are not seen from the clone.
+static bool *inner_labels(FpCheck *k) {
+  const PtxFunc *f = k->body->func;
+  bool *inner = ARENA_ARRAY(&k->body->cfg->arena, bool, f->nlabels + 1);
+  int depth = 0;
+  for (uint32_t i = 0; i < f->nstmts; i++) {
+    depth += (f->stmts[i].kind == STMT_SCOPE_BEGIN) - (f->stmts[i].kind == STMT_SCOPE_END);
+    if (f->stmts[i].kind == STMT_LABEL && depth) inner[f->stmts[i].label->id] = true;
+  }
+  return inner;
+}
+
 void fp_clone_begin(FpCheck *k) {
   Arena *a = &k->body->cfg->arena;
   FpClone *c = k->clone = ARENA_NEW(a, FpClone);
@@ -56,11 +68,14 @@ void fp_clone_begin(FpCheck *k) {
   c->slow = new_code(k, NULL);
   c->start = body_label(k->body);
   c->labels = ARENA_ARRAY(a, PtxLabel *, k->body->func->nlabels + 1);
+  const bool *inner = inner_labels(k);
   for (uint32_t i = 0; i < k->body->func->nlabels; i++) {
     PtxLabel *l = k->body->func->labels[i];
-    if (l->kind != LABEL_CODE && l->kind != LABEL_BRANCHTARGETS) continue;      // prototypes are seen from here
+    if (l->kind != LABEL_CODE && l->kind != LABEL_BRANCHTARGETS && !inner[l->id]) continue;      // prototypes are seen from here
     PtxLabel *copy = c->labels[l->id] = body_label(k->body);
     copy->kind = l->kind;
+    copy->prototype = l->prototype;
+    copy->call_targets = l->call_targets, copy->ncall_targets = l->ncall_targets;
   }
   for (uint32_t i = 0; i < k->body->func->nlabels; i++) {
     PtxLabel *l = k->body->func->labels[i], *copy = c->labels[l->id];
