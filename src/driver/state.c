@@ -70,6 +70,7 @@ CUresult driver_start(void) {
   pthread_mutex_lock(&start_lock);
   if (state == NOT_STARTED) {
     vgpu_configure(&settings()->vgpu);
+    natives_add();
     runstats_count_cuda_process();
     session_start("cpu");
     pthread_atfork(NULL, NULL, in_child);

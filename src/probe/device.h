@@ -104,10 +104,11 @@ DEVICE uint64_t device_nanoseconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-DEVICE int device_is_global(uint64_t a) { (void)a; return 1; }
-DEVICE int device_is_shared(uint64_t a) { (void)a; return 0; }
-DEVICE uint64_t device_to_shared(uint64_t a) { return a; }
-DEVICE uint32_t device_shared_size(void) { return 0; }
+extern _Thread_local struct DeviceNativeLane { int is_shared, is_global; uint64_t shared; uint32_t shared_bytes; } device_native_lane;   // of the address in question
+DEVICE int device_is_global(uint64_t a) { (void)a; return device_native_lane.is_global; }
+DEVICE int device_is_shared(uint64_t a) { (void)a; return device_native_lane.is_shared; }
+DEVICE uint64_t device_to_shared(uint64_t a) { (void)a; return device_native_lane.shared; }
+DEVICE uint32_t device_shared_size(void) { return device_native_lane.shared_bytes; }
 DEVICE uint32_t device_tid_x(void) { return device_native_thread[0]; }
 DEVICE uint32_t device_tid_y(void) { return device_native_thread[1]; }
 DEVICE uint32_t device_tid_z(void) { return device_native_thread[2]; }

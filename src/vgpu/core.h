@@ -100,6 +100,7 @@ bool bind_control(Binder *b);                 // bar.*, barrier.*, nanosleep, ex
 
 // --- builtin.c ---
 typedef struct Builtin { const char *name; ExecFn *fn; } Builtin;
+ExecFn *builtin_native(const char *name);     // native.c; NULL: none
 ExecFn *builtin_find(const char *name);       // vprintf, malloc, free, __assertfail …; NULL: not ours
 // Arguments of the running builtin call: caller's CallSite; reads argument i of a lane.
 uint64_t builtin_arg(Warp *w, const CallSite *cs, unsigned lane, unsigned i);

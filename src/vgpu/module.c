@@ -46,6 +46,7 @@ static bool define_all(VgpuModule *m, Error *err) {
       s->func = f;
       s->module = m;
       if (!strncmp(f->name, "__cudaCDP2", 10)) s->builtin = builtin_find(f->name);   // the device runtime is ours
+      else if (!f->is_entry) s->builtin = builtin_native(f->name);
       f->user = s;
       vec_push(&m->funcs, s);
       if (f->linkage == LINK_VISIBLE || f->linkage == LINK_WEAK || f->is_entry) strmap_put(&m->functions, f->name, s);

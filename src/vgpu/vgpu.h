@@ -82,6 +82,11 @@ void vgpu_cancel_all(void);                // Ctrl-C and exit: running launches 
 uint32_t vgpu_max_resident_blocks(const VgpuKernel *k, uint32_t threads, uint32_t dynamic_shared);  // per multiprocessor
 #define VGPU_MULTIPROCESSORS 132           // as the H200; occupancy, cooperative limits and properties agree with it
 
+// --- native.c: functions of probes that are executed in C. name: how a function's name ends; address: which argument is a generic address ---
+typedef struct VgpuNativeLane { bool is_shared, is_global; uint64_t shared; uint32_t shared_bytes; } VgpuNativeLane;   // of that address, and of the block
+typedef uint64_t VgpuNative(const uint64_t *args, const VgpuNativeLane *lane);
+void vgpu_native_add(const char *name, VgpuNative *fn, unsigned nargs, unsigned address);      // before the first module is loaded
+
 // --- heap.c: device malloc/free, shared by all launches ---
 void vgpu_heap_set_limit(size_t bytes);    // cudaLimitMallocHeapSize; before the first device malloc
 size_t vgpu_heap_limit(void);

@@ -1,0 +1,22 @@
+// memcheck's exact test on the virtual device: the C of src/probe, compiled for this machine.
+#include "driver/driver.h"
+
+#include "probe/heap.c"
+#include "probe/memory.c"
+
+_Thread_local struct DeviceNativeLane device_native_lane;
+
+static void set_lane(const VgpuNativeLane *l) { device_native_lane = (struct DeviceNativeLane){l->is_shared, l->is_global, l->shared, l->shared_bytes}; }
+
+static uint64_t memcheck(const uint64_t *a, const VgpuNativeLane *l) {
+  set_lane(l);
+  return wg_memcheck(a[0], a[1], (uint32_t)a[2], (uint32_t)a[3], a[4], a[5], (uint32_t)a[6]);
+}
+static uint64_t memory_base(const uint64_t *a, const VgpuNativeLane *l) { return wg_memory_base(a[0], a[1]); }
+static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) { return wg_memory_last(a[0], a[1]); }
+
+void natives_add(void) {
+  vgpu_native_add("wg_memcheck", memcheck, 7, 1);
+  vgpu_native_add("wg_memory_base", memory_base, 2, 1);
+  vgpu_native_add("wg_memory_last", memory_last, 2, 1);
+}

@@ -1,0 +1,45 @@
+// Probes that run often have a second form in C, which is executed in place of the PTX that says the same.
+#include "vgpu/core.h"
+
+enum { MOST_NATIVES = 8, MOST_ARGS = 8 };
+static struct { const char *name; VgpuNative *fn; unsigned nargs, address; } natives[MOST_NATIVES];
+static unsigned nnatives;
+
+void vgpu_native_add(const char *name, VgpuNative *fn, unsigned nargs, unsigned address) {
+  CHECK(nnatives < MOST_NATIVES && nargs <= MOST_ARGS && address < nargs);
+  natives[nnatives].name = name;
+  natives[nnatives].fn = fn;
+  natives[nnatives].nargs = nargs;
+  natives[nnatives++].address = address;
+}
+
+static VgpuNativeLane lane_of(const Warp *w, uint64_t address) {
+  uint64_t window = address & GENERIC_WINDOW_MASK, offset = address & ~GENERIC_WINDOW_MASK;
+  bool own = offset >> SHARED_RANK_SHIFT == w->block->cluster_rank + 1;
+  return (VgpuNativeLane){.is_shared = window == GENERIC_SHARED && own,
+                          .is_global = window != GENERIC_SHARED && window != GENERIC_LOCAL && !(address - vgpu_launch_params(w) < 4096),
+                          .shared = offset & ((1u << SHARED_RANK_SHIFT) - 1), .shared_bytes = w->block->shared_end - SHARED_BASE};
+}
+
+static const Inst *run(Warp *w, const Inst *in, unsigned n) {
+  FOR_LANES(lane, w->exec) {
+    uint64_t args[MOST_ARGS];
+    for (unsigned i = 0; i < natives[n].nargs; i++) args[i] = builtin_arg(w, in->ptr, lane, i);
+    VgpuNativeLane where = lane_of(w, args[natives[n].address]);
+    builtin_result(w, in->ptr, lane, natives[n].fn(args, &where));
+  }
+  return in + 1;
+}
+
+#define RUN(n) static const Inst *run_##n(Warp *w, const Inst *in) { return run(w, in, n); }
+RUN(0) RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6) RUN(7)
+
+ExecFn *builtin_native(const char *name) {
+  static ExecFn *const runs[MOST_NATIVES] = {run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7};
+  size_t length = strlen(name);
+  for (unsigned i = 0; i < nnatives; i++) {
+    size_t n = strlen(natives[i].name);
+    if (length > n && !strncmp(name, "__wg", 4) && name[length - n - 1] == '_' && !strcmp(name + length - n, natives[i].name)) return runs[i];
+  }
+  return NULL;
+}
