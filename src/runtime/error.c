@@ -55,11 +55,13 @@ const char *cudaGetErrorString(cudaError_t e) {
 }
 
 cudaError_t rt_return_to_stub(cudaError_t e) {
+#ifdef WARPGRIND_LIBRARY
   if (e && !is_sticky(e)) {
     char text[256];
     snprintf(text, sizeof text, "the launch failed with %s (%s) and the program never asked: no cudaGetLastError or cudaPeekAtLastError follows on this thread",
              cudaGetErrorName(e), cudaGetErrorString(e));
     session_error_raised(text);
   }
+#endif
   return rt_return(e);
 }
