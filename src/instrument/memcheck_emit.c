@@ -112,6 +112,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   EMIT(code, "bra", opd_label(bad));
   code_guard(code, NULL, false);
   if (c->kind == CHECK_LOOKUP) remember_range(m, code, c, address);
+  if (c->kind == CHECK_LOOKUP && c->leads) memcheck_test(m, code, c);      // those that rely on it need not look again
   EMIT(code, "bra", opd_label(back));
   code_label(code, bad);
   memcheck_report(m, code, c, kind, address);
