@@ -145,24 +145,15 @@ static void install_stmts(Body *b) {
     if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
 }
 
-#define APPEND(arena, list, n, more, nmore) \
-  do { \
-    void *grown = arena_alloc((arena), sizeof *(list) * ((n) + (nmore) + 1)); \
-    if (n) memcpy(grown, (list), sizeof *(list) * (n)); \
-    memcpy((char *)grown + sizeof *(list) * (n), (more), sizeof *(list) * (nmore)); \
-    (list) = grown; \
-    (n) += (nmore); \
-  } while (0)
-
 bool body_close(Body *b, Error *err) {
   PtxFunc *f = b->func;
   Arena *a = &f->module->arena;
   bool changed = b->added.len != 0 || b->copies.len != 0;
   if (changed) {
     install_stmts(b);
-    if (b->regs.len) APPEND(a, f->regs, f->nregs, b->regs.data, b->regs.len);
-    if (b->labels.len) APPEND(a, f->labels, f->nlabels, b->labels.data, b->labels.len);
-    if (b->locals.len) APPEND(a, f->locals, f->nlocals, b->locals.data, b->locals.len);
+    if (b->regs.len) ARENA_APPEND(a, f->regs, f->nregs, b->regs.data, b->regs.len);
+    if (b->labels.len) ARENA_APPEND(a, f->labels, f->nlabels, b->labels.data, b->labels.len);
+    if (b->locals.len) ARENA_APPEND(a, f->locals, f->nlocals, b->locals.data, b->locals.len);
   }
   vec_free(&b->added);
   vec_free(&b->regs);

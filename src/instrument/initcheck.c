@@ -60,18 +60,6 @@ static void choose_body(InitCheck *k, Code *c) {
   EMIT(c, "setp.eq.u64", opd_reg(second->choose), opd_reg(sum), opd_imm(0));
 }
 
-static void keep_facts(InitCheck *k) {
-  Program *p = k->body->program;
-  if (!k->facts.len) return;
-  InstrumentedKernel *kernel = &p->out->kernels[k->body->info->kernel];
-  InstrumentFact *facts = ARENA_ARRAY(&p->out->arena, InstrumentFact, kernel->nfacts + k->facts.len);
-  if (kernel->nfacts) memcpy(facts, kernel->facts, sizeof *facts * kernel->nfacts);
-  memcpy(facts + kernel->nfacts, k->facts.data, sizeof *facts * k->facts.len);
-  kernel->facts = facts;
-  kernel->nfacts += k->facts.len;
-  kernel->good_if_reads_good = k->body->info->second.start && !k->reads_unknown;
-}
-
 // The part of the launch's shadow that is this block's; none for blocks beyond those that have one.
 static void prepare_shared(InitCheck *k, Code *c) {
   Body *b = k->body;
@@ -176,7 +164,8 @@ static void weave(Body *b) {
     init_transfer(&k, i);
     init_said(&k, i);
   }
-  keep_facts(&k);
+  facts_keep(b, k.facts.data, k.facts.len);
+  if (b->func->is_entry && b->info->record) p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start && !k.reads_unknown;
   if (b->func->is_entry) p->out->kernels[b->info->kernel].stores_anywhere = b->info->calls_functions || init_strays(&k);
   vec_free(&k.facts);
   ir_defs_free(k.defs);

@@ -73,15 +73,9 @@ const PtxOperand *init_address(const PtxInstr *in) {
   return NULL;
 }
 
-static uint32_t param_index(const PtxFunc *f, const PtxVar *v) {
-  for (uint32_t i = 0; i < f->nparams; i++)
-    if (f->params[i] == v) return i;
-  return UINT32_MAX;
-}
-
 static uint32_t shadow_fact(InitCheck *k, const IrOrigin *o) {
   Body *b = k->body;
-  uint32_t param = b->info->record ? param_index(b->func, o->var) : UINT32_MAX;
+  uint32_t param = facts_param(b, o->var);
   if (param == UINT32_MAX) return 0;
   for (uint32_t i = 0; i < k->facts.len; i++)
     if (k->facts.data[i].param == param && k->facts.data[i].param_offset == (uint32_t)o->offset) return k->facts.data[i].record_offset;

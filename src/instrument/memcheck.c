@@ -1,16 +1,6 @@
 // memcheck: every load, store and atomic stays inside the object its address was computed from.
 #include "instrument/memcheck.h"
 
-static void keep_facts(Memcheck *m) {
-  Program *p = m->body->program;
-  if (!m->facts.len) return;
-  InstrumentedKernel *k = &p->out->kernels[m->body->info->kernel];
-  InstrumentFact *facts = ARENA_ARRAY(&p->out->arena, InstrumentFact, m->facts.len);
-  memcpy(facts, m->facts.data, sizeof *facts * m->facts.len);
-  k->facts = facts;
-  k->nfacts = m->facts.len;
-}
-
 // Where the pointer of an address was loaded from: what came out of one table of pointers is likely to be in one allocation.
 static const void *pointer_source(const Memcheck *m, const Check *c) {
   enum { DEEPEST = 12 };
@@ -64,7 +54,7 @@ static void weave(Body *b) {
   prepare_caches(&m);
   for (uint32_t i = 0; i < m.nchecks; i++) memcheck_emit(&m, &m.checks[i]);
   memcheck_heap(&m);
-  keep_facts(&m);
+  facts_keep(b, m.facts.data, m.facts.len);
   vec_free(&m.facts);
   ir_alignment_free(m.alignment);
   ir_defs_free(m.defs);

@@ -1,8 +1,6 @@
 // Decides how each address of a function is checked, from what is known about where it comes from.
 #include "instrument/memcheck.h"
 
-static bool is_kernel_with_record(const Memcheck *m) { return m->body->info->record != NULL; }
-
 // The instructions this tool checks. docs/memcheck.md lists the others.
 static bool is_checked(const PtxInstr *in) {
   switch (in->op) {
@@ -17,12 +15,6 @@ static uint32_t access_of(const PtxInstr *in) {
   return classes & CLASS_ATOMIC ? WG_ACCESS_ATOMIC : classes & CLASS_STORE ? WG_ACCESS_WRITE : WG_ACCESS_READ;
 }
 
-static uint32_t param_index(const PtxFunc *f, const PtxVar *v) {
-  for (uint32_t i = 0; i < f->nparams; i++)
-    if (f->params[i] == v) return i;
-  return UINT32_MAX;
-}
-
 // object + scale * index + offset with a 32-bit index; whole multiples of the alignment, if the object begins at one.
 static bool is_indexed(const Check *c) {
   enum { MOST_SCALE = 1 << 20 };
@@ -34,7 +26,7 @@ static bool is_indexed(const Check *c) {
 }
 
 static void plan_parameter(Memcheck *m, Check *c) {
-  uint32_t param = is_kernel_with_record(m) ? param_index(m->body->func, c->address.origin.var) : UINT32_MAX;
+  uint32_t param = facts_param(m->body, c->address.origin.var);
   if (param == UINT32_MAX) return;
   c->kind = CHECK_RANGE;
   if (is_indexed(c)) {

@@ -76,8 +76,21 @@ void record_load(struct Code *c, PtxReg *to, unsigned offset);
 uint32_t record_reserve(Body *b, uint32_t bytes);      // room for more behind WgLaunch, 8-byte aligned: its offset; 0: no room, or not a kernel with a record
 void record_fill_slot(Body *b);            // at the entry of kernels whose functions need it
 
+// --- facts.c ---
+uint32_t facts_param(const Body *b, const PtxVar *v);  // the number of a kernel's parameter; UINT32_MAX: it is none, or the kernel has no record
+void facts_keep(Body *b, const InstrumentFact *facts, uint32_t n);
+
 // --- twins.c ---
 void twins_make(Program *p);               // kernels launched from the device get a second form that keeps its signature
+
+#define ARENA_APPEND(arena, list, n, more, nmore) \
+  do { \
+    void *grown = arena_alloc((arena), sizeof *(list) * ((n) + (nmore) + 1)); \
+    if (n) memcpy(grown, (list), sizeof *(list) * (n)); \
+    if (nmore) memcpy((char *)grown + sizeof *(list) * (n), (more), sizeof *(list) * (nmore)); \
+    (list) = grown; \
+    (n) += (nmore); \
+  } while (0)
 
 // --- body.c: one function while passes look at it ---
 typedef struct Code {                      // instructions to add at one place

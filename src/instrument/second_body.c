@@ -43,15 +43,6 @@ static void give_new_names(Program *p, Doubling *d) {
   }
 }
 
-#define APPEND_ALL(arena, list, n, more, nmore) \
-  do { \
-    void *grown = arena_alloc((arena), sizeof *(list) * ((n) + (nmore) + 2)); \
-    if (n) memcpy(grown, (list), sizeof *(list) * (n)); \
-    if (nmore) memcpy((char *)grown + sizeof *(list) * (n), (more), sizeof *(list) * (nmore)); \
-    (list) = grown; \
-    (n) += (nmore); \
-  } while (0)
-
 static PtxStmt branch_to(Arena *a, PtxLabel *to, PtxReg *guard) {
   PtxInstr *in = ARENA_NEW(a, PtxInstr);
   *in = (PtxInstr){.op = guard ? OP_BRA : OP_RET, .nops = guard ? 1 : 0, .guard = guard, .ops = ARENA_NEW(a, PtxOperand)};
@@ -107,16 +98,16 @@ bool second_body_make(Program *p, PtxFunc *f, SecondBody *out) {
   out->start = ARENA_NEW(a, PtxLabel);
   *out->start = (PtxLabel){.name = arena_printf(a, "$L%ssecond", p->prefix), .kind = LABEL_CODE, .id = f->nlabels + d.copy->nlabels};
   join_bodies(&d, out);
-  APPEND_ALL(a, f->regs, f->nregs, d.copy->regs, d.copy->nregs);
-  APPEND_ALL(a, f->regs, f->nregs, &out->choose, 1);
-  APPEND_ALL(a, f->labels, f->nlabels, d.copy->labels, d.copy->nlabels);
-  APPEND_ALL(a, f->labels, f->nlabels, &out->start, 1);
+  ARENA_APPEND(a, f->regs, f->nregs, d.copy->regs, d.copy->nregs);
+  ARENA_APPEND(a, f->regs, f->nregs, &out->choose, 1);
+  ARENA_APPEND(a, f->labels, f->nlabels, d.copy->labels, d.copy->nlabels);
+  ARENA_APPEND(a, f->labels, f->nlabels, &out->start, 1);
   for (uint32_t i = 0; i < d.copy->nlocals; i++) {
     PtxVar *v = d.copy->locals[i];
     if (u64map_get(&d.original, (uintptr_t)v)) continue;
     v->func = f;
     v->id = f->nlocals;
-    APPEND_ALL(a, f->locals, f->nlocals, &v, 1);
+    ARENA_APPEND(a, f->locals, f->nlocals, &v, 1);
   }
   u64map_free(&d.original);
   return true;

@@ -1,21 +1,11 @@
 // Shadow memory of initcheck: one byte for each 4 bytes. See WG_SHADOW_GOOD.
-#include "probe/device.h"
-#include "probe/probe_abi.h"
+#include "probe/ranges.h"
 
 // The live range an address is in, as the address of its WgMemoryRange; 0: none.
 uint64_t wg_init_find(uint64_t table, uint64_t address);
 __attribute__((noinline)) uint64_t wg_init_find(uint64_t table, uint64_t address) {
-  if (!table) return 0;
-  const WgMemoryTable *t = (const WgMemoryTable *)table;
-  const WgMemoryRange *ranges = (const WgMemoryRange *)(t + 1);
-  uint32_t low = 0, high = t->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (ranges[middle].base <= address) low = middle + 1;
-    else high = middle;
-  }
-  if (!low || address - ranges[low - 1].base >= ranges[low - 1].size || ranges[low - 1].state != WG_MEMORY_LIVE) return 0;
-  return (uint64_t)&ranges[low - 1];
+  const WgMemoryRange *r = range_below(table, address);
+  return r && address - r->base < r->size && r->state == WG_MEMORY_LIVE ? (uint64_t)r : 0;
 }
 
 // Bit i: byte offset + i was never written, or with something bad.

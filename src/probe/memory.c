@@ -1,22 +1,9 @@
 // The exact test of one access against the table of all allocations.
 #include "probe/heap_abi.h"
+#include "probe/ranges.h"
 
 // WG_ACCESS_… is added to the kind of a read.
 _Static_assert(DEVICE_KIND_OOB_WRITE == DEVICE_KIND_OOB_READ + WG_ACCESS_WRITE && DEVICE_KIND_OOB_ATOMIC == DEVICE_KIND_OOB_READ + WG_ACCESS_ATOMIC, "kinds of accesses");
-
-// The last range that begins at or below the address. 0: none.
-DEVICE const WgMemoryRange *range_below(uint64_t table, uint64_t address) {
-  if (!table) return 0;
-  const WgMemoryTable *t = (const WgMemoryTable *)table;
-  const WgMemoryRange *ranges = (const WgMemoryRange *)(t + 1);
-  uint32_t low = 0, high = t->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (ranges[middle].base <= address) low = middle + 1;
-    else high = middle;
-  }
-  return low ? &ranges[low - 1] : 0;
-}
 
 // Memory that nobody told us about (the device's heap, what the driver gives a cooperative grid) is not in the table. So an address
 // outside of everything is wrong only if it is null, larger than addresses are, or close to something: then it was meant for that.
