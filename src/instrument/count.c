@@ -132,6 +132,7 @@ typedef struct Times { uint32_t block, guard, but_not, warps; } Times;
 
 static void list_instruction(Counting *w, const PtxInstr *in, Times times) {
   Count *t = w->count;
+  if (!in->ptx_line) return;                                   // not the program's: the choice between two bodies
   const PtxLoc *loc = counted_at(t, in->loc);
   const char *file = loc ? t->files[loc->file].path : NULL;
   uint32_t line = loc ? loc->line : in->ptx_line;

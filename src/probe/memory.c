@@ -6,14 +6,15 @@
 _Static_assert(DEVICE_KIND_OOB_WRITE == DEVICE_KIND_OOB_READ + WG_ACCESS_WRITE && DEVICE_KIND_OOB_ATOMIC == DEVICE_KIND_OOB_READ + WG_ACCESS_ATOMIC, "kinds of accesses");
 
 // Memory that nobody told us about (the device's heap, what the driver gives a cooperative grid) is not in the table. So an address
-// outside of everything is wrong only if it is null, larger than addresses are, or close to something: then it was meant for that.
+// outside of everything is wrong only if it is null, larger than addresses are, or close to an allocation: then it was meant for that. Not
+// close to a variable: others of the module that have no name to ask for lie beside it.
 enum { NULL_PAGE = 65536, CLOSE = 4096, ADDRESS_BITS = 57 };
 DEVICE int is_stray(uint64_t table, const WgMemoryRange *below, uint64_t address) {
   const WgMemoryTable *t = (const WgMemoryTable *)table;
   const WgMemoryRange *first = (const WgMemoryRange *)(t + 1), *next = below ? below + 1 : first;
   if (address < NULL_PAGE || address >> ADDRESS_BITS) return 1;
-  if (below && address - (below->base + below->size) < CLOSE) return 1;
-  return next < first + t->count && next->base - address < CLOSE;
+  if (below && !below->is_variable && address - (below->base + below->size) < CLOSE) return 1;
+  return next < first + t->count && !next->is_variable && next->base - address < CLOSE;
 }
 
 uint32_t wg_memcheck(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t size, uint32_t heap);

@@ -48,7 +48,7 @@ void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int dev
   uint64_t stack = session_stack();
   session_pitch_forget(base);
   if (keeps_ranges()) {
-    HeapRange r = {.memory = {.base = base, .size = size}, .stack = stack, .kind = kind, .device = device, .generation = session_generation()};
+    HeapRange r = {.memory = {.base = base, .size = size, .is_variable = kind == SESSION_VARIABLE}, .stack = stack, .kind = kind, .device = device, .generation = session_generation()};
     if (is_handle(kind)) add_handle(&r);
     else session_ranges_add(&r);
   }

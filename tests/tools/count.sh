@@ -11,7 +11,7 @@ run() {
   local name=$1; shift
   rm -f "$d/$name.json"
   # shellcheck disable=SC2046
-  "$WARPGRIND" --device=cpu --tool="${tool:-count}" -q --log-file="$d/$name.log" --json="$d/$name.json" $(sed -n 's#^// options: ##p' "tests/tools/$name.c") "$@" \
+  "$WARPGRIND" --device=cpu --tool="${tool:-count}" --error-exitcode=0 -q --log-file="$d/$name.log" --json="$d/$name.json" $(sed -n 's#^// options: ##p' "tests/tools/$name.c") "$@" \
     -- "$d/$name" > "$d/$name.out" 2> "$d/$name.err" || { cat "$d/$name".{out,err,log}; return 1; }
 }
 counts() { run "$@" && python3 tests/tools/expected_counts.py "$d/$1.out" "$d/$1.json"; }

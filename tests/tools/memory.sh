@@ -15,7 +15,7 @@ for tool in none count; do
 1002 pinned  0 main $(line 'cuMemHostAlloc')
 1536 device  0 main $(line 'cuMemAllocPitch')
 1003 pool  1 main $(line 'cuMemAllocAsync')
-4096 pinned  1 main $(line 'cuMemHostRegister')
+4096 registered  1 main $(line 'cuMemHostRegister')
 1004 array  0 main $(line 'cuArray3DCreate')
 $(sed -n 's/^virtual //p' "$d/out") virtual  0 main $(line 'cuMemMap')
 EOF
