@@ -59,7 +59,7 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same la
 #define AS_IT_IS(s) (s)
 #define ONE(name, params, args, stream, ...) \
   CUresult gpu_##name params { \
-    if (!session_wants_copies()) return gpu_checked(gpu_real.name args); \
+    if (!session_wants_memory()) return gpu_checked(gpu_real.name args); \
     SessionCopy copy = __VA_ARGS__; \
     name_stream(&copy, #name, stream); \
     begin(&copy); \
@@ -126,7 +126,7 @@ static SessionCopy *box_batch(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t n) {
 
 #define BATCH(name, params, args, ok, n, stream, list) \
   CUresult gpu_##name params { \
-    if (!session_wants_copies() || !(ok)) return gpu_checked(gpu_real.name args); \
+    if (!session_wants_memory() || !(ok)) return gpu_checked(gpu_real.name args); \
     SessionCopy *copies = list; \
     batch_begin(copies, n, #name, stream); \
     return batch_end(copies, n, gpu_real.name args); \
@@ -163,7 +163,7 @@ static CUresult end_node(const SessionCopy *c, CUresult result) {
 
 #define NODE(name, words, of, ctx, params, args) \
   CUresult gpu_##name params { \
-    if (!session_wants_copies() || !p) return gpu_checked(gpu_real.name args); \
+    if (!session_wants_memory() || !p) return gpu_checked(gpu_real.name args); \
     SessionCopy copy = {0}; \
     of(p, &copy); \
     begin_node(words, &copy, ctx); \

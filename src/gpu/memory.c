@@ -178,20 +178,8 @@ CUresult gpu_cuMemUnmap(CUdeviceptr p, size_t size) {
 
 // --- arrays: the handle stands for the address ---
 
-static size_t format_bytes(CUarray_format f) {
-  switch (f) {
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF: return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT: return 4;
-    default: return 1;
-  }
-}
-
 static uint64_t array_bytes(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels) {
-  return (uint64_t)width * MAX(height, 1) * MAX(depth, 1) * channels * format_bytes(format);
+  return (uint64_t)width * MAX(height, 1) * MAX(depth, 1) * channels * MAX(session_format_bytes(format), 1);
 }
 
 CUresult gpu_cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *d) {

@@ -76,6 +76,12 @@ void code_guard(Code *c, PtxReg *p, bool negated) {
   c->guard_negated = negated;
 }
 
+void code_branch(Code *c, PtxReg *p, bool negated, PtxLabel *to) {
+  code_guard(c, p, negated);
+  EMIT(c, "bra", opd_label(to));
+  code_guard(c, NULL, false);
+}
+
 void code_label(Code *c, PtxLabel *l) { add_stmt(c, (PtxStmt){.kind = STMT_LABEL, .label = l}); }
 
 void code_stmt(Code *c, PtxStmt s) { add_stmt(c, s); }

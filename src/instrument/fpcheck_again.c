@@ -101,9 +101,7 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
       else EMIT(c, "mov.pred", opd_reg(q), opd_reg(in->guard));
       EMIT(c, "and.pred", opd_reg(q), opd_reg(q), opd_reg(k->seen));
     }
-    code_guard(c, q, false);
-    EMIT(c, "bra", opd_label(again));
-    code_guard(c, NULL, false);
+    code_branch(c, q, false, again);
   }
   Code *c = fp_slow_path(k);
   PtxReg *flags = body_temp(b, TYPE_B32, 0), *apart = body_temp(b, TYPE_PRED, 1);
@@ -112,8 +110,6 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
   EMIT(c, "and.b32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_APART));
   EMIT(c, "setp.ne.u32", opd_reg(apart), opd_reg(flags), opd_imm(0));
   set(k, c, k->repeats, true);
-  code_guard(c, apart, false);
-  EMIT(c, "bra", opd_label(full));
-  code_guard(c, NULL, false);
+  code_branch(c, apart, false, full);
   code_emit(c, "ret", (const PtxOperand[]){{0}}, 0);
 }

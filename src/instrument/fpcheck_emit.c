@@ -330,16 +330,12 @@ static void count_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
   fp_again_mark(k, c);
   record_load(c, channel.reg, offsetof(WgLaunch, channel));
   EMIT(c, "setp.eq.u64", opd_reg(leads), channel, opd_imm(0));
-  code_guard(c, leads, false);
-  EMIT(c, "bra", opd_label(over));
-  code_guard(c, NULL, false);
+  code_branch(c, leads, false, over);
   EMIT(c, "activemask.b32", lanes);
   EMIT(c, "mov.u32", n, opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
   EMIT(c, "and.b32", n, n, lanes);
   EMIT(c, "setp.ne.u32", opd_reg(leads), n, opd_imm(0));
-  code_guard(c, leads, false);
-  EMIT(c, "bra", opd_label(over));
-  code_guard(c, NULL, false);
+  code_branch(c, leads, false, over);
   record_load(c, n.reg, offsetof(WgLaunch, site_base));
   EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgChannel, counts_at)));
   EMIT(c, "add.u64", counts, counts, channel);

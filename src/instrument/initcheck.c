@@ -101,9 +101,7 @@ static void clear_local(InitCheck *k, Code *c, PtxVar *shadow) {
   EMIT(c, "st.local.u64", opd_at(c, opd_reg(at), 0), opd_reg(zero));
   EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_imm(8));
   EMIT(c, "setp.lt.u64", opd_reg(more), opd_reg(at), opd_reg(end));
-  code_guard(c, more, false);
-  EMIT(c, "bra", opd_label(again));
-  code_guard(c, NULL, false);
+  code_branch(c, more, false, again);
 }
 
 // Registers that may be read before they are written hold nothing the program relies on.
@@ -111,9 +109,7 @@ static void clear_shadows(InitCheck *k, Code *c) {
   IrLiveness *live = ir_liveness_build(k->body->cfg);
   for (uint32_t r = 0; r < k->body->func->nregs; r++) {
     PtxReg *s = k->shadow[r];
-    if (!s || !(live->live_in[0][r / 64] >> r % 64 & 1)) continue;
-    if (s->type == TYPE_B64) EMIT(c, "mov.b64", opd_reg(s), opd_imm(0));
-    else EMIT(c, "mov.b32", opd_reg(s), opd_imm(0));
+    if (s && live->live_in[0][r / 64] >> r % 64 & 1) init_clear(c, s);
   }
   ir_liveness_free(live);
 }

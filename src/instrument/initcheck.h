@@ -7,11 +7,6 @@
 
 #include "instrument/pass.h"
 
-enum {
-#define KIND(id, number, ...) KIND_##id = number,
-#include "probe/kinds.def"
-};
-
 // Where the shadow of an address is found.
 typedef enum {
   PLACE_NONE,                // memory that counts as initialised: constants, parameters, textures
@@ -65,6 +60,7 @@ static inline PtxReg *init_shadow(const InitCheck *k, const PtxReg *r) { return 
 void init_transfer(InitCheck *k, uint32_t i);               // the shadows of an instruction's results
 // The or of shadows, as a 32-bit register that is zero if nothing is bad; NULL: nothing can be.
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
+void init_clear(Code *c, PtxReg *shadow);                    // nothing of it is bad
 // --- initcheck_memory.c ---
 void init_access(InitCheck *k, uint32_t i);                 // loads, stores, atomics
 // --- initcheck_said.c ---

@@ -25,12 +25,6 @@ typedef struct Access {
 static PtxReg *temp32(Access *a, unsigned n) { return body_temp(a->k->body, TYPE_B32, n); }
 static PtxReg *pred(Access *a, unsigned n) { return body_temp(a->k->body, TYPE_PRED, n); }
 
-static void jump(Code *c, PtxReg *p, bool negated, PtxLabel *to) {
-  code_guard(c, p, negated);
-  EMIT(c, "bra", opd_label(to));
-  code_guard(c, NULL, false);
-}
-
 // in = guard && off < size
 static void test_inside(Access *a, Code *c, PtxReg *in, PtxOperand size) {
   const PtxInstr *i = a->in;
@@ -94,26 +88,26 @@ static void look_up(Access *a, Code *hot) {
   PtxLabel *miss = body_label(b), *over = body_label(b), *found = body_label(b);
   access_address(hot, a->at, a->address);
   EMIT(hot, "sub.s64", opd_reg(a->off), opd_reg(a->at), opd_reg(k->cache_base));
-  if (a->in->guard) jump(hot, a->in->guard, !a->in->guard_negated, over);
+  if (a->in->guard) code_branch(hot, a->in->guard, !a->in->guard_negated, over);
   EMIT(hot, "setp.ge.u64", opd_reg(in), opd_reg(a->off), opd_reg(k->cache_size));
-  jump(hot, in, false, miss);
+  code_branch(hot, in, false, miss);
   EMIT(hot, "mov.b64", opd_reg(a->shadow), opd_reg(k->cache_shadow));
   EMIT(hot, "setp.ne.u64", opd_reg(in), opd_reg(k->cache_shadow), opd_imm(0));
-  jump(hot, in, false, a->slow);
+  code_branch(hot, in, false, a->slow);
   code_label(hot, over);
 
   cold->near = a->in;
   code_label(cold, miss);
   if (a->in->space == SPACE_GENERIC) {
     EMIT(cold, "isspacep.global", opd_reg(other), opd_reg(a->at));
-    jump(cold, other, false, found);
+    code_branch(cold, other, false, found);
     if (k->shared_at) {
       EMIT(cold, "isspacep.shared", opd_reg(other), opd_reg(a->at));
-      jump(cold, other, true, a->back);
+      code_branch(cold, other, true, a->back);
       EMIT(cold, "cvta.to.shared.u64", opd_reg(a->off), opd_reg(a->at));
       EMIT(cold, "mov.b64", opd_reg(a->shadow), opd_reg(k->shared_at));
       EMIT(cold, "setp.lt.u64", opd_reg(other), opd_reg(a->off), opd_reg(k->shared_bytes));
-      jump(cold, other, false, a->slow);
+      code_branch(cold, other, false, a->slow);
     }
     EMIT(cold, "bra", opd_label(a->back));
     code_label(cold, found);
@@ -123,25 +117,31 @@ static void look_up(Access *a, Code *hot) {
   const PtxOperand args[] = {opd_reg(table), opd_reg(a->at)};
   code_call_value(cold, probe_function(b->program, b->unit, "wg_init_find"), range, args, 2);
   EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(range), opd_imm(0));
-  jump(cold, other, false, a->back);
+  code_branch(cold, other, false, a->back);
   EMIT(cold, "ld.global.u64", opd_reg(k->cache_base), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, base)));
   EMIT(cold, "ld.global.u64", opd_reg(k->cache_size), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
   EMIT(cold, "ld.global.u64", opd_reg(k->cache_shadow), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, shadow)));
   EMIT(cold, "sub.s64", opd_reg(a->off), opd_reg(a->at), opd_reg(k->cache_base));
   EMIT(cold, "mov.b64", opd_reg(a->shadow), opd_reg(k->cache_shadow));
   EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(k->cache_shadow), opd_imm(0));
-  jump(cold, other, false, a->back);
+  code_branch(cold, other, false, a->back);
   EMIT(cold, "bra", opd_label(a->slow));
 }
 
-static void go_slow_if_followed(Access *a, Code *hot) {
+// Leaves `hot` for the code out of line where the access is to memory that is followed. That code, with off and shadow set.
+static Code *begin_slow(Access *a, Code *hot) {
   if (a->place.kind == PLACE_LOOKUP) {
     look_up(a, hot);
   } else {
     find_object(a, hot, pred(a, 0));
-    jump(hot, pred(a, 0), false, a->slow);
+    code_branch(hot, pred(a, 0), false, a->slow);
   }
   code_label(hot, a->back);
+  Code *c = body_cold(a->k->body);
+  c->near = a->in;
+  code_label(c, a->slow);
+  find_shadow(a, c);
+  return c;
 }
 
 // --- bytes and shadows of registers ---
@@ -194,10 +194,7 @@ static void set_destinations(Access *a, Code *c, PtxReg *bad) {
 
 static void clear_destination(void *ctx, PtxReg **reg, bool is_def) {
   struct { InitCheck *k; Code *c; } *x = ctx;
-  PtxReg *s = is_def ? init_shadow(x->k, *reg) : NULL;
-  if (!s) return;
-  if (s->type == TYPE_B64) EMIT(x->c, "mov.b64", opd_reg(s), opd_imm(0));
-  else EMIT(x->c, "mov.b32", opd_reg(s), opd_imm(0));
+  if (is_def && init_shadow(x->k, *reg)) init_clear(x->c, init_shadow(x->k, *reg));
 }
 
 static void clear_destinations(Access *a, Code *c) {
@@ -269,7 +266,7 @@ static void leave_if_good(Access *a, Code *c) {
     EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(good));
     EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(w), opd_imm(good));
   }
-  jump(c, p, false, a->back);
+  code_branch(c, p, false, a->back);
 }
 
 static void mark_good(Access *a, Code *c) {
@@ -300,18 +297,13 @@ static void remember_origin(Access *a, Code *c) {
 }
 
 static void emit_load(Access *a, Code *hot) {
-  InitCheck *k = a->k;
   clear_destinations(a, hot);
-  go_slow_if_followed(a, hot);
-  Code *c = body_cold(k->body);
-  c->near = a->in;
-  code_label(c, a->slow);
-  find_shadow(a, c);
+  Code *c = begin_slow(a, hot);
   leave_if_good(a, c);
   PtxReg *bad = temp32(a, 0), *none = pred(a, 0);
   call_bad(a, c, bad);
   EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(bad), opd_imm(0));
-  jump(c, none, false, a->back);
+  code_branch(c, none, false, a->back);
   set_destinations(a, c, bad);
   remember_origin(a, c);
   EMIT(c, "bra", opd_label(a->back));
@@ -333,11 +325,7 @@ static bool is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
 
 static void emit_store(Access *a, Code *hot) {
   InitCheck *k = a->k;
-  go_slow_if_followed(a, hot);
-  Code *c = body_cold(k->body);
-  c->near = a->in;
-  code_label(c, a->slow);
-  find_shadow(a, c);
+  Code *c = begin_slow(a, hot);
   PtxReg *regs[8], *shadows[8];
   unsigned n = 0, nshadows = 0, bytes = ptx_type_size(a->in->types[0]);
   element_registers(value_operand(a->in), regs, &n);
@@ -351,7 +339,7 @@ static void emit_store(Access *a, Code *hot) {
   if (nshadows) {
     PtxReg *any = init_any(k, c, shadows, nshadows), *p = pred(a, 0);
     EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(any), opd_imm(0));
-    jump(c, p, false, bad);
+    code_branch(c, p, false, bad);
   }
   mark_good(a, c);
   EMIT(c, "bra", opd_label(a->back));
@@ -366,7 +354,7 @@ static void emit_store(Access *a, Code *hot) {
     PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
     access_address(c, to, a->address);
     EMIT(c, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
-    code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
+    code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_NUMBER_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
   }
   EMIT(c, "bra", opd_label(a->back));
 }
@@ -375,11 +363,7 @@ static void emit_store(Access *a, Code *hot) {
 static void emit_atomic(Access *a, Code *hot) {
   InitCheck *k = a->k;
   clear_destinations(a, hot);
-  go_slow_if_followed(a, hot);
-  Code *c = body_cold(k->body);
-  c->near = a->in;
-  code_label(c, a->slow);
-  find_shadow(a, c);
+  Code *c = begin_slow(a, hot);
   PtxReg *bad = temp32(a, 0), *mask = temp32(a, 2), *none = pred(a, 0);
   bool replaces = ptx_has(a->in, MOD_EXCH);
   call_bad(a, c, bad);
@@ -395,12 +379,12 @@ static void emit_atomic(Access *a, Code *hot) {
   if (a->in->op == OP_ATOM) set_destinations(a, c, bad);
   PtxLabel *was_good = body_label(k->body);
   EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(bad), opd_imm(0));
-  jump(c, none, false, was_good);
+  code_branch(c, none, false, was_good);
   remember_origin(a, c);
   code_label(c, was_good);
   EMIT(c, "or.b32", opd_reg(temp32(a, 3)), opd_reg(bad), opd_reg(mask));
   EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(temp32(a, 3)), opd_imm(0));
-  jump(c, none, false, a->back);
+  code_branch(c, none, false, a->back);
   call_write(a, c, opd_reg(mask), 0);
   EMIT(c, "bra", opd_label(a->back));
 }
@@ -411,8 +395,7 @@ void init_access(InitCheck *k, uint32_t i) {
   Access a = {.k = k, .in = in, .place = k->place[i], .bytes = access_bytes(in)};
   if (a.place.kind == PLACE_NONE && (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM)) clear_destinations(&a, body_before(b, i));
   if (a.place.kind == PLACE_NONE || !a.bytes || a.bytes > 32) return;
-  for (unsigned o = in->nops; o--;)
-    if (in->ops[o].kind == OPD_ADDR) a.address = &in->ops[o];
+  a.address = init_address(in);
   a.at = body_temp(b, TYPE_B64, 0), a.off = body_temp(b, TYPE_B64, 1), a.shadow = body_temp(b, TYPE_B64, 2);
   a.slow = body_label(b), a.back = body_label(b);
   Code *hot = body_before(b, i);

@@ -202,11 +202,15 @@ static bool is_read(const PtxInstr *in) { return in->op == OP_LD || in->op == OP
 
 bool init_strays(const InitCheck *k) {
   const IrCfg *cfg = k->body->cfg;
-  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    PtxOp op = cfg->instrs[i]->op;
-    if (k->place[i].kind == PLACE_LOOKUP && (op == OP_ST || op == OP_ATOM || op == OP_RED)) return true;
-  }
+  for (uint32_t i = 0; i < cfg->ninstrs; i++)
+    if (k->place[i].kind == PLACE_LOOKUP && is_write(cfg->instrs[i])) return true;
   return false;
+}
+
+static InstrumentFact *fact_of(InitCheck *k, uint32_t i) {
+  for (uint32_t n = 0; n < k->facts.len; n++)
+    if (k->place[i].kind == PLACE_PARAM && k->facts.data[n].record_offset == k->place[i].fact_at) return &k->facts.data[n];
+  return NULL;
 }
 
 // In the second body nothing bad is read, so reads are not looked at there. What must hold for that is collected from the first.
@@ -215,12 +219,12 @@ static void plan_second(InitCheck *k) {
   bool unmarks = init_unmarks(k->body->func);
   for (uint32_t n = 0; n < k->facts.len; n++) k->facts.data[n].read_only = !unmarks;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    for (uint32_t n = 0; n < k->facts.len; n++)
-      if (k->place[i].kind == PLACE_PARAM && is_write(cfg->instrs[i]) && k->facts.data[n].record_offset == k->place[i].fact_at) k->facts.data[n].read_only = false;
+    InstrumentFact *fact = fact_of(k, i);
+    if (fact && is_write(cfg->instrs[i])) fact->read_only = false;
     if (!is_read(cfg->instrs[i]) || k->place[i].kind == PLACE_NONE) continue;
     if (i >= k->second) k->place[i].kind = PLACE_NONE;
-    else if (k->place[i].kind != PLACE_PARAM) k->reads_unknown = true;
-    for (uint32_t n = 0; n < k->facts.len; n++) k->facts.data[n].is_read |= k->place[i].kind == PLACE_PARAM && k->facts.data[n].record_offset == k->place[i].fact_at;
+    else if (fact) fact->is_read = true;
+    else k->reads_unknown = true;
   }
 }
 

@@ -16,6 +16,14 @@ static unsigned bits_of(const PtxReg *r) { return r->type == TYPE_PRED ? 32 : pt
 static PtxReg *temp32(InitCheck *k, unsigned n) { return body_temp(k->body, TYPE_B32, n); }
 static PtxReg *temp64(InitCheck *k, unsigned n) { return body_temp(k->body, TYPE_B64, n); }
 
+#define EMIT_WIDTH(c, wide, op, ...) \
+  do { \
+    if (wide) EMIT(c, op ".b64", __VA_ARGS__); \
+    else EMIT(c, op ".b32", __VA_ARGS__); \
+  } while (0)
+
+void init_clear(Code *c, PtxReg *shadow) { EMIT_WIDTH(c, is_wide(shadow), "mov", opd_reg(shadow), opd_imm(0)); }
+
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n) {
   if (!n) return NULL;
   PtxReg *sum = temp32(k, 0), *low = temp32(k, 1), *high = temp32(k, 2);
@@ -50,10 +58,8 @@ static void spread_any(InitCheck *k, Code *c, const Regs *r) {
   PtxReg *any = init_any(k, c, r->uses, r->nuses), *bad = body_temp(k->body, TYPE_PRED, 0);
   if (any) EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(any), opd_imm(0));
   for (unsigned i = 0; i < r->ndefs; i++) {
-    PtxReg *s = init_shadow(k, r->defs[i]);
     if (any) spread(k, c, r->defs[i], bad);
-    else if (is_wide(s)) EMIT(c, "mov.b64", opd_reg(s), opd_imm(0));
-    else EMIT(c, "mov.b32", opd_reg(s), opd_imm(0));
+    else init_clear(c, init_shadow(k, r->defs[i]));
   }
 }
 
@@ -97,12 +103,6 @@ static PtxReg *value_of(InitCheck *k, Code *c, const PtxOperand *o, bool wide, u
   return t;
 }
 
-#define EMIT_WIDTH(c, wide, op, ...) \
-  do { \
-    if (wide) EMIT(c, op ".b64", __VA_ARGS__); \
-    else EMIT(c, op ".b32", __VA_ARGS__); \
-  } while (0)
-
 // A bit of a & b is good where one of them is a good 0; of a | b where one is a good 1.
 static void logic(InitCheck *k, Code *c, const PtxInstr *in, bool is_and) {
   PtxReg *s = init_shadow(k, in->ops[0].reg);
@@ -143,11 +143,6 @@ static void join(InitCheck *k, Code *c, const PtxInstr *in, bool upwards) {
     if (!wide && all_bits(in->ops[0].reg) > 0) EMIT(c, "and.b32", opd_reg(sum), opd_reg(sum), opd_imm(all_bits(in->ops[0].reg)));
   }
   EMIT_WIDTH(c, wide, "mov", opd_reg(s), opd_reg(sum));
-}
-
-static void clear(InitCheck *k, Code *c, PtxReg *r) {
-  PtxReg *s = init_shadow(k, r);
-  EMIT_WIDTH(c, is_wide(s), "mov", opd_reg(s), opd_imm(0));
 }
 
 // --- moves: registers, and packing and taking apart ---
@@ -213,21 +208,24 @@ static void convert(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
   }
 }
 
+// The instruction itself, with the first n operands replaced.
+static void repeat(InitCheck *k, Code *c, const PtxInstr *in, const PtxOperand *first, unsigned n) {
+  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
+  memcpy(ops, in->ops, sizeof *ops * in->nops);
+  memcpy(ops, first, sizeof *ops * n);
+  PtxInstr *copied = code_instr(c, in);
+  copied->ops = ops;
+  copied->form = 0;
+  copied->guard = c->guard, copied->guard_negated = c->guard_negated;
+}
+
 static void shift(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
   bool narrow = ptx_type_size(in->types[0]) < 4, by_bad = in->ops[2].kind == OPD_REG && init_shadow(k, in->ops[2].reg);
   if (narrow || by_bad) {
     spread_any(k, c, r);
     return;
   }
-  PtxReg *s = init_shadow(k, in->ops[0].reg);
-  PtxInstr *same = code_instr(c, in);                             // what it does, with the shadow
-  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
-  memcpy(ops, in->ops, sizeof *ops * in->nops);
-  ops[0] = opd_reg(s);
-  ops[1] = opd_reg(init_shadow(k, in->ops[1].reg));
-  same->ops = ops;
-  same->form = 0;
-  same->guard = c->guard, same->guard_negated = c->guard_negated;
+  repeat(k, c, in, (const PtxOperand[]){opd_reg(init_shadow(k, in->ops[0].reg)), opd_reg(init_shadow(k, in->ops[1].reg))}, 2);
 }
 
 // The same instruction on shadows: what is only moved around keeps its bits. Operands that say where to move must be good.
@@ -239,14 +237,9 @@ static void same(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
       spread_any(k, c, r);
       return;
     }
-  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
-  memcpy(ops, in->ops, sizeof *ops * in->nops);
-  ops[0] = opd_reg(init_shadow(k, in->ops[0].reg));
+  PtxOperand ops[3] = {opd_reg(init_shadow(k, in->ops[0].reg))};
   for (unsigned i = 1; i <= data; i++) ops[i] = opd_reg(shadow_of(k, c, &in->ops[i], wide, i));
-  PtxInstr *copied = code_instr(c, in);
-  copied->ops = ops;
-  copied->form = 0;
-  copied->guard = c->guard, copied->guard_negated = c->guard_negated;
+  repeat(k, c, in, ops, data + 1);
 }
 
 static void select_one(InitCheck *k, Code *c, const PtxInstr *in) {
@@ -262,26 +255,14 @@ static void select_one(InitCheck *k, Code *c, const PtxInstr *in) {
   else EMIT(c, "selp.b32", opd_reg(s), opd_imm(all_bits(in->ops[0].reg)), opd_reg(s), opd_reg(bad));
 }
 
-static PtxInstr *repeat(InitCheck *k, Code *c, const PtxInstr *in, PtxOperand to, PtxOperand from) {
-  PtxOperand *ops = ARENA_ARRAY(&k->body->func->module->arena, PtxOperand, in->nops);
-  memcpy(ops, in->ops, sizeof *ops * in->nops);
-  ops[0] = to;
-  ops[1] = from;
-  PtxInstr *copied = code_instr(c, in);
-  copied->ops = ops;
-  copied->form = 0;
-  copied->guard = c->guard, copied->guard_negated = c->guard_negated;
-  return copied;
-}
-
 // The same exchange between the same lanes, of the shadow.
 static void shuffle(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
   const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
   for (unsigned i = 0; i < r->ndefs; i++)
-    if (to->kind != OPD_REG || r->defs[i] != to->reg) clear(k, c, r->defs[i]);         // "in range": known from the lane alone
+    if (to->kind != OPD_REG || r->defs[i] != to->reg) init_clear(c, init_shadow(k, r->defs[i]));         // "in range": known from the lane alone
   if (to->kind != OPD_REG || !init_shadow(k, to->reg)) return;
   PtxReg *got = temp32(k, 1);
-  repeat(k, c, in, opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0)));
+  repeat(k, c, in, (const PtxOperand[]){opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0))}, 2);
   EMIT(c, "mov.b32", opd_reg(init_shadow(k, to->reg)), opd_reg(got));
 }
 
@@ -290,7 +271,7 @@ static void vote(InitCheck *k, Code *c, const PtxInstr *in) {
   PtxReg *bad = body_temp(k->body, TYPE_PRED, 0), *got = body_temp(k->body, TYPE_PRED, 1), *s = init_shadow(k, in->ops[0].reg);
   EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(shadow_of(k, c, &in->ops[1], false, 0)), opd_imm(0));
   if (ptx_has(in, MOD_BALLOT)) {
-    repeat(k, c, in, opd_reg(s), opd_reg(bad));
+    repeat(k, c, in, (const PtxOperand[]){opd_reg(s), opd_reg(bad)}, 2);
     return;
   }
   if (ptx_has(in, MOD_SYNC)) EMIT(c, "vote.sync.any.pred", opd_reg(got), opd_reg(bad), in->ops[2]);
@@ -328,7 +309,7 @@ static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r
   else if (rule == RULE_COPY) copy(k, c, in, r);
   else if (rule == RULE_SHUFFLE) shuffle(k, c, in, r);
   else if (!plain_registers(in)) spread_any(k, c, r);
-  else if (cancels(in)) clear(k, c, in->ops[0].reg);
+  else if (cancels(in)) init_clear(c, init_shadow(k, in->ops[0].reg));
   else if (has_halves(in) && r->ndefs == 1) spread_halves(k, c, r);
   else switch (rule) {
     case RULE_SUM: join(k, c, in, true); return;

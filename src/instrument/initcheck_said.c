@@ -47,18 +47,14 @@ void init_said(InitCheck *k, uint32_t i) {
   EMIT(c, "mov.b64", opd_reg(shadow), opd_imm(0));
   EMIT(c, "mov.b64", opd_reg(p), opd_reg(address));
   EMIT(c, "isspacep.global", opd_reg(inside), opd_reg(p));
-  code_guard(c, inside, false);
-  EMIT(c, "bra", opd_label(go));
-  code_guard(c, NULL, false);
+  code_branch(c, inside, false, go);
   if (k->shared_at) {
     EMIT(c, "isspacep.shared", opd_reg(inside), opd_reg(p));
     EMIT(c, "cvta.to.shared.u64", opd_reg(p), opd_reg(p));
     EMIT(c, "add.u64", opd_reg(end), opd_reg(p), opd_reg(bytes));
     EMIT(c, "setp.le.and.u64", opd_reg(other), opd_reg(end), opd_reg(k->shared_bytes), opd_reg(inside));
     EMIT(c, "mov.b64", opd_reg(shadow), opd_reg(k->shared_at));
-    code_guard(c, other, false);
-    EMIT(c, "bra", opd_label(go));
-    code_guard(c, NULL, false);
+    code_branch(c, other, false, go);
   }
   EMIT(c, "bra", opd_label(over));
   code_label(c, go);

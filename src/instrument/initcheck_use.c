@@ -17,17 +17,14 @@ static void report_if_bad(InitCheck *k, uint32_t i, PtxReg *shadow, unsigned wha
     if (wide) EMIT(hot, "setp.ne.and.u64", opd_reg(bad), opd_reg(shadow), opd_imm(0), guard);
     else EMIT(hot, "setp.ne.and.u32", opd_reg(bad), opd_reg(shadow), opd_imm(0), guard);
   }
-  code_guard(hot, bad, false);
-  EMIT(hot, "bra", opd_label(slow));
-  code_guard(hot, NULL, false);
+  code_branch(hot, bad, false, slow);
   code_label(hot, back);
   cold->near = in;
   code_label(cold, slow);
   PtxReg *origin = body_temp(b, TYPE_B64, 0);
   EMIT(cold, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
-  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_UNINIT_USE), 0, opd_reg(k->origin_address), opd_imm(what), opd_reg(origin));
-  if (wide) EMIT(cold, "mov.b64", opd_reg(shadow), opd_imm(0));
-  else EMIT(cold, "mov.b32", opd_reg(shadow), opd_imm(0));
+  code_report(cold, program_site(b->program, b, in), opd_imm(KIND_NUMBER_UNINIT_USE), 0, opd_reg(k->origin_address), opd_imm(what), opd_reg(origin));
+  init_clear(cold, shadow);
   EMIT(cold, "bra", opd_label(back));
 }
 

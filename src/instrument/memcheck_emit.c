@@ -108,9 +108,7 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   memcheck_emit_exact(m, code, c, kind, address);
   PtxLabel *bad = body_label(b);
   EMIT(code, "setp.ne.u32", opd_reg(good), opd_reg(kind), opd_imm(0));
-  code_guard(code, good, false);
-  EMIT(code, "bra", opd_label(bad));
-  code_guard(code, NULL, false);
+  code_branch(code, good, false, bad);
   if (c->kind == CHECK_LOOKUP) remember_range(m, code, c, address);
   if (c->kind == CHECK_LOOKUP && c->leads) memcheck_test(m, code, c);      // those that rely on it need not look again
   EMIT(code, "bra", opd_label(back));
@@ -132,9 +130,7 @@ void memcheck_emit(Memcheck *m, Check *c) {
   bool test_in_copy = c->leads ? !c->leads_hoisted : !c->hoisted;
   PtxReg *bad = memcheck_test(m, test_in_copy ? body_before(b, c->instr) : body_before_once(b, c->instr), c);
   Code *code = c->hoisted ? body_before_once(b, c->instr) : body_before(b, c->instr);
-  code_guard(code, bad, false);
-  EMIT(code, "bra", opd_label(slow));
-  code_guard(code, NULL, false);
+  code_branch(code, bad, false, slow);
   code_label(code, back);
   code_label(body_after(b, c->instr), after);
   emit_slow(m, c, slow, back, after);

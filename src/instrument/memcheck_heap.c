@@ -2,11 +2,6 @@
 // given nothing instead of what is not a block of the heap.
 #include "instrument/memcheck.h"
 
-enum {
-#define KIND(id, number, ...) KIND_NUMBER_##id = number,
-#include "probe/kinds.def"
-};
-
 static bool calls(const PtxInstr *in, const char *name) {
   return in->op == OP_CALL && in->nops >= 3 && in->ops[1].kind == OPD_FUNC && in->ops[1].func->is_declaration && !func_info(in->ops[1].func)->target &&
          !strcmp(in->ops[1].func->name, name) && in->ops[2].nlist == 1 && in->ops[2].list[0].kind == OPD_VAR;

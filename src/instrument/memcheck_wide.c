@@ -133,9 +133,7 @@ void memcheck_emit_together(Memcheck *m, Check *c) {
     EMIT(code, "setp.lt.and.u32", opd_reg(bad), opd_reg(lane), opd_imm(c->lanes), opd_reg(bad));
   }
   EMIT(code, "vote.sync.any.pred", opd_reg(any), opd_reg(bad), opd_imm(-1));
-  code_guard(code, any, false);
-  EMIT(code, "bra", opd_label(slow));
-  code_guard(code, NULL, false);
+  code_branch(code, any, false, slow);
   code_label(code, back);
   code_label(body_after(b, c->instr), after);
   code = body_cold(b);

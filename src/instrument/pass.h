@@ -26,6 +26,12 @@ extern const Pass pass_none, pass_memcheck, pass_initcheck, pass_count, pass_fpc
 extern const Pass pass_test __attribute__((weak));
 #define TOOL_BIT_TEST (1u << 31)
 
+// Finding kinds, as code_report wants them.
+enum {
+#define KIND(id, number, ...) KIND_NUMBER_##id = number,
+#include "probe/kinds.def"
+};
+
 // --- second_body.c ---
 typedef struct SecondBody { PtxReg *choose; PtxLabel *start; } SecondBody;   // choose: true: the second one runs. A pass sets it at the entry
 bool second_body_make(Program *p, PtxFunc *f, SecondBody *out);
@@ -164,6 +170,7 @@ PtxInstr *code_emit(Code *c, const char *mnemonic, const PtxOperand *ops, unsign
 #define EMIT(c, mnemonic, ...) \
   code_emit((c), (mnemonic), (const PtxOperand[]){__VA_ARGS__}, sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
 void code_guard(Code *c, PtxReg *p, bool negated);         // NULL: none
+void code_branch(Code *c, PtxReg *p, bool negated, PtxLabel *to);   // @p bra; leaves no guard
 void code_label(Code *c, PtxLabel *l);
 PtxInstr *code_instr(Code *c, const PtxInstr *in);         // a copy of an instruction of the program; its operands are shared
 void code_stmt(Code *c, PtxStmt s);

@@ -4,7 +4,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map arrays;                      // handle -> SessionArray
 
 void session_array(uint64_t handle, const SessionArray *a) {
-  if (!session_wants_copies()) return;
+  if (!session_wants_memory()) return;
   SessionArray *copy = mem_alloc(sizeof *copy);
   *copy = *a;
   pthread_mutex_lock(&lock);
@@ -15,7 +15,7 @@ void session_array(uint64_t handle, const SessionArray *a) {
 }
 
 void session_array_gone(uint64_t handle) {
-  if (!session_wants_copies()) return;
+  if (!session_wants_memory()) return;
   pthread_mutex_lock(&lock);
   SessionArray *old = u64map_remove(&arrays, handle);
   pthread_mutex_unlock(&lock);

@@ -22,8 +22,6 @@ const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user) 
   return &d->ops;
 }
 
-static bool needs_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow(); }
-
 // Counting works without a channel; nothing else does.
 static bool needs_channel(void) { return (session_tools() & ~TOOL_BIT(COUNT)) != 0; }
 
@@ -126,7 +124,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
   else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
-  if (needs_memory()) {
+  if (session_wants_memory()) {
     if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched
     session_fill_facts(code, params, record);
     if (session_wants_shadow() && !d->ops.direct) session_shadow_facts(code, params, session_launch_captured(), record);
@@ -138,7 +136,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
 
 void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
-  if (!code || !code->instrumented || !needs_memory()) return;
+  if (!code || !code->instrumented || !session_wants_memory()) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
   set_tables(d, k, &r);

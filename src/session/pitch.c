@@ -6,7 +6,7 @@ static U64Map pitches;                     // base -> bytes from row to row
 static _Atomic bool any;
 
 void session_pitch(uint64_t base, uint64_t pitch) {
-  if (!session_wants_copies()) return;
+  if (!session_wants_memory()) return;
   atomic_store(&any, true);
   pthread_mutex_lock(&lock);
   u64map_put(&pitches, base, (void *)(uintptr_t)pitch);

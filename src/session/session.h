@@ -15,6 +15,7 @@ void session_after_fork(void);                           // in a forked child: a
 unsigned session_tools(void);                            // TOOL_BIT()s; 0: --tool=none
 const InstrumentPlan *session_plan(void);                // never NULL; plan->tools may be 0
 bool session_wants_launches(void);                       // a run file or a launch log is kept or a tool runs: launches are events
+bool session_wants_memory(void);                         // a tool runs that follows allocations and copies
 
 // --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them. ---
 typedef struct SessionModule SessionModule;
@@ -134,7 +135,7 @@ void session_log_launch(const SessionLaunch *l, uint32_t number, const SessionPa
 void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *params, SessionParamInfo *info, void *user);   // the second half of its line
 void session_log_again(uint32_t number, int device, const void *stream, const char *text);   // part of a graph; number 0: not known
 
-// --- copy.c: copies and sets, in the words of both drivers ---
+// --- copy_check.c: copies and sets, in the words of both drivers ---
 typedef enum { SESSION_PLACE_HOST, SESSION_PLACE_DEVICE, SESSION_PLACE_UNIFIED, SESSION_PLACE_ARRAY } SessionPlaceKind;
 typedef struct SessionPlace {
   SessionPlaceKind kind;                   // as the call names it; UNIFIED: the address tells
@@ -151,7 +152,6 @@ typedef struct SessionCopy {
   int device;
   uint64_t stack;                          // session_copy_stack() of the call; 0: the one that runs it is the call
 } SessionCopy;
-bool session_wants_copies(void);                         // a tool runs that looks at them
 void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
 void session_copy_refused(const SessionCopy *c);         // the driver called a value invalid; session_copy_check came before, on the same thread
 void session_copy_runs(SessionDevice *d, const SessionCopy *c);   // in stream order: what is initialised moves along
