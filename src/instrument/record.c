@@ -11,8 +11,8 @@
 // that started in the meantime.
 #include "instrument/pass.h"
 
-enum { ROWS = 256, ROW_SHIFT = 6, LAST_ROW = ROWS << ROW_SHIFT };
-_Static_assert(sizeof(WgLaunch) == 1 << ROW_SHIFT, "a row holds a record");
+enum { ROWS = 256, ROW_SHIFT = 7, LAST_ROW = ROWS << ROW_SHIFT };
+_Static_assert(sizeof(WgLaunch) <= 1 << ROW_SHIFT, "a row holds a record");
 
 // PTX 8.1 raised the size a kernel's parameters may have, from sm_70 on. A module that is near the old limit becomes one of that
 // version; before 6.4 it may hold warp instructions that newer versions do not have.
