@@ -4,11 +4,15 @@
 # findings it must have, in any order, addresses replaced by 0x…; one without such lines must be silent. Programs in C use the driver's
 # interface and run on the virtual device and, with that in the role of the real driver, through GPU mode: what they find is the same.
 # Programs in CUDA run on the virtual device only. `exit: N` is the exit code of the program itself, 0 if not given.
+# API_DEVICE=gpu: all of them on a real GPU (gpu.sh).
 set -u
 cd "$ROOT" || exit 1
 san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined"
 standin=$BUILD/tests/libcuda-standin.so
-flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$standin" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
+if [ -z "${API_DEVICE:-}" ]; then
+  flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$standin" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
+  export WARPGRIND_REAL_DRIVER=$standin WARPGRIND_CACHE_DIR=$TEST_DIR/cache
+fi
 
 build() {
   case $1 in
@@ -30,8 +34,7 @@ P
 run() {
   local d=$TEST_DIR/$1/$2 code want
   mkdir -p "$d"
-  WARPGRIND_REAL_DRIVER=$standin WARPGRIND_CACHE_DIR=$TEST_DIR/cache \
-    "$WARPGRIND" --device="$2" --tool=memcheck --json="$d/report.json" -- "$4" > "$d/out" 2> "$d/err"; code=$?
+  "$WARPGRIND" --device="$2" --tool=memcheck --json="$d/report.json" -- "$4" > "$d/out" 2> "$d/err"; code=$?
   sed -n 's#^// finds: ##p' "$3" | sort > "$d/want"
   findings "$d/report.json" | sort > "$d/got" || { tail -n 20 "$d/err"; echo "FAIL $1 $2: no report"; return; }
   want=$(sed -n 's#^// exit: ##p' "$3"); want=${want:-0}
@@ -47,6 +50,7 @@ for f in tests/api/programs/*.c tests/api/programs/*.cu; do
   mkdir -p "$TEST_DIR/$name"
   case $f in *.cu) command -v nvcc > /dev/null || { echo "skip $name: nvcc is not installed"; continue; } ;; esac
   build "$f" "$TEST_DIR/$name/program" > "$TEST_DIR/$name/build" 2>&1 || { cat "$TEST_DIR/$name/build"; echo "FAIL $name: does not compile"; continue; }
+  if [ -n "${API_DEVICE:-}" ]; then run "$name" "$API_DEVICE" "$f" "$TEST_DIR/$name/program"; continue; fi
   run "$name" cpu "$f" "$TEST_DIR/$name/program"
   case $f in *.c) run "$name" gpu "$f" "$TEST_DIR/$name/program" ;; esac
 done

@@ -4,15 +4,16 @@
 # and prints what it prints without the tool. With memcheck beside it the findings are the same.
 set -u
 cd "$ROOT" || exit 1
+device=${INITCHECK_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 for f in tests/initcheck/programs/*.cu; do
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
   mkdir -p "$d"
   nvcc -w -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   grep -n '// use:' "$f" | sed 's/:.*/ uninit-use/' > "$d/want"
-  "$WARPGRIND" --device=cpu --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"
+  "$WARPGRIND" --device="$device" --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"
   for tool in initcheck memcheck,initcheck; do
-    "$WARPGRIND" --device=cpu --tool=$tool --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
+    "$WARPGRIND" --device="$device" --tool=$tool --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
     python3 - "$d/report.json" "$f" > "$d/got" << 'P'
 import json, os, sys
 for f in json.load(open(sys.argv[1]))["findings"]:
