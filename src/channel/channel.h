@@ -122,9 +122,9 @@ typedef struct ChannelSink {
   void (*opened)(void *user, uint32_t process, int pid);
   void (*event)(void *user, uint32_t process, ChannelEvent type, const AnyEvent *e);
   void (*finding)(void *user, uint32_t process, uint32_t device, const WgFinding *f);
-  // For every site that reported, when its device channel ends: exactly how often.
+  // For every site that reported, when its device channel ends: how often.
   void (*site_count)(void *user, uint32_t process, uint32_t device, uint32_t site, uint64_t count);
-  void (*device_closed)(void *user, uint32_t process, uint32_t device, uint32_t lost);
+  void (*device_closed)(void *user, uint32_t process, uint32_t device, uint32_t lost, bool at_least);   // at_least: counts may be too low, wg_far_count
   void (*kernel_counts)(void *user, uint32_t process, uint32_t kernel, uint64_t launches, uint64_t checked);   // kernel 0: others
   void (*closed)(void *user, uint32_t process, ChannelClosed how, uint64_t lost, bool damaged);
   void *user;

@@ -135,25 +135,30 @@ size_t reader_drain_device(ChannelReader *r, uint32_t d) {
   return drain_ring(r, d, false);
 }
 
-static void read_counts(ChannelReader *r, uint32_t d) {
+// Returns the largest.
+static uint64_t read_counts(ChannelReader *r, uint32_t d) {
   enum { CHUNK = 8192 };
   static _Thread_local uint64_t counts[CHUNK];
   DeviceState *s = &r->devices[d];
+  uint64_t largest = 0;
   for (uint32_t first = 0; first < WG_CHANNEL_SITES; first += CHUNK) {
     uint64_t at = CHANNEL_DEVICE_OFFSET(d) + CHANNEL_COUNTS_AT + (uint64_t)first * 8;
     // Reading through the descriptor does not allocate pages that were never written.
-    if (pread(r->fd, counts, sizeof counts, (off_t)at) != (ssize_t)sizeof counts) return;
-    for (uint32_t i = 0; i < CHUNK; i++)
+    if (pread(r->fd, counts, sizeof counts, (off_t)at) != (ssize_t)sizeof counts) break;
+    for (uint32_t i = 0; i < CHUNK; i++) {
       if (counts[i]) queue_add(r->queue, &(Message){.kind = MESSAGE_SITE_COUNT, .process = s->process, .a = d, .b = first + i, .c = counts[i]}, NULL);
+      largest = MAX(largest, counts[i]);
+    }
   }
+  return largest;
 }
 
 void reader_close_device(ChannelReader *r, uint32_t d) {
   DeviceState *s = &r->devices[d];
   queue_add_all(r->queue, &r->held);       // findings come before their counts
   drain_ring(r, d, true);
-  read_counts(r, d);
-  queue_add(r->queue, &(Message){.kind = MESSAGE_DEVICE_CLOSED, .process = s->process, .a = d, .b = s->memory->lost}, NULL);
+  bool at_least = read_counts(r, d) >= 128 && !s->memory->counts_exact;
+  queue_add(r->queue, &(Message){.kind = MESSAGE_DEVICE_CLOSED, .process = s->process, .a = d, .b = s->memory->lost, .c = at_least}, NULL);
   munmap(s->memory, CHANNEL_DEVICE_BYTES);
   s->memory = NULL;
   reader_clear(r, CHANNEL_DEVICE_OFFSET(d), CHANNEL_DEVICE_BYTES);

@@ -78,9 +78,18 @@ static bool read_memory(void *user, void *to, uint64_t from, size_t size) {
   return ok;
 }
 
+static bool write_memory(void *user, uint64_t to, const void *from, size_t size) {
+  GpuContext *c = user;
+  GpuEntered e = gpu_context_enter(c);
+  bool ok = e.ok && c->stream && gpu_real.cuMemcpyHtoDAsync_v2(to, from, size, c->stream) == CUDA_SUCCESS &&
+            gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
+  gpu_context_leave(e);
+  return ok;
+}
+
 static bool settle(void *user);
 
-static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = alloc, .free = free_memory, .read = read_memory, .settle = settle,
+static const SessionDeviceOps ops = {.map_host = map_host, .unmap_host = unmap_host, .alloc = alloc, .free = free_memory, .read = read_memory, .write = write_memory, .settle = settle,
                                      .fill = gpu_shadow_fill, .move = gpu_shadow_move, .give_back = gpu_shadow_give_back};
 
 // --- waiting for a context's work, with patience but not for ever: a kernel may wait for something the host does later ---

@@ -313,11 +313,26 @@ static void call_saturated(FpCheck *k, Code *c, const FpItem *item, uint32_t sit
   }
 }
 
+// The first of a count go to the channel as well: they are all that is left of it after a crash.
+static void carry_over(FpCheck *k, Code *c, PtxOperand reports, PtxOperand base, uint32_t site, PtxOperand old, PtxOperand n) {
+  enum { FIRST = 2048 };
+  PtxLabel *over = body_label(k->body);
+  PtxReg *no = body_temp(k->body, TYPE_PRED, 1);
+  EMIT(c, "setp.ge.u64", opd_reg(no), old, opd_imm(FIRST));
+  code_branch(c, no, false, over);
+  EMIT(c, "ld.global.u64", old, opd_at(c, reports, offsetof(WgReports, far_counts)));
+  EMIT(c, "setp.eq.u64", opd_reg(no), old, opd_imm(0));
+  code_branch(c, no, false, over);
+  EMIT(c, "mad.wide.u32", old, base, opd_imm(8), old);
+  EMIT(c, "red.global.add.u64", opd_at(c, old, site * 8ll), n);
+  code_label(c, over);
+}
+
 // A sink only counts, and says that the kernel is to be tested everywhere from now on: a call inside a loop would make ptxas
 // spill registers of the loop (seen in machine code).
 static void count_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
   Body *b = k->body;
-  PtxOperand lanes = temp32(k, 2), n = temp32(k, 3), wide = temp64(k, 1), counts = temp64(k, 2), channel = temp64(k, 5);
+  PtxOperand lanes = temp32(k, 2), n = temp32(k, 3), wide = temp64(k, 1), counts = temp64(k, 2), old = temp64(k, 3), channel = temp64(k, 5);
   PtxReg *leads = body_temp(b, TYPE_PRED, 1);
   PtxLabel *over = body_label(b);
   b->program->sites.data[site].classes |= WG_FP_SITE_SINK;
@@ -337,13 +352,12 @@ static void count_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
   EMIT(c, "setp.ne.u32", opd_reg(leads), n, opd_imm(0));
   code_branch(c, leads, false, over);
   record_load(c, n.reg, offsetof(WgLaunch, site_base));
-  EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgChannel, counts_at)));
-  EMIT(c, "add.u64", counts, counts, channel);
-  EMIT(c, "mul.wide.u32", wide, n, opd_imm(8));
-  EMIT(c, "add.u64", counts, counts, wide);
+  EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgReports, counts)));
+  EMIT(c, "mad.wide.u32", counts, n, opd_imm(8), counts);
   EMIT(c, "popc.b32", lanes, lanes);
   EMIT(c, "cvt.u64.u32", wide, lanes);
-  EMIT(c, "red.global.add.u64", opd_at(c, counts, site * 8ll), wide);
+  EMIT(c, "atom.global.add.u64", old, opd_at(c, counts, site * 8ll), wide);
+  carry_over(k, c, channel, n, site, old, wide);
   if (k->hot >= 0) {
     record_load(c, counts.reg, offsetof(WgLaunch, counters));
     EMIT(c, "mov.u32", n, opd_imm(1));

@@ -8,7 +8,7 @@
 // The last parameter of every instrumented kernel, by value: it lies in the constant bank, so reading it costs no memory
 // access and it needs no memory of its own. A tool's own per-launch facts follow it in the same parameter.
 typedef struct WgLaunch {
-  uint64_t channel;        // device address of the context's WgChannel; 0: there is none
+  uint64_t channel;        // device address of the context's WgReports; 0: there is none
   uint64_t counters;       // device address of the module's counters in this context (uint64_t each); 0: none
   uint32_t launch;         // number of the launch in its process, from 1
   uint32_t site_base;      // what to add to a site number of the module to get the process-wide one
@@ -50,6 +50,20 @@ typedef struct WgHeap { uint64_t keys[WG_HEAP_PAGES]; uint8_t states[WG_HEAP_PAG
 enum { WG_SITE_NUMBERS = 1 << 18, WG_SITE_PLANES = 3 };
 enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES = WG_SITE_NUMBERS * WG_SITE_PLANES };
 
+// Where code finds what it needs to report; in the device's own memory where that is another than the host's. Every finding of a site grows its
+// count there, which costs an atomic operation of the device; one on host memory takes a microsecond if many want the same word.
+typedef struct WgReports {
+  uint64_t channel;        // device address of the WgChannel
+  uint64_t counts;         // … of uint64_t[sites]: how often each site has reported
+  uint64_t far_counts;     // … of those in the channel, which grow along in steps (wg_far_count) and are made equal at the end; 0: they are the same
+  uint64_t fp_memory;      // … of a WgFpMemory (probe/fp_abi.h); 0: none
+  uint32_t sites, reserved;
+} WgReports;
+
+// What the channel says of a count of n: it in full up to 127, then without all but its 7 leading bits. It never falls, so that the sum of its steps is
+// right whatever the order they arrive in, and there are 64 of them while n doubles.
+static inline uint64_t wg_far_count(uint64_t n) { return n < 128 ? n : n & ~((1ull << (57 - __builtin_clzll(n))) - 1); }
+
 // Findings on their way from the device to the `warpgrind` command. Lies in shared memory that belongs to the command and is
 // registered with the driver in the program: what was written survives a trap, a crash and SIGKILL. One for each
 // context: atomic operations of a device on host memory are atomic among that device's threads only.
@@ -58,7 +72,9 @@ typedef struct WgChannel {
   uint32_t lost;           // findings that found no free slot within a second; they are in the counts all the same
   uint64_t slots_at;       // bytes from here to WgFinding[slots], used as a ring
   uint64_t counts_at;      // bytes from here to uint64_t[sites]: how often each site reported, exactly
-  uint8_t pad0[96];
+  WgReports reports;       // for devices that share the host's memory
+  uint32_t counts_exact;   // 0: the device has better ones
+  uint8_t pad0[52];
   uint32_t head;           // slots handed out; the device's atomics
   uint8_t pad1[124];
   uint32_t tail;           // slots read; written by the command only

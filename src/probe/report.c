@@ -1,6 +1,6 @@
 // wg_report: a finding goes from a lane to the command.
 //
-// Every finding is counted at its site. The first one of a site also takes a slot of the ring and writes itself there in
+// Every finding is counted at its site, in the device's own memory; now and then the count in the channel follows. The first one of a site also takes a slot of the ring and writes itself there in
 // full. Where the ring is full it waits for the command to make room. When the command has read nothing for a second the
 // finding is given up (WgChannel.lost) and the program goes on.
 #include "probe/device.h"
@@ -46,10 +46,13 @@ DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) 
 }
 
 // Once for each warp and site; `lanes` of it have the finding.
-DEVICE void report_lanes(WgChannel *ch, uint32_t lanes, Said s) {
-  uint64_t *counts = (uint64_t *)((char *)ch + ch->counts_at);
-  if (s.site < ch->sites) {
-    if (device_add64(&counts[s.site], (uint64_t)__builtin_popcount(lanes)) != 0) return;
+DEVICE void report_lanes(const WgReports *r, uint32_t lanes, Said s) {
+  WgChannel *ch = (WgChannel *)r->channel;
+  if (s.site < r->sites) {
+    uint64_t n = (uint64_t)__builtin_popcount(lanes), old = device_add64((uint64_t *)r->counts + s.site, n);
+    uint64_t step = wg_far_count(old + n) - wg_far_count(old);
+    if (step && r->far_counts) device_add64((uint64_t *)r->far_counts + s.site, step);
+    if (old != 0) return;
     int64_t slot = take_slot(ch);
     if (slot >= 0) {
       write_finding(ch, (uint32_t)slot, lanes, s);
@@ -78,7 +81,7 @@ __attribute__((noinline)) void wg_report(uint64_t channel, uint32_t launch, uint
       rest &= ~same;
       continue;
     }
-    if (lane == leader) report_lanes((WgChannel *)channel, same, (Said){launch, site, kind, size, address, value, extra});
+    if (lane == leader) report_lanes((const WgReports *)channel, same, (Said){launch, site, kind, size, address, value, extra});
     device_meet(same);                     // nobody runs into a trap while the leader still writes
     return;
   }

@@ -237,10 +237,12 @@ static void site_count(void *user, uint32_t id, uint32_t device, uint32_t site, 
   if (p) run_site_counted(r, p, site, count);
 }
 
-static void device_closed(void *user, uint32_t id, uint32_t device, uint32_t lost) {
+static void device_closed(void *user, uint32_t id, uint32_t device, uint32_t lost, bool at_least) {
   Run *r = user;
   RunProcess *p = process_of(r, id);
   if (p && lost) run_add_note(r, p, SEVERITY_WARNING, "%u findings came faster than they could be read: they are counted, but not described", lost);
+  if (p && at_least)
+    run_add_note(r, p, SEVERITY_WARNING, "process %d ended before a device's own counts could be read: numbers above 127 may be up to 2%% too low, those of fp-reached more", p->pid);
 }
 
 static void kernel_counts(void *user, uint32_t id, uint32_t kernel, uint64_t launches, uint64_t checked) {

@@ -68,6 +68,8 @@ static void find_code(SessionKernel *k) {
   }
 }
 
+uint32_t session_sites(void) { return last_site; }
+
 void session_module_instrumented(SessionModule *m, Instrumented *r) {
   Piece *p = mem_alloc(sizeof *p);
   p->code = *r;

@@ -10,7 +10,7 @@ struct SessionDevice {
   int ordinal;
   WgChannel *channel;                      // NULL: none
   uint32_t index;                          // of the channel
-  uint64_t channel_address;
+  Reports reports;
   MemoryTables tables;
   bool lost_said;
   uint64_t rows;
@@ -29,9 +29,12 @@ static bool open_channel(SessionDevice *d, Error *err) {
   session_send(EVENT_STRING, &(EventString){0, ""});                 // makes sure that there is a lane
   d->channel = channel_device_claim(&d->index, err);
   if (!d->channel) return false;
-  bool mapped = d->ops.map_host(d->user, d->channel, CHANNEL_DEVICE_BYTES, &d->channel_address);
+  bool mapped = d->ops.map_host(d->user, d->channel, CHANNEL_DEVICE_BYTES, &d->reports.channel_address);
   session_send(EVENT_DEVICE, &(EventDevice){d->index, (uint64_t)d->ordinal});
-  if (mapped) return true;
+  if (mapped) {
+    session_reports_open(&d->reports, d->channel, &d->ops, d->user);
+    return true;
+  }
   session_send(EVENT_DEVICE_END, &(EventDeviceEnd){d->index, (uint64_t)d->ordinal});
   channel_device_unmap(d->channel);
   d->channel = NULL;
@@ -120,7 +123,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   uint64_t counters = counters_of(d, k->piece);
   if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
-  WgLaunch r = {.channel = d->channel_address, .counters = counters, .launch = launch, .site_base = k->piece->site_base};
+  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, &d->ops, d->user), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
   else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
@@ -246,6 +249,7 @@ void session_device_close(SessionDevice *d, bool alive) {
   if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
   session_tables_free(&d->tables, &d->ops, d->user, alive);
   if (d->channel) {
+    session_reports_close(&d->reports, d->channel, &d->ops, d->user, alive);
     if (alive) d->ops.unmap_host(d->user, d->channel);
     session_send(EVENT_DEVICE_END, &(EventDeviceEnd){d->index, (uint64_t)d->ordinal});
     channel_device_unmap(d->channel);

@@ -67,6 +67,7 @@ bool session_launch_captured(void);                              // it was captu
 uint64_t session_stack(void);                                    // id of the calling thread's host stack; 0: not asked for
 // --- code.c ---
 void session_announce_kernel(SessionKernel *k);                  // with the lock held
+uint32_t session_sites(void);                                    // given to sites so far. With the lock held
 void session_each_piece(void (*each)(void *user, Piece *p), void *user);        // with the lock held
 // --- ranges.c: the allocations of the process, for checks ---
 typedef struct HeapRange {
@@ -109,6 +110,11 @@ void session_shadow_facts(const InstrumentedKernel *code, const SessionParams *p
 void session_shadows_close(SessionDevice *d, bool alive);
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
+// --- reports.c: WgReports of a device, and the counts that it keeps. Opened and closed with the lock held ---
+typedef struct Reports { uint64_t channel_address, near; _Atomic uint64_t address; _Atomic bool settled; } Reports;   // near: device memory; 0: the channel's is used
+void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);
+uint64_t session_reports(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);   // device address, for a launch. Without the lock
+void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive);
 // --- facts.c, fp.c ---
 bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer);
 bool session_fp_apart(const InstrumentedKernel *code, const SessionParams *params);

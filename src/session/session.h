@@ -107,6 +107,7 @@ typedef struct SessionDeviceOps {          // how to reach the device without to
   uint64_t (*alloc)(void *user, size_t size);            // zeroed; 0: no memory
   void (*free)(void *user, uint64_t p);
   bool (*read)(void *user, void *to, uint64_t from, size_t size);   // after all launches have ended; false: not readable any more
+  bool (*write)(void *user, uint64_t to, const void *from, size_t size);   // NULL: device memory is the process's own
   bool (*settle)(void *user);                            // waits a while for all launches; false: some go on. NULL: session_device_done tells of each
   // initcheck. direct: the device's memory is the process's own, and what follows is not asked for.
   bool direct;

@@ -190,7 +190,7 @@ static void do_hole(void) {
   open_all(8);
   launch();
   fake_report(&record, 0, KIND_OOB_READ, 4, 1);
-  WgChannel *c = (WgChannel *)(uintptr_t)record.channel;
+  WgChannel *c = (WgChannel *)(uintptr_t)((const WgReports *)(uintptr_t)record.channel)->channel;
   __atomic_fetch_add(&c->head, 1, __ATOMIC_RELAXED);
   fake_report(&record, 1, KIND_OOB_READ, 4, 1);
   fake_report(&record, 2, KIND_OOB_READ, 4, 1);

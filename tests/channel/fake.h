@@ -49,7 +49,7 @@ static uint64_t fake_value, fake_extra;
 
 // What src/probe does on a device: the first finding of a site goes through the ring, every one counts. false: no slot.
 static bool fake_report(const WgLaunch *l, uint32_t site, uint32_t kind, uint64_t address, uint32_t thread) {
-  WgChannel *c = (WgChannel *)(uintptr_t)l->channel;
+  WgChannel *c = (WgChannel *)(uintptr_t)((const WgReports *)(uintptr_t)l->channel)->channel;
   site += l->site_base;
   uint64_t *counts = (uint64_t *)((char *)c + c->counts_at);
   if (__atomic_fetch_add(&counts[site], 1, __ATOMIC_RELAXED) != 0) return true;

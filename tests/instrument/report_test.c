@@ -50,6 +50,7 @@ static Reader *open_channel(uint32_t slots, uint32_t sites) {
   r->bytes = sizeof(WgChannel) + sizeof(WgFinding) * slots + 8ull * sites;
   r->ch = vgpu_mem_alloc(r->bytes, 64);
   *r->ch = (WgChannel){.magic = WG_CHANNEL_MAGIC, .slots = slots, .sites = sites, .slots_at = sizeof(WgChannel), .counts_at = sizeof(WgChannel) + sizeof(WgFinding) * slots};
+  r->ch->reports = (WgReports){.channel = (uint64_t)r->ch, .counts = (uint64_t)r->ch + r->ch->counts_at, .sites = sites};
   return r;
 }
 static void start_reader(Reader *r) { pthread_create(&r->thread, NULL, run_reader, r); }
@@ -88,7 +89,7 @@ static void test_ring(void) {
   Reader *r = open_channel(8, BASE + SITES);
   start_reader(r);
   char *out = vgpu_mem_alloc(THREADS * 8 + 8, 16);
-  WgLaunch record = {.channel = (uint64_t)r->ch, .launch = 7, .site_base = BASE};
+  WgLaunch record = {.channel = (uint64_t)&r->ch->reports, .launch = 7, .site_base = BASE};
   EXPECT("status", launch(&l, "k", BLOCKS, THREADS, &out, 8, record), VGPU_OK);
   stop_reader(r);
   EXPECT("findings", r->n, SITES);
@@ -129,13 +130,13 @@ static void test_full(void) {
   load(&l, &s.data, 1, TOOL_BIT_TEST);
   Reader *r = open_channel(4, 5);
   void *out = vgpu_mem_alloc(1024, 16);
-  launch(&l, "k", 2, 64, &out, 8, (WgLaunch){.channel = (uint64_t)r->ch});
+  launch(&l, "k", 2, 64, &out, 8, (WgLaunch){.channel = (uint64_t)&r->ch->reports});
   EXPECT("lost", r->ch->lost, 1);
   drain(r);
   EXPECT("kept", r->n, 4);
   for (int i = 0; i < 5; i++) EXPECT("count", counts(r)[i], 128);
   // sites the channel has no room for
-  launch(&l, "k", 1, 32, &out, 8, (WgLaunch){.channel = (uint64_t)r->ch, .site_base = 5});
+  launch(&l, "k", 1, 32, &out, 8, (WgLaunch){.channel = (uint64_t)&r->ch->reports, .site_base = 5});
   EXPECT("lost", r->ch->lost, 1 + 5);
   close_channel(r);
   unload(&l);
@@ -150,7 +151,7 @@ static void test_trap(void) {
   load(&l, &s.data, 1, TOOL_BIT_TEST);
   Reader *r = open_channel(16, 16);
   void *out = vgpu_mem_alloc(1024, 16);
-  EXPECT("status", launch(&l, "k", 1, 64, &out, 8, (WgLaunch){.channel = (uint64_t)r->ch}), VGPU_TRAP);
+  EXPECT("status", launch(&l, "k", 1, 64, &out, 8, (WgLaunch){.channel = (uint64_t)&r->ch->reports}), VGPU_TRAP);
   drain(r);
   EXPECT("findings", r->n, 2);
   const WgFinding *f = find(r, 1);
@@ -182,7 +183,7 @@ static void test_pointers(void) {
   load(&l, &s.data, 1, TOOL_BIT_TEST);
   Reader *r = open_channel(16, 16);
   void *out = vgpu_mem_alloc(1024, 16);
-  Launcher a = {&l, "k0", 11, (uint64_t)r->ch, out}, b = {&l, "k1", 22, (uint64_t)r->ch, out};
+  Launcher a = {&l, "k0", 11, (uint64_t)&r->ch->reports, out}, b = {&l, "k1", 22, (uint64_t)&r->ch->reports, out};
   pthread_t ta, tb;
   pthread_create(&ta, NULL, launch_often, &a);
   pthread_create(&tb, NULL, launch_often, &b);

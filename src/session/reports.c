@@ -1,0 +1,59 @@
+// WgReports of a device. Where its memory is not the host's, findings are counted in memory of its own, and the counts in the channel
+// are made equal when the device is closed; after a crash they are what wg_far_count has left there.
+#include "session/internal.h"
+
+static uint64_t *counts_of(WgChannel *channel) { return (uint64_t *)((char *)channel + channel->counts_at); }
+
+void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user) {
+  WgReports w = {.channel = r->channel_address, .counts = r->channel_address + channel->counts_at, .sites = channel->sites};
+  channel->counts_exact = 1;
+  channel->reports = w;
+  atomic_store(&r->address, r->channel_address + offsetof(WgChannel, reports));
+  if (!ops->write || !(session_tools() & ~TOOL_BIT(COUNT))) r->settled = true;
+}
+
+// Device memory is taken when the first launch is checked.
+static void go_near(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user) {
+  WgReports w = channel->reports;
+  uint64_t near = ops->alloc(user, sizeof w + (size_t)channel->sites * 8);
+  if (!near) return;                       // slow where many threads report, but right
+  w.far_counts = w.counts;
+  w.counts = near + sizeof w;
+  if (!ops->write(user, near, &w, sizeof w)) return;
+  channel->counts_exact = 0;
+  r->near = near;
+  atomic_store(&r->address, near);
+}
+
+uint64_t session_reports(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user) {
+  if (atomic_load_explicit(&r->settled, memory_order_acquire)) return r->address;
+  pthread_mutex_lock(&session_lock);
+  if (!r->settled && channel) go_near(r, channel, ops, user);
+  atomic_store_explicit(&r->settled, true, memory_order_release);
+  pthread_mutex_unlock(&session_lock);
+  return r->address;
+}
+
+// One kind of finding has counts in a row, by site. Those the channel has never heard of are zero.
+static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, uint32_t first, uint32_t n) {
+  uint64_t *to = counts_of(channel);
+  uint32_t end = first + n;
+  while (first < end && !to[first]) first++;
+  while (first < end && !to[end - 1]) end--;
+  if (first == end) return true;
+  size_t bytes = (size_t)(end - first) * 8;
+  uint64_t *exact = mem_alloc(bytes);
+  bool ok = ops->read(user, exact, r->near + sizeof(WgReports) + (uint64_t)first * 8, bytes);
+  for (uint32_t i = first; ok && i < end; i++) to[i] = MAX(to[i], exact[i - first]);
+  free(exact);
+  return ok;
+}
+
+void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive) {
+  if (!r->near) return;
+  bool ok = alive;
+  for (uint32_t plane = 0; plane < WG_SITE_PLANES && ok; plane++)
+    ok = copy_counts(r, channel, ops, user, plane * WG_SITE_NUMBERS, MIN(session_sites(), (uint32_t)WG_SITE_NUMBERS));
+  if (ok) channel->counts_exact = 1;
+  if (alive) ops->free(user, r->near);
+}
