@@ -1,28 +1,20 @@
 #!/usr/bin/env bash
 # What fpcheck finds in programs whose births are known, line by line and exactly counted, in both modes; and what it must not find.
-. tests/lib/check.sh
+. tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip births: nvcc is not on PATH"; exit 0; }
-t=tests/fpcheck
 
-build() { # name arch options…
-  local name=$1 arch=$2; shift 2
-  nvcc -lineinfo -arch="$arch" "$@" -o "$TEST_DIR/$name" "$t/${name%%-*}.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL build $name"; exit 1; }
-}
-fp() { "$WARPGRIND" --device=cpu --tool=fpcheck --host-stacks=no --json="$TEST_DIR/report.json" "$@"; }
-findings() { python3 "$t/expect.py" "$t/$1.cu" "$TEST_DIR/report.json"; }
-kinds() { python3 -c 'import json,sys; print(*["%s %d" % (f["kind"], f["count"]) for f in json.load(open(sys.argv[1]))["findings"]], sep="\n")' "$TEST_DIR/report.json" | sort; }
-is() { [ "$1" = "$2" ] || { echo "expected: $2"; echo "found: $1"; return 1; }; }
-
-build births compute_80
-build silent compute_80
-build large compute_75
+for name in births silent; do build $name compute_80 & done
+for name in large once; do build $name compute_75 & done
+build births-ftz compute_80 -ftz=true &
+build births-fastmath compute_80 -use_fast_math &
+wait
 for mode in full fast; do
   check "births: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/births")" 99
   check "births: lines, kinds and counts, $mode" findings births
   check "silent: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/silent")" 0
   check "silent: only the notes asked for, $mode" findings silent
 done
-plain=$("$WARPGRIND" --device=cpu --tool=none -q "$TEST_DIR/silent")
+plain=$(plain "$TEST_DIR/silent")
 for mode in full fast; do check "silent: same output, $mode" is "$(fp -q --fp-mode=$mode "$TEST_DIR/silent" 2> /dev/null)" "$plain"; done
 
 # Which exceptions: the others are not there.
@@ -48,7 +40,6 @@ check "--fp-every=3 of 7 launches" is "$(kinds)" "fp-div0 300"
 check "--fp-every is in the coverage" has "$TEST_DIR/err" "3 launches"
 
 # Flushing to zero makes no subnormal numbers.
-build births-ftz compute_80 -ftz=true
 code fp --fp=sub --fp-mode=full "$TEST_DIR/births-ftz" > /dev/null
 check "-ftz=true: only double precision is subnormal" is "$(kinds | grep sub)" "fp-subnormal 2"
 
@@ -65,7 +56,6 @@ f32 7 9 6 1
 f64 2 1 1 1"
 
 # fp-diff: fast math flushes subnormal numbers.
-build births-fastmath compute_80 -use_fast_math
 fp -q --fp-mode=full "$TEST_DIR/births" > /dev/null 2>&1; cp "$TEST_DIR/report.json" "$TEST_DIR/plain.json"
 fp -q --fp-mode=full "$TEST_DIR/births-fastmath" > /dev/null 2>&1; cp "$TEST_DIR/report.json" "$TEST_DIR/fastmath.json"
 check "fp-diff: exit code" is "$(code "$WARPGRIND" fp-diff "$TEST_DIR/plain.json" "$TEST_DIR/fastmath.json")" 1
@@ -84,7 +74,6 @@ fp-input 1"
 done
 
 # A thread that came to a sink runs again through the full body, unless what is read is written too.
-build once compute_75
 check "once: found in the same launch" is "$(code fp "$TEST_DIR/once")" 99
 check "once: one birth, one sink" is "$(kinds)" "fp-div0 1
 fp-reached 1"
@@ -93,6 +82,6 @@ check "once: in place: the sink" is "$(kinds)" "fp-reached 1"
 check "once: in place: what to do" has "$TEST_DIR/err" "--fp-mode=full tests every instruction"
 check "once: in place: full mode finds it" is "$(code fp --fp-mode=full "$TEST_DIR/once" in-place)" 99
 for how in "" in-place; do
-  plain=$("$WARPGRIND" --device=cpu --tool=none -q "$TEST_DIR/once" $how)
+  plain=$(plain "$TEST_DIR/once" $how)
   for mode in full fast; do check "once $how: same results, $mode" is "$(fp -q --fp-mode=$mode "$TEST_DIR/once" $how 2> /dev/null)" "$plain"; done
 done

@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
 # timeout: 600
 # Every example about floating point is reported at its line, in both modes; its twin, and all examples about other things, are not.
-. tests/lib/check.sh
+. tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip examples: nvcc is not on PATH"; exit 0; }
-errors() { python3 -c 'import json,sys; print(*["%s:%d" % (f["kind"], (f.get("inlined_at") or [f])[-1]["line"]) for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] != "note"])' "$TEST_DIR/report.json"; }
-is() { [ "$1" = "$2" ] || { echo "expected: $2"; echo "found: $1"; return 1; }; }
+errors() { python3 -c 'import json,sys; print(*["%s:%d" % (f["kind"], (f.get("inlined_at") or [f])[-1]["line"]) for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] != "note"])' "$1"; }
 bug() { grep -n "/\* bug:" "$1" | cut -d: -f1 | head -n 1; }
-try() { # name, kinds at their lines
-  local file=examples/${1%_ok}/$1.cu mode
-  nvcc -lineinfo -arch=compute_75 -o "$TEST_DIR/program" "$file" 2> "$TEST_DIR/nvcc.log" || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $1"; return; }
+try_one() { # name, kinds at their lines
+  local file=examples/${1%_ok}/$1.cu mode d=$TEST_DIR/$1
+  mkdir -p "$d"
+  # shellcheck disable=SC2086
+  nvcc -lineinfo -arch=compute_75 ${FPCHECK_NVCC:-} -o "$d/program" "$file" 2> "$d/nvcc.log" || { cat "$d/nvcc.log"; echo "FAIL $1"; return; }
   for mode in full fast; do
-    "$WARPGRIND" --device=cpu --tool=fpcheck --fp-mode=$mode --host-stacks=no -q --json="$TEST_DIR/report.json" "$TEST_DIR/program" 100 > "$TEST_DIR/out" 2>&1
-    check "$1, $mode" is "$(errors)" "$2"
+    "$WARPGRIND" --device="$device" --tool=fpcheck --fp-mode=$mode --host-stacks=no -q --json="$d/report.json" "$d/program" 100 > "$d/out" 2>&1
+    check "$1, $mode" is "$(errors "$d/report.json")" "$2"
   done
+}
+running=0
+try() { # as many at a time as there are processors
+  [ $((running++)) -lt "$(nproc)" ] || wait -n
+  try_one "$@" > "$TEST_DIR/$1.said" 2>&1 &
 }
 at() { echo $(($(bug "examples/$1/$1.cu") + $2)); }
 try triangle_normals "fp-div0:$(at triangle_normals 1) fp-nan:$(at triangle_normals 1)"
@@ -24,3 +30,5 @@ for file in examples/*/*.cu; do
   name=$(basename "$file" .cu)
   case $name in triangle_normals|masked_softmax|gram_schmidt|half_variance|likelihood|endless_loop) ;; *) try "$name" "" ;; esac
 done
+wait
+cat "$TEST_DIR"/*.said

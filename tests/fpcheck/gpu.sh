@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# The programs of this folder and the examples on the real GPU: the findings are those of the virtual device, and counting is quick: a launch of
+# 100 million threads that each make a NaN ends within a few seconds.
+export FPCHECK_DEVICE=gpu FPCHECK_MANY=100000000
+top=$TEST_DIR
+for script in births situations examples; do
+  mkdir -p "$top/$script"
+  TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" > "$top/$script/output" 2>&1 &
+done
+wait
+cat "$top"/*/output
+for mode in full fast; do
+  ms=$(sed -n "s/^many $mode: launch: \([0-9]*\).*/\1/p" "$top/situations/output")
+  if [ "${ms:-99999}" -lt 3000 ]; then echo "ok many: quick, $mode ($ms ms)"; else echo "FAIL many: quick, $mode: ${ms:-no} ms"; fi
+done

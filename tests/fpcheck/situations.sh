@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# timeout: 300
+# Kernels with atomics, kernels that wait for the host, updates in place, graphs: found or named, results unchanged, twins silent.
+. tests/fpcheck/lib.sh
+command -v nvcc > /dev/null || { echo "skip situations: nvcc is not on PATH"; exit 0; }
+build situations compute_75
+build many compute_75
+line() { grep -n "// bug: $1\$" "$t/situations.cu" | cut -d: -f1; }
+errors() { python3 -c 'import json,sys; print(*sorted({"%s:%d" % (f["kind"], f["line"]) for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] == "error"}))' "$TEST_DIR/report.json"; }
+total() { python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == sys.argv[2]))' "$TEST_DIR/report.json" "$1"; }
+
+for kind in atomics waits graph capture in-place; do
+  bug=$kind; [ $kind = capture ] && bug=graph
+  results=$(plain "$TEST_DIR/situations" $kind)
+  code fp --fp-mode=full "$TEST_DIR/situations" $kind > /dev/null
+  check "$kind: full mode finds it" is "$(errors)" "fp-div0:$(line $bug)"
+  times=1; [ $bug = graph ] && times=3
+  check "$kind: and counts it" is "$(total fp-div0)" $times
+  [ $kind = atomics ] || check "$kind: same results, full" is "$(cat "$TEST_DIR/out")" "$results"       # sums have no order
+  code fp "$TEST_DIR/situations" $kind > /dev/null
+  case $kind in
+    waits) check "waits: fast mode finds it" is "$(errors)" "fp-div0:$(line waits)" ;;                  # a small launch
+    graph|capture) check "$kind: fast mode finds it at a later launch" is "$(errors)" "fp-div0:$(line graph)" ;;
+    *) check "$kind: fast mode sees it" is "$(total fp-reached)" 1
+       check "$kind: and says what to do" has "$TEST_DIR/err" "--fp-mode=full" ;;
+  esac
+  [ $kind = atomics ] || check "$kind: same results, fast" is "$(cat "$TEST_DIR/out")" "$results"
+  for mode in full fast; do
+    check "$kind: nothing in its twin, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/situations" $kind good)" 0
+    check "$kind: no notes either, $mode" is "$(kinds)" ""
+  done
+done
+
+# Every thread makes a NaN: one place, counted exactly.
+many=${FPCHECK_MANY:-400000}
+for mode in full fast; do
+  check "many: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/many" "$many")" 99
+  check "many: one place, $mode" is "$(errors)" "fp-nan:$(grep -n '// bug$' "$t/many.cu" | cut -d: -f1)"
+  check "many: counted exactly, $mode" is "$(total fp-nan)" "$many"
+  echo "many $mode: $(grep -o 'launch: .*' "$TEST_DIR/err")"
+done
+
+# After a crash: on the virtual device as exact as ever, on a GPU what the channel was told (docs/channel.md).
+left=$many; [ "$device" = gpu ] && left=$(python3 -c 'import sys; n = int(sys.argv[1]); print(n >> n.bit_length() - 7 << n.bit_length() - 7)' "$many")
+check "many: exit code when killed" is "$(code fp --fp-mode=full "$TEST_DIR/many" "$many" killed)" 99
+check "many: what is left when killed" is "$(total fp-nan)" "$left"
+[ "$device" = cpu ] || check "many: and it is said" has "$TEST_DIR/err" "up to 2% too low"
