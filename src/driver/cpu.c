@@ -45,15 +45,53 @@ static void keep_ptx(const VgpuFault *fault) {
   str_free(&path);
 }
 
-CUresult cpu_launch(const VgpuLaunch *launch, const KernelWork *k) {
+// --- launches that do not end ---
+
+static bool tell_hang(void *user, const VgpuHang *h) {
+  const KernelWork *k = user;
+  if (h->asked && h->ns < 1000000000u && !h->deadlock) {                 // it was at work a moment ago
+    log_line("interrupted while kernel %s was running", k->function->info->name);
+    return false;
+  }
+  Arena arena = {0};
+  SessionStanding *list = ARENA_ARRAY(&arena, SessionStanding, h->n + 1);
+  for (uint32_t i = 0; i < h->n; i++) {
+    const VgpuStanding *v = &h->list[i];
+    SessionStanding *s = &list[i];
+    static const SessionWait waits[] = {[VGPU_RUNS] = SESSION_RUNS, [VGPU_WAITS_BARRIER] = SESSION_WAITS_BARRIER, [VGPU_WAITS_WARP] = SESSION_WAITS_WARP,
+                                        [VGPU_WAITS_MEMORY] = SESSION_WAITS_MEMORY, [VGPU_WAITS_CLUSTER] = SESSION_WAITS_CLUSTER};
+    *s = (SessionStanding){.key = v->at, .function = v->func->name, .ptx_line = v->at ? v->at->ptx_line : 0, .warp = v->warp, .lanes = v->lanes, .gone = v->gone,
+                           .in_loop = v->in_loop, .turns = v->turns, .wait = waits[v->wait], .barrier = v->barrier, .expected = v->expected, .arrived = v->arrived,
+                           .needed = v->needed, .address = v->address, .shared = v->shared, .unchanged = v->unchanged, .fixed = v->fixed && v->unchanged,
+                           .no_step = v->index && v->unchanged};
+    memcpy(s->block, v->block, sizeof s->block);
+    memcpy(s->thread, v->thread, sizeof s->thread);
+    for (uint32_t j = 0; j < i && !s->places; j++)
+      if (list[j].key == s->key) s->places = list[j].places, s->nplaces = list[j].nplaces;
+    if (!s->places && v->at && v->at->loc) s->nplaces = instrument_places(&arena, v->module, v->at->loc, &s->places);
+  }
+  bool stop = session_hang(&(SessionHang){.kernel = k->function->session, .launch = k->launch, .list = list, .n = h->n, .ns = h->ns, .blocks = h->blocks,
+                                          .blocks_ended = h->blocks_ended, .blocks_known = true, .block = k->block, .asked = h->asked, .deadlock = h->deadlock});
+  arena_free(&arena);
+  return stop;
+}
+
+static void say_where(void) { vgpu_where(3000); }
+
+CUresult cpu_launch(const VgpuLaunch *given, const KernelWork *k) {
   VgpuFault fault = {0};
-  VgpuStatus status = vgpu_launch(launch, &fault);
+  VgpuLaunch launch = *given;
+  launch.hang = tell_hang;
+  launch.hang_user = (void *)k;
+  if (session_hang_ns()) session_on_interrupt(say_where);
+  VgpuStatus status = vgpu_launch(&launch, &fault);
   if (status == VGPU_OK) return CUDA_SUCCESS;
   if (status == VGPU_UNSUPPORTED) {
     keep_ptx(&fault);
     session_kernel_uncovered(k->function->session, fault.text, NULL);
     cpu_unsupported_exit(fault.text);
   }
+  if (status == VGPU_DEADLOCK && session_tools()) return result_of(status);      // tell_hang has said it
   if (status != VGPU_CANCELLED && fault.text[0]) {
     if (session_tools()) tools_fault(k, &fault);
     else log_error("%s", fault.text);

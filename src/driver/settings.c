@@ -17,6 +17,7 @@ static void read_environment(void) {
   uint64_t devices = options_number(&options, OPT_DEVICES);
   values.devices = (int)MIN(MAX(devices, 1), 64);
   values.vgpu.workers = (int)options_number(&options, OPT_WORKERS);
+  values.vgpu.hang_ns = session_hang_ns();
   values.vgpu.seeded = options_given(&options, OPT_SEED);
   if (values.vgpu.seeded) values.vgpu.seed = options_number(&options, OPT_SEED);
 }

@@ -141,6 +141,23 @@ bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p);         // inne
 void ir_loop_plan_free(IrLoopPlan *p);
 void ir_dump_loop_plans(const IrCfg *c, Str *out);                       // dump.c
 
+// --- ends.c: what must happen for a loop to end ---
+typedef enum {
+  IR_END_FIXED,                           // nothing that a way out depends on changes in the loop: who is in it stays
+  IR_END_STEPS,                           // `index` moves by `step` in each turn, a register of the loop's outside: it must not be 0
+  IR_END_WAITS,                           // what instruction `load` reads must change
+  IR_END_OPEN,                            // it depends on more than that
+  IR_END_BOUNDED,                         // a counter moves by a constant: it ends after a number of turns
+} IrLoopEndKind;
+typedef struct IrLoopEnd {
+  IrLoopEndKind kind;
+  uint32_t branch;                        // the instruction that stands for the loop: its branch back if that can leave, else another way out
+  const PtxReg *index; const PtxOperand *step;
+  uint32_t load;                          // IR_NONE: none
+  PtxReg *watched[4]; uint32_t nwatched; bool all_watched;   // registers that ways out compare and the loop writes; all of them?
+} IrLoopEnd;
+void ir_loop_end(const IrCfg *c, uint32_t loop, IrLoopEnd *e);
+
 // --- verify.c: blocks, edges, labels and register uses agree; run after every transformation. ---
 bool ir_verify(const IrCfg *c, Error *err);
 

@@ -139,11 +139,14 @@ void report_sentence(Run *r, const RunFinding *f, Str *out) {
 void report_finding(Run *r, const RunFinding *f, Str *out) {
   static const char *const words[] = {"", REPORT_NOTE "Note:" REPORT_PLAIN " ", REPORT_WARNING "Warning:" REPORT_PLAIN " ", REPORT_ERROR "Error:" REPORT_PLAIN " "};
   static const char *const colours[] = {REPORT_BOLD, REPORT_NOTE, REPORT_WARNING, REPORT_ERROR};
-  str_printf(out, " \n%s%s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], f->text ? f->text : f->kind->text, colours[f->kind->severity], f->kind->name);
+  const char *text = f->text ? f->text : f->kind->text;
+  size_t head = strcspn(text, "\n");           // what a hang has to say takes several lines
+  str_printf(out, " \n%s%.*s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], (int)head, text, colours[f->kind->severity], f->kind->name);
   add_access(f, out);
   str_addc(out, '\n');
   add_places(r, f, out);
   add_launch(f, out);
+  if (text[head]) str_printf(out, "%s\n", text + head + 1);
   report_uninit_origin(r, f, out);
   add_allocation(r, f, out);
   if (f->allocation) {

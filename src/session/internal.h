@@ -45,6 +45,7 @@ typedef struct SessionOptions {
   uint64_t launch_skip, launch_count, fp_every;
   bool leak_check, leak_full;
   uint64_t quarantine; bool has_quarantine;    // bytes; not given: a share of the device's memory
+  uint64_t hang_ns; bool hang_stop;
   const char *launch_log;                  // the name, with % in it; NULL: none
 } SessionOptions;
 

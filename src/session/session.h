@@ -99,6 +99,34 @@ typedef struct SessionFinding {
 } SessionFinding;
 void session_finding(const SessionFinding *f);           // nothing with --tool=none
 
+// --- hang.c: launches that make no progress ---
+typedef enum { SESSION_RUNS, SESSION_WAITS_BARRIER, SESSION_WAITS_WARP, SESSION_WAITS_MEMORY, SESSION_WAITS_CLUSTER } SessionWait;
+typedef struct SessionStanding {           // threads of one warp that stand together
+  const void *key;                         // the same for the same place
+  const SitePlace *places; uint32_t nplaces;
+  const char *function; uint32_t ptx_line; // where there are no places
+  uint32_t block[3], thread[3], warp, lanes, gone;   // thread: the first of them; gone: lanes of the warp that have ended
+  bool in_loop; uint64_t turns;            // turns 0: not known
+  SessionWait wait;
+  uint32_t barrier, expected, arrived;     // BARRIER; expected 0: not known
+  uint32_t needed;                         // WARP: lanes
+  uint64_t address; bool shared;           // MEMORY; 0: not known
+  bool unchanged, fixed, no_step;          // a loop: nothing changes in it; no way out can; its step is 0
+} SessionStanding;
+typedef struct SessionHang {
+  SessionKernel *kernel; uint32_t launch;
+  const SessionStanding *list; uint32_t n; // 0: not known where it stands
+  uint64_t ns;                             // without progress
+  uint64_t blocks, blocks_ended; bool blocks_known;
+  const uint32_t *block;                   // threads of a block; NULL: not known
+  bool asked, deadlock;                    // asked: the user interrupts. deadlock: the device found out
+  const char *why_unknown;                 // n is 0: "it is not instrumented"
+} SessionHang;
+bool session_hang(const SessionHang *h);                 // true: end it (--hang-action=stop)
+uint64_t session_hang_ns(void);                          // --hang-timeout; 0: off
+// Ctrl-C: `where` says where launches stand, on a thread of ours; then the signal does what it would have done. Once; only where the program leaves SIGINT alone.
+void session_on_interrupt(void (*where)(void));
+
 // --- device.c: one for each context ---
 typedef struct SessionDevice SessionDevice;
 typedef struct SessionDeviceOps {          // how to reach the device without touching the program's streams

@@ -39,6 +39,8 @@ static void read_environment(void) {
   values.has_quarantine = options_given(&o, OPT_QUARANTINE);
   values.quarantine = MIN(options_number(&o, OPT_QUARANTINE), UINT64_MAX >> 20) << 20;
   values.launch_log = options_given(&o, OPT_LAUNCH_LOG) ? mem_strdup(options_text(&o, OPT_LAUNCH_LOG)) : NULL;
+  values.hang_ns = MIN(options_number(&o, OPT_HANG_TIMEOUT), 1000000000u) * 1000000000u;
+  values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);

@@ -23,6 +23,7 @@ static bool complete(const Block *b, const Barrier *bar) {
 }
 
 static void release(Block *b, uint32_t id) {
+  b->releases++;
   Barrier *bar = &b->barriers[id];
   for (uint32_t i = 0; i < b->nwarps; i++) {
     Warp *w = &b->warps[i];

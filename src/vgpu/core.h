@@ -62,6 +62,8 @@ struct Code {
   uint32_t local_bytes;                       // frame in local memory
   U64Map local_offset;                        // PtxVar* -> offset + 1
   uint32_t nregs32;                           // estimate of machine registers
+  const uint32_t *slots;                      // PtxReg.id -> slot; UINT32_MAX: never used
+  U64Map deciding;                            // watch.c
 };
 Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err);
 void code_free(Code *c);
@@ -115,7 +117,17 @@ VgpuStatus device_runtime_finish(Launch *l, VgpuStatus s, VgpuFault *fault);   /
 uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
 
+// --- watch.c ---
+typedef struct Watched { uint64_t at_ns; uint32_t looked; } Watched;      // a group's
+void watch_launch(Launch *l);                 // it begins
+void watch_ran(Warp *w, uint32_t turns);      // a warp has had its turn
+// A group has run for a while. true: the launch is to be ended.
+bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, uint64_t now, uint64_t hang_ns);
+void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks);
+void watch_end(Launch *l);
+
 // --- engine.c ---
+Launch *engine_launches(bool lock);           // true: takes the lock; false: gives it back
 void engine_free_groups(VgpuKernel *k);
 void vgpu_print(Launch *l, const char *text, size_t n);
 struct Launch {
@@ -140,6 +152,11 @@ struct Launch {
   uint32_t executors;                         // helpers at work on it
   VgpuFault fault;
   Launch *next;
+  // watch.c
+  _Atomic uint64_t moved_ns;                  // when something happened last
+  _Atomic uint32_t look;                      // groups say where they stand: 1, 2 …; 0: nobody has asked
+  struct Looking *looking;
+  bool hang_said;
   // what its kernels launched
   pthread_mutex_t children_lock;
   ChildWork *children, **children_end, *tail, **tail_end;

@@ -411,6 +411,7 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   }
   slots_assign(d.cfg, &d.slots, &c->arena);
   c->nregs32 = d.slots.nregs32;
+  c->slots = d.slots.slot;
   d.const_next = d.slots.bytes;
   d.block_start = ARENA_ARRAY(&c->arena, uint32_t, d.cfg->nblocks + 1);
   decode_blocks(&d);
@@ -434,6 +435,7 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
 void code_free(Code *c) {
   if (!c) return;
   u64map_free(&c->local_offset);
+  u64map_free(&c->deciding);
   arena_free(&c->arena);
   free(c);
 }

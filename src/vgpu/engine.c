@@ -26,6 +26,7 @@ typedef struct Group {
   uint64_t index;
   uint64_t ran_ns;
   uint64_t rng;
+  Watched watched;
   struct Group *next;
 } Group;
 
@@ -240,6 +241,8 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
   if (l->shuffled) index = (uint64_t)(((unsigned __int128)index * l->shuffle_mul + l->shuffle_add) % l->ngroups);
   g->index = index;
   g->ran_ns = 0;
+  g->watched = (Watched){0};
+  l->moved_ns = clock_ns();
   g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
   if (!g->rng) g->rng = 1;
   if (l->group_size > 1 || l->cluster[0]) {
@@ -261,6 +264,8 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
       Warp *w = &b->warps[i];
       uint32_t lanes = MIN(l->nthreads - i * LANES, (uint32_t)LANES);
       w->launch = l;
+      w->turns = w->seen_state = w->seen_deciding = 0;
+      w->only_polls = w->same = false;
       w->stores_to_wait = l->nwarps > 1 ? STORES_TO_WAIT : 0;
       w->shared_store_waits = l->nwarps > 1;
       w->live = lanes == LANES ? FULL_MASK : (1u << lanes) - 1;
@@ -283,6 +288,7 @@ static Ran run_warp(Warp *w, Launch *l) {
     for (const Inst *pc = warp_resume_pc(w); pc;) pc = pc->fn(w, pc);
     if (l->stop) return RAN_BLOCKED;
   }
+  watch_ran(w, (uint32_t)(WARP_BUDGET - MAX(w->budget, 0)));
   if (!w->nfrags) return RAN_ENDED;
   if (w->budget < 0) return w->polls ? RAN_SPINNING : RAN_PREEMPTED;
   if (!ran) {                                 // every fragment waits: for lanes of this warp only?
@@ -298,6 +304,7 @@ static Ran run_warp(Warp *w, Launch *l) {
 }
 
 static void report_deadlock(Launch *l, Group *g) {
+  watch_deadlock(l, g->blocks, g->nblocks);
   for (uint32_t k = 0; k < l->group_size; k++)
     for (uint32_t i = 0; i < l->nwarps; i++) {
       Warp *w = &g->blocks[k].warps[i];
@@ -311,6 +318,18 @@ static void report_deadlock(Launch *l, Group *g) {
 }
 
 typedef enum { GROUP_ENDED, GROUP_SUSPEND, GROUP_STOPPED } GroupResult;
+
+static bool watch(Launch *l, Group *g, uint64_t now) {
+  if (!watch_group(l, g->blocks, g->nblocks, &g->watched, now, config.hang_ns)) return false;
+  for (uint32_t i = 0; i < l->nwarps; i++) {
+    Warp *w = &g->blocks[0].warps[i];
+    if (!w->nfrags) continue;
+    w->frame = w->frags[0].frame;
+    vgpu_fault(w, w->frags[0].pc, VGPU_DEADLOCK, (unsigned)__builtin_ctz(w->frags[0].mask), 0, "the launch was ended because it hangs (--hang-action=stop)");
+    break;
+  }
+  return true;
+}
 
 static GroupResult run_group_inner(Launch *l, Group *g) {
   uint64_t start = 0;
@@ -341,10 +360,11 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
       }
       continue;
     }
-    if (spun && !worked) return GROUP_SUSPEND;
     uint64_t now = clock_ns();
+    if (spun && !worked) return watch(l, g, now) ? GROUP_STOPPED : GROUP_SUSPEND;
     if (!start) start = now;
     else if (now - start > GROUP_SLICE_NS) {
+      if (watch(l, g, now)) return GROUP_STOPPED;
       g->ran_ns += now - start;
       start = now;
       if (cancelled) return GROUP_SUSPEND;
@@ -423,6 +443,7 @@ static void execute(Launch *l, bool helper) {
     if (cancelled && !l->stop) l->stop = VGPU_CANCELLED;
     atomic_fetch_sub(&l->resident, 1);
     if (r == GROUP_ENDED) {
+      l->moved_ns = clock_ns();
       spare = g;
       if (atomic_fetch_add(&l->done_groups, 1) + 1 == l->ngroups) break;
     } else group_free(g);
@@ -584,6 +605,7 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   }
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, install_handlers);
+  watch_launch(l);
   pthread_mutex_lock(&lock);
   l->next = launches;
   launches = l;
@@ -607,6 +629,7 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   Launch **p = &launches;
   while (*p != l) p = &(*p)->next;
   *p = l->next;
+  watch_end(l);
   pthread_mutex_unlock(&lock);
 
   for (Group *g = l->suspended_first, *next; g; g = next) {
@@ -619,6 +642,12 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   params_give(l);
   free(l);
   return s;
+}
+
+Launch *engine_launches(bool take) {
+  if (take) pthread_mutex_lock(&lock);
+  else pthread_mutex_unlock(&lock);
+  return take ? launches : NULL;
 }
 
 void vgpu_cancel_all(void) {

@@ -12,6 +12,7 @@ typedef struct VgpuConfig {
   int workers;             // 0: one per core
   bool seeded;             // --seed given: shuffle warp and block order
   uint64_t seed;
+  uint64_t hang_ns;        // a launch that makes no progress for so long hangs; 0: never
 } VgpuConfig;
 void vgpu_configure(const VgpuConfig *c);     // before the first launch; the engine starts lazily
 int vgpu_worker_count(void);
@@ -67,6 +68,31 @@ typedef struct VgpuFault {                 // what ended a launch
   const char *ptx; size_t ptx_bytes;       // the module's text when there is no source line for the place; lives with the module
 } VgpuFault;
 
+// --- watch.c: where the threads of a launch stand that makes no progress ---
+typedef enum { VGPU_RUNS, VGPU_WAITS_BARRIER, VGPU_WAITS_WARP, VGPU_WAITS_MEMORY, VGPU_WAITS_CLUSTER } VgpuWait;
+typedef struct VgpuStanding {              // lanes of one warp that stand together
+  uint32_t block[3], warp, lanes;
+  uint32_t thread[3];                      // the first of them
+  uint32_t gone;                           // lanes of the warp that have ended
+  const PtxModule *module; const PtxFunc *func;
+  const PtxInstr *at;                      // the instruction; in a loop the one that stands for it
+  bool in_loop; uint64_t turns;            // about how often it has turned since anything else was seen
+  VgpuWait wait;
+  uint32_t barrier, expected, arrived;     // BARRIER: which, how many threads it waits for, how many have come
+  uint32_t needed;                         // WARP: lanes that must come
+  uint64_t address; bool shared;           // MEMORY: what it reads again and again; 0: not known
+  bool unchanged;                          // its registers are the same after thousands of turns
+  bool fixed;                              // … and no way out of the loop depends on anything it changes
+  const char *index, *step;                // registers: an index that moves by `step`, which is 0; NULL: not so
+} VgpuStanding;
+typedef struct VgpuHang {
+  const VgpuStanding *list; uint32_t n;
+  uint64_t ns;                             // without progress
+  uint64_t blocks_ended, blocks_begun, blocks;
+  bool asked, deadlock;                    // asked: by vgpu_where, it may be all right. deadlock: it has ended because of it
+} VgpuHang;
+bool vgpu_where(unsigned wait_ms);         // asks all launches; false: none runs
+
 typedef struct VgpuLaunch {
   VgpuKernel *kernel;
   uint32_t grid[3], block[3], cluster[3];  // cluster 0,0,0: none
@@ -76,6 +102,7 @@ typedef struct VgpuLaunch {
   uint32_t stack_limit;                    // bytes of local memory per thread; 0: default
   // where device printf text goes; called with a lock held, in the order printed
   void (*print)(void *user, const char *text, size_t n); void *user;
+  bool (*hang)(void *hang_user, const VgpuHang *h); void *hang_user;   // true: the launch is to be ended. May be NULL
 } VgpuLaunch;
 VgpuStatus vgpu_launch(const VgpuLaunch *l, VgpuFault *fault);     // blocks until the grid has ended; many at a time is fine
 void vgpu_cancel_all(void);                // Ctrl-C and exit: running launches end soon with VGPU_CANCELLED

@@ -141,6 +141,12 @@ struct Warp {
   uint32_t cluster_phase[LANES];
   uint32_t polls;           // volatile/acquire loads, cas, nanosleep, try_wait: tells spinning from working
   uint32_t atomics;         // atomics whose result was wanted: a loop of them may be a wait, too
+  uint32_t stores;          // to global and shared memory
+  // watch.c: when it was looked at the last time
+  uint64_t seen_state, seen_deciding, turns;
+  uint32_t seen_stores;
+  bool only_polls;          // whenever it ran since then
+  bool same;                // what decides about its loop did not change between the last two times
 };
 
 // Shared addresses start here, as on a compute capability 9.0 device (1 KB is reserved): 0 is never a variable.
@@ -166,6 +172,7 @@ struct Block {
   Cluster *cluster; uint32_t cluster_rank;
   void *mem;                                  // everything above in one piece
   uint32_t alive_threads;
+  uint32_t releases, seen_releases;           // of barriers; seen: watch.c
 };
 
 struct Cluster {                              // blocks of a cluster run on one worker at a time
@@ -209,11 +216,15 @@ static inline void vgpu_poll(Warp *w) {
 // Warps of a GPU run side by side, so programs that (wrongly) let several warps of a block update the same element load it
 // in all of them before one stores, again and again (PolyBench's MVT and GESUMMV). Here a warp runs for long at a time; so
 // before each of its first global stores (two counts each: give way, then go on) it lets the others of its block come as far.
-static inline bool vgpu_must_wait_before_store(Warp *w) { return w->stores_to_wait && (--w->stores_to_wait & 1); }
+static inline bool vgpu_must_wait_before_store(Warp *w) {
+  w->stores++;
+  return w->stores_to_wait && (--w->stores_to_wait & 1);
+}
 // The same for shared memory, before the first store after a barrier: programs that read a neighbour's element and write
 // their own without a barrier between (HeCBench's sosfil).
 static inline bool vgpu_must_wait_before_shared_store(Warp *w) {
   bool wait = w->shared_store_waits;
+  w->stores++;
   w->shared_store_waits = false;
   return wait;
 }

@@ -1,0 +1,154 @@
+// ends: what must happen for a loop to end.
+//
+// Every way out of the loop has a condition. What the condition compares is followed back inside the loop, through moves and
+// conversions, to where it changes: a register that moves by a fixed step, one that moves by a register of the loop's outside (whose
+// value may be 0), something read from memory that another thread or the host must change, or nothing at all.
+#include "ir/ir.h"
+
+typedef struct Search {
+  const IrCfg *c;
+  bool *inside;                            // by block
+  uint32_t *def;                           // by register: the only write in the loop, IR_NONE, IR_SEVERAL
+  uint32_t latches[16]; uint32_t nlatches;
+} Search;
+
+typedef struct Defs { Search *s; uint32_t instr; } Defs;
+static void note_def(void *ctx, PtxReg **reg, bool is_def) {
+  Defs *d = ctx;
+  uint32_t *def = &d->s->def[(*reg)->id];
+  if (is_def) *def = *def == IR_NONE && !d->s->c->instrs[d->instr]->guard ? d->instr : IR_SEVERAL;
+}
+
+static bool in_every_turn(const Search *s, uint32_t instr) {
+  for (uint32_t i = 0; i < s->nlatches; i++)
+    if (!ir_dominates(s->c, s->c->block_of[instr], s->latches[i])) return false;
+  return s->nlatches != 0;
+}
+
+static const PtxInstr *only_def(const Search *s, const PtxReg *r) { return s->def[r->id] < IR_SEVERAL ? s->c->instrs[s->def[r->id]] : NULL; }
+static bool is_fixed(const Search *s, const PtxOperand *o) { return o->kind == OPD_INT || o->kind == OPD_FLOAT || (o->kind == OPD_REG && s->def[o->reg->id] == IR_NONE); }
+
+// What moves `r` in each turn: r = r + step, also by way of a second register (t = r + step; r = t).
+static bool find_step(const Search *s, const PtxReg *r, const PtxOperand **step, bool *halves) {
+  const PtxReg *at = r;
+  *halves = false;
+  for (int hops = 0; hops < 4; hops++) {
+    const PtxInstr *in = only_def(s, at);
+    if (!in || !in_every_turn(s, s->def[at->id])) return false;
+    if (in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_REG) {
+      at = in->ops[1].reg;
+      if (at == r) return false;
+      continue;
+    }
+    bool adds = in->op == OP_ADD || in->op == OP_SUB, shifts = in->op == OP_SHR;
+    if ((!adds && !shifts) || in->nops != 3 || (in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT)) return false;
+    for (unsigned k = 1; k <= 2; k++) {
+      const PtxOperand *own = &in->ops[k], *other = &in->ops[3 - k];
+      if (own->kind != OPD_REG || !is_fixed(s, other) || (k == 2 && in->op != OP_ADD)) continue;
+      const PtxInstr *back = own->reg == r || own->reg == at ? NULL : only_def(s, own->reg);
+      bool itself = own->reg == r || own->reg == at || (back && back->op == OP_MOV && back->nops == 2 && back->ops[1].kind == OPD_REG && (back->ops[1].reg == r || back->ops[1].reg == at));
+      if (!itself) continue;
+      *step = other;
+      *halves = shifts;
+      return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+// Where the register's value comes from in the loop: through what only changes its form.
+static uint32_t source_of(const Search *s, const PtxReg *r) {
+  for (int hops = 0; hops < 8; hops++) {
+    uint32_t def = s->def[r->id];
+    if (def >= IR_SEVERAL) return def;
+    const PtxInstr *in = s->c->instrs[def];
+    unsigned classes = ptx_op_classes(in);
+    if (classes & (CLASS_LOAD | CLASS_ATOMIC)) return def;
+    const PtxOperand *from = NULL;
+    bool one = true;
+    for (unsigned k = 1; k < in->nops; k++) {
+      if (is_fixed(s, &in->ops[k]) || in->ops[k].kind == OPD_SREG) continue;
+      one &= !from && in->ops[k].kind == OPD_REG;
+      from = &in->ops[k];
+    }
+    if (!from || !one || from->reg == r) return IR_SEVERAL;
+    r = from->reg;
+  }
+  return IR_SEVERAL;
+}
+
+static void watch(IrLoopEnd *e, const Search *s, const PtxOperand *o) {
+  if (o->kind != OPD_REG || s->def[o->reg->id] == IR_NONE) return;
+  for (uint32_t i = 0; i < e->nwatched; i++)
+    if (e->watched[i] == o->reg) return;
+  if (e->nwatched < ARRAY_LEN(e->watched)) e->watched[e->nwatched++] = o->reg;
+  else e->all_watched = false;
+}
+
+static IrLoopEndKind judge(const Search *s, const PtxInstr *branch, uint32_t at, IrLoopEnd *e) {
+  const PtxReg *p = branch->guard;
+  if (s->def[p->id] == IR_NONE) return IR_END_FIXED;
+  const PtxInstr *test = only_def(s, p);
+  if (!test || test->op != OP_SETP || test->nops < 3) {
+    e->all_watched = false;
+    return IR_END_OPEN;
+  }
+  IrLoopEndKind kind = IR_END_FIXED;
+  for (unsigned k = 1; k <= 2; k++) {
+    const PtxOperand *o = &test->ops[k];
+    watch(e, s, o);
+    if (is_fixed(s, o)) continue;
+    const PtxOperand *step;
+    bool halves;
+    uint32_t source;
+    if (o->kind != OPD_REG) kind = MAX(kind, IR_END_OPEN);
+    else if (find_step(s, o->reg, &step, &halves) && is_fixed(s, &test->ops[3 - k])) {
+      if (step->kind == OPD_INT && step->imm && in_every_turn(s, at)) return IR_END_BOUNDED;
+      kind = MAX(kind, halves ? IR_END_OPEN : IR_END_STEPS);
+      e->index = o->reg;
+      e->step = step;
+    } else if ((source = source_of(s, o->reg)) < IR_SEVERAL) {
+      kind = MAX(kind, IR_END_WAITS);
+      e->load = source;
+    } else kind = IR_END_OPEN;
+  }
+  return kind;
+}
+
+static bool leaves(const PtxInstr *in) { return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP; }
+
+void ir_loop_end(const IrCfg *c, uint32_t loop, IrLoopEnd *e) {
+  const IrLoop *l = &c->loops[loop];
+  Arena a = {0};
+  Search s = {.c = c, .inside = ARENA_ARRAY(&a, bool, c->nblocks + 1), .def = ARENA_ARRAY(&a, uint32_t, c->func->nregs + 1)};
+  *e = (IrLoopEnd){.kind = IR_END_FIXED, .branch = IR_NONE, .load = IR_NONE, .all_watched = true};
+  for (uint32_t i = 0; i < c->func->nregs; i++) s.def[i] = IR_NONE;
+  for (uint32_t i = 0; i < l->nblocks; i++) s.inside[l->blocks[i]] = true;
+  for (uint32_t i = 0; i < l->nblocks; i++) {
+    const IrBlock *b = &c->blocks[l->blocks[i]];
+    for (uint32_t k = b->first; k < b->end; k++) ptx_visit_regs(c->instrs[k], note_def, &(Defs){&s, k});
+  }
+  const IrBlock *h = &c->blocks[l->header];
+  uint32_t latch = IR_NONE;
+  for (uint32_t i = 0; i < h->npred; i++)
+    if (s.inside[h->pred[i]]) {
+      latch = h->pred[i];
+      if (s.nlatches < ARRAY_LEN(s.latches)) s.latches[s.nlatches++] = latch;
+      else e->kind = IR_END_OPEN;
+    }
+  for (uint32_t i = 0; i < l->nblocks && e->kind != IR_END_BOUNDED; i++) {
+    const IrBlock *b = &c->blocks[l->blocks[i]];
+    if (b->first == b->end) continue;
+    const PtxInstr *last = c->instrs[b->end - 1];
+    bool out = leaves(last) && last->op != OP_TRAP;
+    for (uint32_t k = 0; k < b->nsucc; k++) out |= !s.inside[b->succ[k]];
+    if (!out) continue;
+    IrLoopEndKind kind = last->guard && (last->op == OP_BRA || leaves(last)) ? judge(&s, last, b->end - 1, e) : IR_END_OPEN;
+    if (kind == IR_END_BOUNDED) e->kind = kind;
+    else e->kind = MAX(e->kind, kind);
+    if (e->branch == IR_NONE || l->blocks[i] == latch || kind == IR_END_BOUNDED) e->branch = b->end - 1;
+  }
+  if (e->branch == IR_NONE) e->branch = latch == IR_NONE || c->blocks[latch].first == c->blocks[latch].end ? h->first : c->blocks[latch].end - 1;
+  arena_free(&a);
+}

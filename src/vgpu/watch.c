@@ -1,0 +1,298 @@
+// Launches that do not end.
+//
+// A warp makes no progress if it waits at a barrier or for lanes of its own; if its registers are the same as when it was looked
+// at before, thousands of turns of a loop ago; or if all it did since is to poll memory, storing nothing. Everything else is
+// progress, however long it takes. When no warp of a launch has made any for the time the user gave, every group that has been begun
+// says where its warps stand, and whoever asked for the launch is told.
+#include <errno.h>
+#include <time.h>
+
+#include "vgpu/core.h"
+
+static const uint64_t LOOK_NS = 20000000, ANSWERS_NS = 2000000000;
+
+typedef struct Looking { VEC(VgpuStanding) list; uint32_t groups; uint64_t since_ns; bool asked, done; } Looking;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;          // of all Lookings
+static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
+
+void watch_launch(Launch *l) { l->moved_ns = clock_ns(); }
+
+void watch_ran(Warp *w, uint32_t turns) {
+  uint64_t for_polls = 200ull * w->polls;      // see vgpu_poll
+  w->turns += MAX(turns > for_polls ? turns - for_polls : 0, (uint64_t)w->polls);
+  if (!w->polls) w->only_polls = false;
+}
+
+// --- does it move? ---
+
+static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull ^ h >> 29; }
+
+static uint64_t state_of(const Warp *w) {
+  uint64_t h = w->live;
+  for (uint32_t i = 0; i < w->nfrags; i++) {
+    const Fragment *f = &w->frags[i];
+    const uint64_t *regs = (const uint64_t *)f->frame->regs;
+    uint64_t own = mix(mix(f->mask, (uint64_t)f->pc), f->state);
+    for (uint32_t k = 0; k < f->frame->code->reg_bytes / 8; k++) own = mix(own, regs[k]);
+    h += own;                                  // fragments in any order
+  }
+  return h;
+}
+
+static uint32_t number_of(const IrCfg *c, const PtxInstr *in) {
+  for (uint32_t i = 0; i < c->ninstrs; i++)
+    if (c->instrs[i] == in) return i;
+  return IR_NONE;
+}
+
+// Registers that decide whether the loop goes on, where they alone do; made once for each place that warps are preempted at.
+typedef struct Deciding { uint32_t n, slots[4]; uint8_t widths[4]; } Deciding;
+
+static const Deciding *deciding_at(Code *code, const Inst *pc) {
+  Deciding *d = u64map_get(&code->deciding, (uint64_t)pc);
+  if (d) return d;
+  d = ARENA_NEW(&code->arena, Deciding);
+  u64map_put(&code->deciding, (uint64_t)pc, d);
+  Error err = {{0}};
+  IrCfg *c = pc->src ? ir_cfg_build(code->func, &err) : NULL;
+  uint32_t n = c ? number_of(c, pc->src) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
+  IrLoopEnd e;
+  if (loop != IR_NONE) ir_loop_end(c, loop, &e);
+  if (loop != IR_NONE && e.kind == IR_END_STEPS && e.all_watched)
+    for (uint32_t i = 0; i < e.nwatched; i++) {
+      unsigned width = slot_width(e.watched[i]->type);
+      uint32_t slot = code->slots[e.watched[i]->id];
+      if (slot == UINT32_MAX || !width) continue;
+      d->slots[d->n] = slot;
+      d->widths[d->n++] = (uint8_t)width;
+    }
+  ir_cfg_free(c);
+  return d;
+}
+
+// What decides about its loop; 0: not known.
+static uint64_t deciding_state(const Warp *w) {
+  if (w->nfrags != 1 || w->frags[0].state != FRAG_READY) return 0;
+  const Fragment *f = &w->frags[0];
+  static pthread_mutex_t cache = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&cache);
+  const Deciding *d = deciding_at((Code *)f->frame->code, f->pc);
+  pthread_mutex_unlock(&cache);
+  uint64_t h = mix((uint64_t)f->pc, f->mask);
+  for (uint32_t i = 0; i < d->n; i++) {
+    const char *slot = f->frame->regs + d->slots[i];
+    FOR_LANES(l, f->mask) h = mix(h, d->widths[i] == 8 ? ((const uint64_t *)slot)[l] : d->widths[i] == 4 ? ((const uint32_t *)slot)[l] : ((const uint16_t *)slot)[l]);
+  }
+  return d->n ? h | 1 : 0;
+}
+
+static bool is_blocked(const Warp *w) {
+  for (uint32_t i = 0; i < w->nfrags; i++)
+    if (w->frags[i].state == FRAG_READY) return false;
+  return true;
+}
+
+static bool moves(Block *b) {
+  bool any = b->releases != b->seen_releases;
+  b->seen_releases = b->releases;
+  for (uint32_t i = 0; i < b->nwarps; i++) {
+    Warp *w = &b->warps[i];
+    if (!w->nfrags) continue;
+    uint64_t state = state_of(w), deciding = deciding_state(w);
+    bool still = state == w->seen_state || (deciding && deciding == w->seen_deciding) || is_blocked(w) || (w->only_polls && w->stores == w->seen_stores);
+    if (!still) w->turns = 0;
+    any |= !still;
+    w->same = state == w->seen_state || (deciding && deciding == w->seen_deciding);
+    w->seen_state = state;
+    w->seen_deciding = deciding;
+    w->seen_stores = w->stores;
+    w->only_polls = true;
+  }
+  return any;
+}
+
+// --- where does it stand? ---
+
+static const Frame *program_frame(const Fragment *f, const PtxInstr **at) {
+  const Frame *frame = f->frame;
+  *at = f->pc->src;
+  // Probes are called; where the program stands is where it called them.
+  while (frame->parent && strstr(frame->code->func->name, "wg_") && !strncmp(frame->code->func->name, "__wg", 4)) {
+    *at = (frame->return_pc - 1)->src;
+    frame = frame->parent;
+  }
+  return frame;
+}
+
+static const Inst *decoded(const Code *code, const PtxInstr *in) {
+  for (uint32_t i = 0; i < code->ninsts; i++)
+    if (code->insts[i].src == in && code->insts[i].fn != exec_join) return &code->insts[i];
+  return NULL;
+}
+
+// The address of a load or atomic that has been executed in this frame.
+static void find_address(const Frame *frame, const PtxInstr *load, unsigned lane, VgpuStanding *s) {
+  const Inst *in = decoded(frame->code, load);
+  for (unsigned k = 0; in && k < load->nops; k++) {
+    const PtxOperand *o = &load->ops[k];
+    if (o->kind != OPD_ADDR || !o->nlist || o->list[0].kind != OPD_REG) continue;
+    unsigned width = slot_width(o->list[0].reg->type);
+    const char *slot = frame->regs + in->a;
+    s->address = (uint64_t)o->imm + (width == 8 ? ((const uint64_t *)slot)[lane] : ((const uint32_t *)slot)[lane]);
+    s->shared = load->space == SPACE_SHARED || (s->address & GENERIC_WINDOW_MASK) == GENERIC_SHARED;
+    return;
+  }
+}
+
+static const char *register_named(const PtxOperand *o) { return o && o->kind == OPD_REG ? o->reg->name : NULL; }
+
+static void look_at_loop(const Frame *frame, const PtxInstr *at, unsigned lane, VgpuStanding *s) {
+  Error err = {{0}};
+  IrCfg *c = ir_cfg_build(frame->code->func, &err);
+  uint32_t n = c ? number_of(c, at) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
+  if (loop != IR_NONE) {
+    IrLoopEnd e;
+    ir_loop_end(c, loop, &e);
+    for (uint32_t up; e.kind == IR_END_BOUNDED && (up = c->loops[loop].parent) != IR_NONE;) ir_loop_end(c, loop = up, &e);
+    s->in_loop = true;
+    s->at = c->instrs[e.branch];
+    s->fixed = e.kind == IR_END_FIXED;
+    if (e.kind == IR_END_STEPS && s->unchanged) s->index = e.index->name, s->step = register_named(e.step);
+    if (e.load != IR_NONE) {
+      s->wait = VGPU_WAITS_MEMORY;
+      find_address(frame, c->instrs[e.load], lane, s);
+    }
+  }
+  ir_cfg_free(c);
+}
+
+static void describe(Launch *l, Block *b, Warp *w, const Fragment *f, VgpuStanding *s) {
+  unsigned lane = (unsigned)__builtin_ctz(f->mask);
+  uint32_t lanes = MIN(l->nthreads - w->index * LANES, (uint32_t)LANES);
+  *s = (VgpuStanding){.warp = w->index, .lanes = f->mask, .turns = w->turns, .gone = (lanes == LANES ? FULL_MASK : (1u << lanes) - 1) & ~w->live};
+  memcpy(s->block, b->ctaid, sizeof s->block);
+  for (int i = 0; i < 3; i++) s->thread[i] = w->tid[i][lane];
+  const Frame *frame = program_frame(f, &s->at);
+  s->func = frame->code->func;
+  s->module = s->func->module;
+  if (f->state == FRAG_BARRIER) {
+    const Barrier *bar = &b->barriers[f->barrier];
+    s->wait = VGPU_WAITS_BARRIER;
+    s->barrier = f->barrier;
+    s->expected = bar->expected ? bar->expected : b->alive_threads;
+    for (uint32_t i = 0; i < b->nwarps; i++) s->arrived += (uint32_t)__builtin_popcount(bar->arrived[i]);
+  } else if (f->state == FRAG_WARP_SYNC) {
+    s->wait = VGPU_WAITS_WARP;
+    s->needed = f->needed;
+  } else if (s->at && s->at->op == OP_BARRIER_CLUSTER) {
+    s->wait = VGPU_WAITS_CLUSTER;
+  } else {
+    s->unchanged = w->same;
+    if (s->at) look_at_loop(frame, s->at, lane, s);
+  }
+}
+
+static void look(Launch *l, Block *blocks, uint32_t nblocks, Looking *k) {
+  for (uint32_t n = 0; n < nblocks; n++)
+    for (uint32_t i = 0; i < blocks[n].nwarps; i++) {
+      Warp *w = &blocks[n].warps[i];
+      for (uint32_t f = 0; f < w->nfrags; f++) {
+        VgpuStanding s;
+        describe(l, &blocks[n], w, &w->frags[f], &s);
+        vec_push(&k->list, s);
+      }
+    }
+  k->groups++;
+}
+
+static bool tell(Launch *l, Looking *k, uint64_t ns, bool deadlock) {
+  VgpuHang h = {.list = k->list.data, .n = k->list.len, .ns = ns, .blocks = l->nblocks, .asked = k->asked, .deadlock = deadlock,
+                .blocks_ended = l->done_groups * l->group_size, .blocks_begun = MIN(l->next_group, l->ngroups) * l->group_size};
+  return l->request->hang(l->request->hang_user, &h);
+}
+
+static void ask(Launch *l, bool asked) {       // with the lock
+  if (!l->looking) l->looking = mem_alloc(sizeof *l->looking);
+  if (l->look && !l->looking->done) return;
+  l->looking->list.len = 0;
+  l->looking->groups = 0;
+  l->looking->done = false;
+  l->looking->asked = asked;
+  l->looking->since_ns = clock_ns();
+  l->look++;
+}
+
+bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, uint64_t now, uint64_t hang_ns) {
+  if (!l->request->hang) return false;
+  bool asked = l->look && watched->looked != l->look;
+  if (now - watched->at_ns < LOOK_NS && !l->look) return false;
+  if (now - watched->at_ns >= LOOK_NS) {
+    watched->at_ns = now;
+    bool moved = false;
+    for (uint32_t i = 0; i < nblocks; i++) moved |= moves(&blocks[i]);
+    if (moved) l->moved_ns = now;
+  }
+  uint64_t since = l->moved_ns;
+  bool stop = false;
+  pthread_mutex_lock(&lock);
+  if (hang_ns && !l->hang_said && now > since && now - since > hang_ns) {
+    l->hang_said = asked = true;
+    ask(l, false);
+  }
+  Looking *k = l->looking;
+  if (asked && k && !k->done && watched->looked != l->look) {
+    look(l, blocks, nblocks, k);
+    watched->looked = l->look;
+  }
+  if (k && !k->done && (k->groups >= l->resident || now > k->since_ns + ANSWERS_NS)) {
+    k->done = true;
+    if (k->list.len) stop = tell(l, k, now > since ? now - since : 0, false);
+    pthread_cond_broadcast(&answered);
+  }
+  pthread_mutex_unlock(&lock);
+  return stop;
+}
+
+void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks) {
+  if (!l->request->hang) return;
+  Looking k = {0};
+  pthread_mutex_lock(&lock);
+  look(l, blocks, nblocks, &k);
+  if (!l->hang_said) tell(l, &k, 0, true);
+  l->hang_said = true;
+  pthread_mutex_unlock(&lock);
+  vec_free(&k.list);
+}
+
+void watch_end(Launch *l) {
+  pthread_mutex_lock(&lock);
+  if (l->looking) vec_free(&l->looking->list);
+  free(l->looking);
+  l->looking = NULL;
+  pthread_cond_broadcast(&answered);
+  pthread_mutex_unlock(&lock);
+}
+
+bool vgpu_where(unsigned wait_ms) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += wait_ms / 1000;
+  bool any = false;
+  Launch *all = engine_launches(true);
+  pthread_mutex_lock(&lock);
+  for (Launch *l = all; l; l = l->next)
+    if (l->request->hang && !l->stop) ask(l, true), any = true;
+  engine_launches(false);
+  for (bool waiting = any; waiting;) {
+    if (pthread_cond_timedwait(&answered, &lock, &until) == ETIMEDOUT) break;
+    pthread_mutex_unlock(&lock);
+    all = engine_launches(true);
+    pthread_mutex_lock(&lock);
+    waiting = false;
+    for (Launch *l = all; l; l = l->next) waiting |= l->looking && !l->looking->done && !l->stop;
+    engine_launches(false);
+  }
+  pthread_mutex_unlock(&lock);
+  return any;
+}
