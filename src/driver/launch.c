@@ -12,7 +12,7 @@ static CUresult check_shape(const Function *f, const LaunchRequest *r) {
     threads *= r->block[i];
   }
   if (threads > MAX_THREADS) return CUDA_ERROR_INVALID_VALUE;
-  if (info->max_threads && threads > info->max_threads) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (info->max_threads && threads > info->max_threads) return CUDA_ERROR_INVALID_VALUE;
   for (int i = 0; i < 3; i++)
     if (info->reqntid[i] && r->block[i] != info->reqntid[i]) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
@@ -30,7 +30,7 @@ static CUresult check_cluster(Function *f, KernelWork *k) {
     return f->info->cluster_required ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
   for (int i = 0; i < 3; i++) {
     if (!k->cluster[i]) k->cluster[i] = 1;
-    if (k->grid[i] % k->cluster[i]) return CUDA_ERROR_INVALID_VALUE;
+    if (k->grid[i] % k->cluster[i]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     size *= k->cluster[i];
   }
   return size > (s->nonportable_cluster ? MAX_CLUSTER : PORTABLE_CLUSTER) ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;

@@ -338,7 +338,7 @@ static bool refused(CUresult r) {
 }
 
 static CUresult destroy(CUcontext ctx, CUresult (*real)(CUcontext)) {
-  session_use(SESSION_CONTEXT_GONE, ctx);
+  if (session_use(SESSION_CONTEXT_GONE, ctx)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (ctx) say_goodbye(ctx);
   session_destroyed(SESSION_CONTEXT_GONE, ctx);
   CUresult result = real(ctx);

@@ -12,16 +12,18 @@ static void name_stream(SessionCopy *c, const char *call, CUstream stream) {
 // A copy of nothing is not looked at, as the driver does not.
 static bool is_empty(const SessionCopy *c) { return !c->width || !c->height || !c->depth; }
 
-static void begin(SessionCopy *c) {
-  if (is_empty(c)) return;
+// False: its stream was destroyed, and it is not to be made.
+static bool begin(SessionCopy *c) {
+  if (is_empty(c)) return true;
   CUstream stream = (CUstream)(uintptr_t)c->stream;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  session_use(SESSION_STREAM_GONE, stream);
+  if (session_use(SESSION_STREAM_GONE, stream)) return false;
   GpuContext *context = gpu_context_of_stream(stream);
   c->device = context ? context->device : 0;
   if (gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
     c->captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
   session_copy_check(c);
+  return true;
 }
 
 static CUresult end(const SessionCopy *c, CUresult result) {
@@ -62,7 +64,7 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same la
     if (!session_wants_memory()) return gpu_checked(gpu_real.name args); \
     SessionCopy copy = __VA_ARGS__; \
     name_stream(&copy, #name, stream); \
-    begin(&copy); \
+    if (!begin(&copy)) return CUDA_ERROR_INVALID_HANDLE; \
     return end(&copy, gpu_real.name args); \
   }
 #define COPY(name, twin, params, args, stream, ...) \
@@ -72,11 +74,12 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same la
 
 // --- batches: a list of copies in one call ---
 
-static void batch_begin(SessionCopy *copies, size_t n, const char *call, CUstream stream) {
+static bool batch_begin(SessionCopy *copies, size_t n, const char *call, CUstream stream) {
   for (size_t i = 0; i < n; i++) {
     name_stream(&copies[i], call, stream);
-    begin(&copies[i]);
+    if (!begin(&copies[i])) return false;
   }
+  return true;
 }
 
 static CUresult batch_end(SessionCopy *copies, size_t n, CUresult result) {
@@ -128,8 +131,8 @@ static SessionCopy *box_batch(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t n) {
   CUresult gpu_##name params { \
     if (!session_wants_memory() || !(ok)) return gpu_checked(gpu_real.name args); \
     SessionCopy *copies = list; \
-    batch_begin(copies, n, #name, stream); \
-    return batch_end(copies, n, gpu_real.name args); \
+    bool alive = batch_begin(copies, n, #name, stream); \
+    return batch_end(copies, n, alive ? gpu_real.name args : CUDA_ERROR_INVALID_HANDLE); \
   }
 #define FLAT_BATCH(name, params, args, STREAM) BATCH(name, params, args, d && s && sizes && n, n, STREAM(q), flat_batch(d, s, sizes, n))
 #define BOX_BATCH(name, params, args, STREAM) BATCH(name, params, args, ops && n, n, STREAM(q), box_batch(ops, n))

@@ -32,15 +32,23 @@ static bool may_wait(PtxModule *const *units, uint32_t n) {
   return false;
 }
 
+// Registers that a kernel with checks may have in any case: with so few, enough threads run at a time.
+enum { REGISTERS_NOBODY_MISSES = 40 };
+unsigned gpu_fit_floor(void) {
+  const char *text = getenv("WARPGRIND_REGISTERS");
+  int n = text ? atoi(text) : 0;
+  return n >= 16 && n <= 255 ? (unsigned)n : REGISTERS_NOBODY_MISSES;
+}
+
 static unsigned round_up(unsigned n, unsigned to) { return (n + to - 1) / to * to; }
 
 // The registers a thread may use so that the kernel can do what the original could; 0: it can already.
-enum { REGISTER_FILE = 65536, REGISTER_STEP = 8, REGISTERS_NOBODY_MISSES = 32 };
+enum { REGISTER_FILE = 65536, REGISTER_STEP = 8 };
 static unsigned register_limit(const Needs *original, const Needs *ours, bool keep_occupancy) {
   unsigned limit = 0;
   if (ours->threads < original->threads && original->threads > 0)
     limit = MIN(255u, REGISTER_FILE / round_up((unsigned)original->threads, 128) / REGISTER_STEP * REGISTER_STEP);
-  unsigned step = MAX(round_up((unsigned)MAX(original->regs, 1), REGISTER_STEP), (unsigned)REGISTERS_NOBODY_MISSES);
+  unsigned step = MAX(round_up((unsigned)MAX(original->regs, 1), REGISTER_STEP), gpu_fit_floor());
   if (keep_occupancy && (unsigned)ours->regs > step) limit = limit ? MIN(limit, step) : step;
   return limit;
 }
@@ -64,7 +72,7 @@ void gpu_fit_registers(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n)
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original;
     if (!kernel_needs(m->module, m->library, p->kernels[i], &original) || original.regs <= 0) continue;
-    unsigned limit = MAX(round_up((unsigned)original.regs, REGISTER_STEP), (unsigned)REGISTERS_NOBODY_MISSES);
+    unsigned limit = MAX(round_up((unsigned)original.regs, REGISTER_STEP), gpu_fit_floor());
     for (uint32_t u = 0; u < n; u++) {
       PtxFunc *f = ptx_find_func(units[u], p->kernels[i]);
       if (f && !f->is_declaration && limit < 255) limit_registers(units[u], f, limit);

@@ -217,9 +217,10 @@ CUfunction gpu_function_target(GpuFunction *f) {
     GpuQuiet q = gpu_quiet_begin();
     GpuPushed pushed = gpu_push_context(r->context);
     for (uint32_t i = 0; i < r->settings.len; i++) apply(r, target, &r->settings.data[i]);
+    const InstrumentedKernel *code = session_kernel_code(f->kernel);
+    if (code && code->may_recurse) gpu_stack_deepen(gpu_context_current());
     gpu_pop_context(pushed);
     gpu_quiet_end(q);
-    const InstrumentedKernel *code = session_kernel_code(f->kernel);
     f->code = code && code->record_bytes ? code : NULL;
     pthread_mutex_lock(&table_lock);
     table_put(&by_target, target, r);

@@ -19,6 +19,8 @@
 #include "cuda/abi.h"
 #include "session/session.h"
 
+// A handle that is known to be destroyed is a finding, and goes no further: the driver may crash on it.
+#define GPU_ALIVE(WHAT, handle) do { if (session_use(SESSION_##WHAT##_GONE, handle)) return CUDA_ERROR_INVALID_HANDLE; } while (0)
 #define GPU_TRY(call) do { CUresult try_ = (call); if (try_ != CUDA_SUCCESS) return try_; } while (0)
 
 // --- real.c: the real driver's functions, by name; NULL: this driver does not have it ---
@@ -63,9 +65,11 @@ typedef struct GpuContext {
   _Atomic int users;
   bool settled;                            // when it went, all its work had ended
   _Atomic bool faulted;                    // a kernel failed: device memory cannot be read any more
+  _Atomic size_t stack_asked;              // stack.c: bytes that the program thinks a thread has; 0: it is so
   SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;            // its number
 } GpuContext;
+void gpu_stack_deepen(GpuContext *c);      // stack.c: before a kernel with checks runs whose functions call themselves
 GpuContext *gpu_context_current(void);     // of the calling thread; NULL: none is current
 GpuContext *gpu_context_of_stream(CUstream s);
 GpuContext *gpu_context_of(CUcontext handle);
@@ -104,6 +108,7 @@ typedef struct GpuLaunch {
   void **params, **extra;
   GpuFunction *of;                         // NULL: a kernel we know nothing of
   GpuContext *context;                     // NULL: nobody wants to know
+  bool gone;                               // of something that was destroyed; it is not to be made
   bool told; uint32_t number;              // the session has heard of it, as this number
   bool marks;                              // initcheck: all that it writes is marked
   void *list[5]; size_t size;              // the rest is room for the added parameter

@@ -210,28 +210,28 @@ static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g
 }
 
 CUresult gpu_cuGraphInstantiate(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log, size_t size) {
-  session_use(SESSION_GRAPH_GONE, g);
+  GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiate(exec, g, error, log, size), exec, g);
 }
 CUresult gpu_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph g, CUgraphNode *error, char *log, size_t size) {
-  session_use(SESSION_GRAPH_GONE, g);
+  GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiate_v2(exec, g, error, log, size), exec, g);
 }
 CUresult gpu_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph g, unsigned long long flags) {
-  session_use(SESSION_GRAPH_GONE, g);
+  GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiateWithFlags(exec, g, flags), exec, g);
 }
 CUresult gpu_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
-  session_use(SESSION_GRAPH_GONE, g);
+  GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiateWithParams(exec, g, p), exec, g);
 }
 CUresult gpu_cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) {
-  session_use(SESSION_GRAPH_GONE, g);
+  GPU_ALIVE(GRAPH, g);
   return instantiated(gpu_real.cuGraphInstantiateWithParams_ptsz(exec, g, p), exec, g);
 }
 
 CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
-  session_use(SESSION_EXEC_GONE, exec);
+  GPU_ALIVE(EXEC, exec);
   session_destroyed(SESSION_EXEC_GONE, exec);
   pthread_mutex_lock(&lock);
   Exec *e = execs.len ? u64map_remove(&execs, (uintptr_t)exec) : NULL;
@@ -296,15 +296,15 @@ CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdate
 
 CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   expect_writes(exec, stream);
-  session_use(SESSION_EXEC_GONE, exec);
-  session_use(SESSION_STREAM_GONE, stream);
+  GPU_ALIVE(EXEC, exec);
+  GPU_ALIVE(STREAM, stream);
   write_log(exec, stream);
   return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   expect_writes(exec, stream ? stream : CU_STREAM_PER_THREAD);
-  session_use(SESSION_EXEC_GONE, exec);
-  session_use(SESSION_STREAM_GONE, stream);
+  GPU_ALIVE(EXEC, exec);
+  GPU_ALIVE(STREAM, stream);
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
   return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD);
 }

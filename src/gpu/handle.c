@@ -1,9 +1,10 @@
-// Handles that go and are used again: handles.def. With no tool that asks, the session's part of each is a look at one number.
+// Handles that go and are used again: handles.def. With no tool that asks, the session's part of each is a look at one number. One that is known
+// to be destroyed does not reach the driver, which may crash on it.
 #include "gpu/gpu.h"
 
-#define STREAM(h) session_use(SESSION_STREAM_GONE, h);
-#define EVENT(h) session_use(SESSION_EVENT_GONE, h);
-#define CONTEXT(h) session_use(SESSION_CONTEXT_GONE, h);
+#define STREAM(h) GPU_ALIVE(STREAM, h);
+#define EVENT(h) GPU_ALIVE(EVENT, h);
+#define CONTEXT(h) if (session_use(SESSION_CONTEXT_GONE, h)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 #define WAITS_FOR(s) session_synchronised(s);
 #define WAITS_FOR_ALL session_synchronised_all();
 
@@ -15,7 +16,7 @@
   }
 #define ENDS(name, params, args, WHAT, handle) \
   CUresult gpu_##name params { \
-    session_use(SESSION_##WHAT##_GONE, handle); \
+    GPU_ALIVE(WHAT, handle); \
     session_destroyed(SESSION_##WHAT##_GONE, handle); \
     CUresult result = gpu_real.name args; \
     if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE) session_created(handle); \

@@ -128,9 +128,10 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->told = l->marks = false;
   l->heap = l->record_heap = NULL;
   l->context = NULL;
-  session_use(SESSION_STREAM_GONE, l->event.stream);
+  l->gone = session_use(SESSION_STREAM_GONE, l->event.stream);
   l->of = gpu_function(handle);
-  if (!l->of) session_use(SESSION_FUNCTION_GONE, handle);
+  if (!l->of && session_use(SESSION_FUNCTION_GONE, handle)) l->gone = true;
+  if (l->gone) l->of = NULL;
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   if (!l->function) l->function = gpu_function_target(l->of);
@@ -162,6 +163,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
     GpuLaunch l; \
     l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
     gpu_launch_begin(&l, f, params, extra, NULL); \
+    if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
     return gpu_launch_end(&l, gpu_real.cuLaunchKernel##suffix(l.function, gx, gy, gz, bx, by, bz, shared, stream, l.params, l.extra)); \
   } \
   CUresult gpu_cuLaunchCooperativeKernel##suffix(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
@@ -170,6 +172,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
     l.event = SHAPE(gx, gy, gz, bx, by, bz, shared, STREAM(stream)); \
     l.event.cooperative = true; \
     gpu_launch_begin(&l, f, params, NULL, NULL); \
+    if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
     return gpu_launch_end(&l, gpu_real.cuLaunchCooperativeKernel##suffix(l.function, gx, gy, gz, bx, by, bz, shared, stream, l.params)); \
   } \
   CUresult gpu_cuLaunchKernelEx##suffix(const CUlaunchConfig *config, CUfunction f, void **params, void **extra) { \
@@ -179,6 +182,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
                     config->sharedMemBytes, STREAM(config->hStream)); \
     read_attributes(&l.event, config); \
     gpu_launch_begin(&l, f, params, extra, NULL); \
+    if (l.gone) return CUDA_ERROR_INVALID_HANDLE; \
     return gpu_launch_end(&l, gpu_real.cuLaunchKernelEx##suffix(config, l.function, l.params, l.extra)); \
   }
 
@@ -212,7 +216,9 @@ CUresult gpu_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *given, uns
     list[i].function = l[i].function;
     list[i].kernelParams = l[i].params;
   }
-  CUresult result = gpu_real.cuLaunchCooperativeKernelMultiDevice(list, n, flags);
+  bool gone = false;
+  for (unsigned i = 0; i < n; i++) gone |= l[i].gone;
+  CUresult result = gone ? CUDA_ERROR_INVALID_HANDLE : gpu_real.cuLaunchCooperativeKernelMultiDevice(list, n, flags);
   for (unsigned i = 0; i < n; i++) gpu_launch_end(&l[i], result);
   free(l);
   return result;

@@ -69,6 +69,7 @@ static CUresult launch(CUfunction f, int gx, int gy, CUstream stream, CUresult (
   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, k->data, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
   l.event = (SessionLaunch){.grid = {(unsigned)gx, (unsigned)gy, 1}, .cluster = {1, 1, 1}, .stream = stream};
   gpu_launch_begin(&l, f, NULL, extra, NULL);
+  if (l.gone) return CUDA_ERROR_INVALID_HANDLE;
   CUresult result = CUDA_SUCCESS;
   if (l.function != f) {                       // the list may be ours by now
     size = *(size_t *)l.extra[3];

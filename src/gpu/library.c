@@ -37,7 +37,7 @@ CUresult gpu_cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_optio
 CUresult gpu_cuLibraryUnload(CUlibrary handle) {
   GpuModule *m = gpu_library_find(handle);
   if (m) gpu_module_collect(m);
-  session_use(SESSION_LIBRARY_GONE, handle);
+  GPU_ALIVE(LIBRARY, handle);
   if (m) session_destroyed(SESSION_LIBRARY_GONE, handle);
   if (m) gpu_functions_gone(m);
   GPU_TRY(gpu_real.cuLibraryUnload(handle));
@@ -53,7 +53,7 @@ CUresult gpu_cuLibraryGetModule(CUmodule *out, CUlibrary handle) {
 }
 
 CUresult gpu_cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name) {
-  session_use(SESSION_LIBRARY_GONE, handle);
+  GPU_ALIVE(LIBRARY, handle);
   GPU_TRY(gpu_real.cuLibraryGetKernel(out, handle, name));
   GpuModule *m = gpu_library_find(handle);
   if (m) gpu_function_found(m, (CUfunction)*out, true, name);

@@ -196,9 +196,18 @@ CUresult gpu_cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d) 
   return made(result, (uintptr_t)*out, array_bytes(d->Width, d->Height, d->Depth, d->Format, d->NumChannels), SESSION_ARRAY);
 }
 
+// The driver crashes on an array that is gone.
+static bool array_gone(const char *call, const void *a) {
+  if (!session_freed_before((uintptr_t)a)) return false;
+  session_invalid_free(call, (uintptr_t)a, SESSION_BIT(ARRAY));
+  return true;
+}
+
 CUresult gpu_cuArrayDestroy(CUarray a) {
+  static const char call[] = "cuArrayDestroy (cudaFreeArray)";
+  if (array_gone(call, a)) return CUDA_ERROR_INVALID_HANDLE;
   session_array_gone((uintptr_t)a);
-  Free f = begin_free("cuArrayDestroy (cudaFreeArray)", (uintptr_t)a, SESSION_BIT(ARRAY));
+  Free f = begin_free(call, (uintptr_t)a, SESSION_BIT(ARRAY));
   return end_free(&f, gpu_real.cuArrayDestroy(a));
 }
 
@@ -212,6 +221,8 @@ CUresult gpu_cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DE
 }
 
 CUresult gpu_cuMipmappedArrayDestroy(CUmipmappedArray a) {
-  Free f = begin_free("cuMipmappedArrayDestroy (cudaFreeMipmappedArray)", (uintptr_t)a, SESSION_BIT(ARRAY));
+  static const char call[] = "cuMipmappedArrayDestroy (cudaFreeMipmappedArray)";
+  if (array_gone(call, a)) return CUDA_ERROR_INVALID_HANDLE;
+  Free f = begin_free(call, (uintptr_t)a, SESSION_BIT(ARRAY));
   return end_free(&f, gpu_real.cuMipmappedArrayDestroy(a));
 }

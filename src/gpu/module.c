@@ -132,7 +132,7 @@ CUresult gpu_cuModuleUnload(CUmodule handle) {
   GpuModule *m = find(handle);
   if (m && m->library) m = NULL;           // goes with its library
   if (m) gpu_module_collect(m);
-  session_use(SESSION_MODULE_GONE, handle);
+  GPU_ALIVE(MODULE, handle);
   if (m) session_destroyed(SESSION_MODULE_GONE, handle);
   if (m) gpu_functions_gone(m);
   GPU_TRY(gpu_real.cuModuleUnload(handle));
@@ -143,7 +143,7 @@ CUresult gpu_cuModuleUnload(CUmodule handle) {
 // --- what is in it ---
 
 CUresult gpu_cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name) {
-  session_use(SESSION_MODULE_GONE, handle);
+  GPU_ALIVE(MODULE, handle);
   GPU_TRY(gpu_real.cuModuleGetFunction(out, handle, name));
   GpuModule *m = find(handle);
   if (m) gpu_function_found(m, *out, false, name);
@@ -169,7 +169,7 @@ const GpuPiece *gpu_piece_with(GpuModule *m, const char *name) {
 }
 
 CUresult gpu_cuModuleGetGlobal_v2(CUdeviceptr *out, size_t *size, CUmodule handle, const char *name) {
-  session_use(SESSION_MODULE_GONE, handle);
+  GPU_ALIVE(MODULE, handle);
   GPU_TRY(gpu_real.cuModuleGetGlobal_v2(out, size, handle, name));
   const GpuPiece *p = gpu_piece_with(find(handle), name);
   CUdeviceptr ours;

@@ -136,7 +136,9 @@ static void install_stmts(Body *b) {
     ret->op = OP_RET;
     *at++ = (PtxStmt){.kind = STMT_INSTR, .instr = ret};
   }
+  b->cold_from = (uint32_t)(at - stmts);
   put_code(b, b->cold, &at);
+  b->cold_to = (uint32_t)(at - stmts);
   for (uint32_t i = 0; i < b->copies.len; i++) loop_copy_install(b, &b->copies.data[i], &at);
   CHECK(at <= stmts + room);
   f->stmts = stmts;

@@ -20,7 +20,7 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   record_fill_slot(&b);
   for (unsigned t = 0; info->wanted && t < 32; t++)
     if (pass_of(p, t)) pass_of(p, t)->weave(&b);
-  return body_close(&b, err);
+  return body_close(&b, err) && (!p->plan->spare_registers || spare_registers(p, f, unit, b.cold_from, b.cold_to, err));
 }
 
 // Functions that passes add to a unit (probes) come after those of the program, and are not woven themselves.

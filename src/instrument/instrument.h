@@ -22,6 +22,7 @@ typedef struct InstrumentPlan {
   unsigned tools;                          // TOOL_BIT()s; 0: nothing to add
   // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they are.
   bool (*wants_kernel)(const char *name, void *user); void *user;
+  bool spare_registers;                    // for a compiler of machine code: spare.c
   bool stop_at_error;                      // memcheck: a bad access ends the launch
   unsigned fp_kinds; bool fp_full, fp_flow; // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction; --fp-flow
 } InstrumentPlan;
@@ -67,6 +68,7 @@ typedef struct InstrumentedKernel {
   uint32_t user_params, user_param_bytes;  // without ours
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
   const InstrumentFact *facts; uint32_t nfacts;
+  bool may_recurse;                        // how deep its stack gets cannot be told from its code
   bool good_if_reads_good;                 // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
   bool stores_anywhere;                    // initcheck: also through pointers that no fact is about
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does

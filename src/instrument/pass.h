@@ -44,6 +44,7 @@ typedef struct FuncInfo {
   uint32_t kernel;                         // index of the only kernel it runs for; UINT32_MAX: several, or not known
   bool address_taken;                      // called through a pointer; a kernel: launched from the device
   bool may_not_return;                     // a call of it can end the thread
+  bool may_recurse;                        // it comes to a function that may call itself, or to one through a pointer
   bool calls_functions;                    // of the program, directly or not: they find the launch record in the slot
   bool wanted;                             // gets probes
   PtxVar *record;                          // kernels: the added parameter, NULL if it has none
@@ -128,6 +129,7 @@ struct Body {
   VEC(PtxLabel *) labels;
   VEC(PtxVar *) locals;
   PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
+  uint32_t cold_from, cold_to;             // after body_close: the statements of body_cold
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
 bool body_close(Body *b, Error *err);      // puts everything into the function
@@ -143,6 +145,9 @@ PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the fu
 PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
 PtxLabel *body_label(Body *b);
 PtxVar *body_param(Body *b, PtxType t);    // a .param variable for a call; its declaration is the caller's to emit
+
+// --- spare.c: calls out of line keep no register of the kernel; statements cold to cold_end ---
+bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end, Error *err);
 
 // --- scopes.c ---
 bool *scopes_to_open(Body *b);             // by statement: goes, or moves to the top of the function

@@ -47,7 +47,7 @@ static void survey_function(Program *p, FuncInfo *info) {
       case OP_EXIT: case OP_TRAP: info->may_not_return = true; break;
       case OP_CALL:
         for (unsigned o = 2; o < in->nops; o++) take_address(&in->ops[o]);
-        if (in->ops[1].kind != OPD_FUNC) info->may_not_return = info->calls_functions = true;
+        if (in->ops[1].kind != OPD_FUNC) info->may_not_return = info->calls_functions = info->may_recurse = true;
         vec_push(&p->calls, (CallEdge){info, in});
         break;
       case OP_MOV: case OP_ST: case OP_CVTA:
@@ -95,6 +95,28 @@ static void settle_addresses(Program *p) {
     }
 }
 
+// Functions are taken away that call nothing that is left; those that stay are on a cycle, or come to one.
+static void find_cycles(Program *p) {
+  U64Map left = {0};
+  for (uint32_t i = 0; i < p->calls.len; i++)
+    if (program_callee(p->calls.data[i].call)) u64map_put(&left, (uintptr_t)p->calls.data[i].from, p->calls.data[i].from);
+  for (bool changed = true; changed && left.len;) {
+    U64Map still = {0};
+    for (uint32_t i = 0; i < p->calls.len; i++) {
+      FuncInfo *from = p->calls.data[i].from, *to = program_callee(p->calls.data[i].call);
+      if (to && u64map_get(&left, (uintptr_t)from) && u64map_get(&left, (uintptr_t)to)) u64map_put(&still, (uintptr_t)from, from);
+    }
+    changed = still.len != left.len;
+    u64map_free(&left);
+    left = still;
+  }
+  uint32_t it = 0;
+  uint64_t key;
+  void *info;
+  while (u64map_next(&left, &it, &key, &info)) ((FuncInfo *)info)->may_recurse = true;
+  u64map_free(&left);
+}
+
 // Facts that callers inherit from callees, until nothing changes.
 static void propagate_up(Program *p) {
   for (bool changed = true; changed;) {
@@ -104,6 +126,7 @@ static void propagate_up(Program *p) {
       bool ends = program_may_not_return(p->calls.data[i].call);
       if (ends && !from->may_not_return) from->may_not_return = changed = true;
       if (to && !from->calls_functions) from->calls_functions = changed = true;
+      if (to && to->may_recurse && !from->may_recurse) from->may_recurse = changed = true;
     }
   }
 }
@@ -190,7 +213,13 @@ bool program_survey(Program *p, Error *err) {
     }
   }
   settle_addresses(p);
+  find_cycles(p);
   propagate_up(p);
+  for (uint32_t u = 0; u < p->nunits; u++)
+    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) {
+      const FuncInfo *info = func_info(p->units[u]->funcs[i]);
+      if (info->func->is_entry && !info->func->is_declaration) p->out->kernels[info->kernel].may_recurse = info->may_recurse;
+    }
   choose_functions(p);
   propagate_down(p);
   twins_make(p);

@@ -24,7 +24,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 
 static bool fits(unsigned value, unsigned limit) { return value >= 1 && value <= limit; }
 
-// The driver says "invalid value" for every bad launch; the runtime tells a bad shape from a bad argument.
+// A shape that no launch can have. CUDA 13's runtime on a GPU calls that an invalid value (measured).
 cudaError_t rt_check_launch(dim3 grid, dim3 block) {
   static const CUdevice_attribute ids[7] = {
       CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
@@ -39,7 +39,7 @@ cudaError_t rt_check_launch(dim3 grid, dim3 block) {
     }
   bool ok = fits(grid.x, limits[0]) && fits(grid.y, limits[1]) && fits(grid.z, limits[2]) && fits(block.x, limits[3]) &&
             fits(block.y, limits[4]) && fits(block.z, limits[5]) && (uint64_t)block.x * block.y * block.z <= limits[6];
-  return ok ? cudaSuccess : cudaErrorInvalidConfiguration;
+  return ok ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 static cudaError_t run_launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream, bool cooperative) {

@@ -39,14 +39,15 @@ void session_created(const void *handle) {
   pthread_mutex_unlock(&lock);
 }
 
-void session_use(const char *what, const void *handle) {
-  if (!atomic_load_explicit(&count, memory_order_relaxed) || !handle) return;
+bool session_use(const char *what, const void *handle) {
+  if (!atomic_load_explicit(&count, memory_order_relaxed) || !handle) return false;
   pthread_mutex_lock(&lock);
   const Grave *found = u64map_get(&graves, (uintptr_t)handle);
   Grave g = found ? *found : (Grave){0};
   pthread_mutex_unlock(&lock);
-  if (!found || strcmp(g.what, what) != 0) return;
+  if (!found || strcmp(g.what, what) != 0) return false;
   char text[128];
   snprintf(text, sizeof text, "use of %s", what);
   session_finding(&(SessionFinding){.kind = "api-misuse", .text = text, .other_title = "destroyed", .other_stack = g.stack});
+  return true;
 }

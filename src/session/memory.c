@@ -99,6 +99,11 @@ bool session_frees(uint64_t base, unsigned kinds) {
 
 // --- frees that are wrong ---
 
+bool session_freed_before(uint64_t base) {
+  HeapRange r;
+  return (session_tools() & TOOL_BIT(MEMCHECK)) && look(base, &r) && r.memory.base == base && r.memory.state == WG_MEMORY_FREED;
+}
+
 // How memory of each kind is given back.
 static const char *right_way(SessionMemoryKind kind) {
   switch (kind) {

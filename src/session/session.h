@@ -59,6 +59,7 @@ void session_free_inside(uint64_t base, uint64_t size);  // everything that lies
 void session_revive(uint64_t base);                      // a graph's own memory that it freed is allocated again
 bool session_frees(uint64_t base, unsigned kinds);       // it is the start of an allocation of one of these kinds, as far as is known
 // `call` ("cuMemFree (cudaFree)") was or will be refused for this pointer: says what is wrong with it. A pointer that it could take is left alone.
+bool session_freed_before(uint64_t base);                 // memcheck remembers that this was freed, and nothing else is there now
 void session_invalid_free(const char *call, uint64_t pointer, unsigned kinds);   // kinds: SESSION_BIT()s that the call takes
 // The same for what has a handle and no address: arrays, physical memory, pools.
 void session_handle(const void *handle);
@@ -252,7 +253,7 @@ void session_synchronised_all(void);                     // … for all of them
 #define SESSION_FUNCTION_GONE "a function whose module was unloaded before"
 void session_destroyed(const char *what, const void *handle);    // before the driver does it: the handle may be another's at once
 void session_created(const void *handle);                        // whatever it is; also: it could not be destroyed
-void session_use(const char *what, const void *handle);          // a finding if it was destroyed
+bool session_use(const char *what, const void *handle);          // a finding, and true, if it was destroyed
 
 // --- unchecked.c: errors that a call had no way to return ---
 void session_error_raised(const char *text);             // on this thread; text: what is said if nobody ever asks

@@ -372,8 +372,21 @@ uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes
 
 // --- warpgrind.h ---
 
+// The program asks about what it has done so far: where streams see to the shadow, they must have got there.
+static void settle_at(uint64_t address) {
+  Shadow *s;
+  shadow_lock();
+  shadow_run(address, 1, &s);
+  SessionDevice *d = s && s->address ? s->device : NULL;
+  shadow_unlock();
+  void *user;
+  const SessionDeviceOps *ops = d ? session_device_ops(d, &user) : NULL;
+  if (ops && !ops->direct && ops->settle) ops->settle(user);
+}
+
 void session_shadow_mark(uint64_t address, uint64_t n, bool initialised) {
   if (!session_wants_shadow()) return;
+  settle_at(address);
   shadow_lock();
   for (uint64_t step; n; address += step, n -= step) {
     Shadow *s;
@@ -390,6 +403,7 @@ void session_shadow_mark(uint64_t address, uint64_t n, bool initialised) {
 bool session_shadow_is_initialised(uint64_t address, uint64_t n) {
   bool all = true;
   if (!session_wants_shadow()) return true;
+  settle_at(address);
   shadow_lock();
   for (uint64_t step; n && all; address += step, n -= step) {
     Shadow *s;

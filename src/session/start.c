@@ -46,6 +46,7 @@ static void read_environment(void) {
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
   plan = (InstrumentPlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
   if (!instrument_fp_parse(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
+  plan.spare_registers = !strcmp(device_name, "gpu");
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
   plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
   plan.fp_full = plan.fp_flow || !strcmp(options_text(&o, OPT_FP_MODE), "full");

@@ -87,7 +87,7 @@ static bool prepare(VgpuKernel *k, Error *err) {
     k->local_static = deepest(k, k->sym, &depth);
     u64map_free(&depth);
     k->recursive |= r.indirect;
-    k->info.static_shared = k->shared_static_end - SHARED_BASE;
+    k->info.static_shared = (k->shared_static_end - SHARED_BASE + 15) & ~15u;      // as a GPU counts it
     k->info.local_bytes = k->local_static;
     k->info.registers = MIN(255u, (MAX(k->code->nregs32 / 2, 8u) + 16 + 7) / 8 * 8);
     uint32_t bound = k->sym->func->maxnreg ? k->sym->func->maxnreg : 65536u / MAX((k->info.max_threads + 31) / 32 * 32, 32u);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 600
-# tests/api/programs: CUDA calls that are wrong, and programs that do the same rightly. Lines `finds: KIND TEXT` of a program are all the
-# findings it must have, in any order, addresses replaced by 0x…; one without such lines must be silent. Programs in C use the driver's
+# tests/api/programs: CUDA calls that are wrong, and programs that do the same rightly. Lines `finds: KIND TEXT` (finds-cpu: on the virtual device
+# only) of a program are all the findings it must have, in any order, addresses replaced by 0x…; one without such lines must be silent. Programs in C use the driver's
 # interface and run on the virtual device and, with that in the role of the real driver, through GPU mode: what they find is the same.
 # Programs in CUDA run on the virtual device only. `exit: N` is the exit code of the program itself, 0 if not given.
 # API_DEVICE=gpu: all of them on a real GPU (gpu.sh).
@@ -35,7 +35,7 @@ run() {
   local d=$TEST_DIR/$1/$2 code want
   mkdir -p "$d"
   "$WARPGRIND" --device="$2" --tool=memcheck --json="$d/report.json" -- "$4" > "$d/out" 2> "$d/err"; code=$?
-  sed -n 's#^// finds: ##p' "$3" | sort > "$d/want"
+  sed -n "s#^// finds: ##p; s#^// finds-$2: ##p" "$3" | sort > "$d/want"
   findings "$d/report.json" | sort > "$d/got" || { tail -n 20 "$d/err"; echo "FAIL $1 $2: no report"; return; }
   want=$(sed -n 's#^// exit: ##p' "$3"); want=${want:-0}
   grep -q '^api-misuse' "$d/want" && want=99

@@ -58,7 +58,7 @@ static void limits(void) {
   RETURNS(cuLaunchKernel(small, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
   OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, small));
   EXPECT(value == 64);
-  RETURNS(cuLaunchKernel(small, 1, 1, 1, 65, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  RETURNS(cuLaunchKernel(small, 1, 1, 1, 65, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
   OK(cuLaunchKernel(small, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
   unsigned bytes = 100000;
   RETURNS(cuLaunchKernel(use_shared, 1, 1, 1, 1, 1, 1, bytes, NULL, (void *[]){&p, &bytes}, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -86,7 +86,7 @@ static void attributes(void) {
   OK(cuEventSynchronize(e));
   EXPECT(read_int(p) == 0 && read_int(p + 12) == 3 && read_int(p + 16) == 0 && read_int(p + 28) == 3);
   c.gridDimX = 6;
-  RETURNS(cuLaunchKernelEx(&c, ranks, (void *[]){&p}, NULL), CUDA_ERROR_INVALID_VALUE);
+  RETURNS(cuLaunchKernelEx(&c, ranks, (void *[]){&p}, NULL), CUDA_ERROR_INVALID_CLUSTER_SIZE);
   c.gridDimX = 32;
   a[0].value.clusterDim.x = 16;
   RETURNS(cuLaunchKernelEx(&c, ranks, (void *[]){&p}, NULL), CUDA_ERROR_INVALID_CLUSTER_SIZE);

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # timeout: 900
 # tests/memcheck/heap/*.cu: allocations and frees. Lines of a program: `finds: KIND COUNT` for each place of its report (finds-cpu, finds-gpu:
-# on that device only), `says: TEXT` a piece of the report, `options:`. A program without `finds` must be silent. All of them must print what they
-# print without the tool. HEAP_DEVICE=gpu: through the driver proxy (tests/gpumode/heap.sh).
+# on that device only), `says: TEXT` a piece of the report, `options:`. A program without `finds` must be silent, and all must print what
+# they print without the tool, unless that was a fault which the tool prevents. `runtime: ours`: not with NVIDIA's. HEAP_DEVICE=gpu: through the driver proxy (tests/gpumode/heap.sh).
 set -u
 cd "$ROOT" || exit 1
 device=${HEAP_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 for f in tests/memcheck/heap/*.cu; do
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
+  grep -q "^// runtime: ours" "$f" && [ "$device" = gpu ] && [ -z "${WARPGRIND_REAL_DRIVER:-}" ] && continue
   lines() { sed -n "s#^// $1: ##p" "$f"; }
   mkdir -p "$d"
   # shellcheck disable=SC2046
@@ -22,12 +23,13 @@ import json, sys
 for f in json.load(open(sys.argv[1]))["findings"]: print(f["kind"], f["count"])
 P
   sort -o "$d/got" "$d/got"
+  [ -s "$d/want" ] && grep -q "illegal memory access" "$d/none.out" && plain=$code
   want=$plain; grep -qv '^leak' "$d/want" && want=99
   bad=
   while IFS= read -r line; do grep -qF -- "$line" "$d/err" || bad="the report lacks: $line"; done < <(lines says)
   if ! diff "$d/want" "$d/got" > "$d/diff"; then cat "$d/diff"; tail -n 40 "$d/err"; echo "FAIL $name: other findings"
   elif [ $code != $want ]; then tail -n 5 "$d/err"; echo "FAIL $name: exit code $code, expected $want"
   elif [ "$bad" ]; then cat "$d/err"; echo "FAIL $name: $bad"
-  elif ! cmp -s "$d/none.out" "$d/out"; then diff "$d/none.out" "$d/out" | head; echo "FAIL $name: other output"
+  elif ! cmp -s "$d/none.out" "$d/out" && { [ ! -s "$d/want" ] || ! grep -q "illegal memory access" "$d/none.out"; }; then diff "$d/none.out" "$d/out" | head; echo "FAIL $name: other output"
   else echo "ok $name"; fi
 done

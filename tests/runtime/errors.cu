@@ -22,9 +22,9 @@ int main() {
   RETURNS(cudaGetLastError(), cudaSuccess);
 
   fine<<<1, 2048>>>(p);
-  RETURNS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  RETURNS(cudaGetLastError(), cudaErrorInvalidValue);
   fine<<<0, 32>>>(p);
-  RETURNS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  RETURNS(cudaGetLastError(), cudaErrorInvalidValue);
   fine<<<1, 32, 1 << 20>>>(p);
   RETURNS(cudaGetLastError(), cudaErrorInvalidValue);
   RETURNS(cudaFree((void *)0x10), cudaErrorInvalidValue);

@@ -21,7 +21,7 @@ int main() {
   cudaMemcpyAsync(host, d, sizeof host, cudaMemcpyDeviceToHost, s);
   cudaStreamSynchronize(s);
 // finds: api-misuse launch that cannot work: a block of 2000 x 1 x 1: this device can have 1024 in x; the call returns CUDA_ERROR_INVALID_VALUE
-// finds: unchecked-error the launch failed with cudaErrorInvalidConfiguration (invalid configuration argument) and the program never asked: no cudaGetLastError or cudaPeekAtLastError follows on this thread
+// finds-cpu: unchecked-error the launch failed with cudaErrorInvalidValue (invalid argument) and the program never asked: no cudaGetLastError or cudaPeekAtLastError follows on this thread
   touch<<<1, 2000>>>(d);
   std::thread([] { cudaGetLastError(); }).join();            // another thread's error
   printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
