@@ -6,7 +6,7 @@ command -v nvcc >/dev/null || { echo "skip: nvcc is not installed"; exit 77; }
 run() {
   local name=$1; shift
   nvcc -arch=sm_80 -lineinfo "$@" -o "$TEST_DIR/$name" "tests/count/programs/$name.cu" || { echo "FAIL $name: does not compile"; return; }
-  "$WARPGRIND" --device=cpu --tool=count -q --json="$TEST_DIR/$name.json" "$TEST_DIR/$name" > "$TEST_DIR/$name.out" 2>&1 && grep -qx cudaSuccess "$TEST_DIR/$name.out" ||
+  "$WARPGRIND" --device="${COUNT_DEVICE:-cpu}" --tool=count -q --json="$TEST_DIR/$name.json" "$TEST_DIR/$name" > "$TEST_DIR/$name.out" 2>&1 && grep -qx cudaSuccess "$TEST_DIR/$name.out" ||
     { echo "FAIL $name: does not run"; cat "$TEST_DIR/$name.out"; return; }
   python3 tests/count/count.py "tests/count/programs/$name.cu" "$TEST_DIR/$name.json"
 }
