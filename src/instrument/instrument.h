@@ -49,6 +49,7 @@ typedef enum {
   FACT_INDEX_LIMIT,                        // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
   // uint64_t base, size, shadow: of the allocation it points into. Zeros: all of it is initialised and this launch cannot spoil it, or nothing is known.
   FACT_SHADOW,
+  FACT_RACE,                               // uint64_t base, size, entries: the same for racecheck. Zeros: nobody writes there in this launch, or nothing is known
 } InstrumentFactKind;
 typedef struct InstrumentFact {
   InstrumentFactKind kind;
@@ -58,7 +59,7 @@ typedef struct InstrumentFact {
   uint32_t bytes;                          // of one access
   uint32_t align;                          // the pointer must be a multiple of it, else nothing is known; 0: it need not
   int64_t offset; uint32_t scale; bool index_signed;
-  bool read_only, is_read;                 // FACT_SHADOW: the kernel stores nothing through this pointer; it reads through it
+  bool read_only, is_read;                 // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
 } InstrumentFact;
 
 typedef struct InstrumentedKernel {
@@ -72,6 +73,8 @@ typedef struct InstrumentedKernel {
   bool good_if_reads_good;                 // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
   bool stores_anywhere;                    // initcheck: also through pointers that no fact is about
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
+  uint32_t race_at, race_first_site, race_shared;      // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it knows of, plus 1; 0: uses none
+  bool race_clock, race_syncs, race_looks_up, race_stores_anywhere;
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;
 

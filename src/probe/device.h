@@ -74,6 +74,18 @@ DEVICE_SPECIAL(device_tid_z, "tid.z")
 DEVICE_SPECIAL(device_ctaid_x, "ctaid.x")
 DEVICE_SPECIAL(device_ctaid_y, "ctaid.y")
 DEVICE_SPECIAL(device_ctaid_z, "ctaid.z")
+DEVICE_SPECIAL(device_ntid_x, "ntid.x")
+DEVICE_SPECIAL(device_ntid_y, "ntid.y")
+DEVICE_SPECIAL(device_nctaid_x, "nctaid.x")
+DEVICE_SPECIAL(device_nctaid_y, "nctaid.y")
+DEVICE_SPECIAL(device_nctaid_z, "nctaid.z")
+DEVICE uint32_t device_shared_byte(uint32_t at) { uint32_t v; __asm__ volatile("ld.volatile.shared.u8 %0, [%1];" : "=r"(v) : "r"(at)); return v; }
+DEVICE uint64_t device_max64(uint64_t *p, uint64_t v) {
+  uint64_t old;
+  __asm__ volatile("atom.max.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(v) : "memory");
+  return old;
+}
+DEVICE void device_fence(void) { __asm__ volatile("membar.gl;" ::: "memory"); }
 
 #else
 
@@ -115,6 +127,18 @@ DEVICE uint32_t device_tid_z(void) { return device_native_thread[2]; }
 DEVICE uint32_t device_ctaid_x(void) { return device_native_block[0]; }
 DEVICE uint32_t device_ctaid_y(void) { return device_native_block[1]; }
 DEVICE uint32_t device_ctaid_z(void) { return device_native_block[2]; }
+DEVICE uint32_t device_ntid_x(void) { return 1; }         // where a launch has more it is not asked for natively
+DEVICE uint32_t device_ntid_y(void) { return 1; }
+DEVICE uint32_t device_nctaid_x(void) { return 1; }
+DEVICE uint32_t device_nctaid_y(void) { return 1; }
+DEVICE uint32_t device_nctaid_z(void) { return 1; }
+DEVICE uint32_t device_shared_byte(uint32_t at) { (void)at; return 0; }
+DEVICE uint64_t device_max64(uint64_t *p, uint64_t v) {
+  uint64_t old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+  while (old < v && !__atomic_compare_exchange_n(p, &old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}
+  return old;
+}
+DEVICE void device_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 #endif
 #endif

@@ -38,7 +38,7 @@ enum { WG_WHERE_GLOBAL, WG_WHERE_GENERIC, WG_WHERE_SHARED, WG_WHERE_OTHER };
 enum { WG_WHAT_SPACE = 2, WG_WHAT_CLUSTERS = 1 << 5, WG_WHAT_OBJECT = 1 << 6, WG_WHAT_ALIGN = 8 };   // CLUSTERS: a shared address may be another block's. OBJECT: its base may be 0
 enum { WG_SHARED_RESERVED = 1024 };      // bytes below a block's shared memory that devices since compute capability 8.0 keep for themselves
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
-typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, is_variable; uint64_t shadow; } WgMemoryRange;   // shadow 0: all of it counts as initialised
+typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, is_variable; uint64_t shadow, race; } WgMemoryRange;   // shadow 0: all of it counts as initialised. race: racecheck's entries; 0: none
 typedef struct WgMemoryTable { uint32_t count, reserved; } WgMemoryTable;     // WgMemoryRange[count] follow
 
 // What device malloc and free do, kept by device code; see probe/heap.c. Zero when it is new.

@@ -25,7 +25,7 @@ DEVICE int64_t take_slot(WgChannel *ch) {
 }
 
 // What a lane has to say; never in memory, the compiler keeps it in registers.
-typedef struct Said { uint32_t launch, site, kind, size; uint64_t address, value, extra; } Said;
+typedef struct Said { uint32_t launch, site, kind, size; uint64_t address, value, extra, value1, value2, value3, extra2; } Said;
 
 // Word by word, so that nothing of it is on the stack: a kernel that had none would get one.
 DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) {
@@ -38,8 +38,8 @@ DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) 
   f->lanes = lanes;
   f->size = s.size;
   f->address = s.address;
-  f->value[0] = s.value, f->value[1] = 0, f->value[2] = 0, f->value[3] = 0;
-  f->extra[0] = s.extra, f->extra[1] = 0, f->extra[2] = 0;
+  f->value[0] = s.value, f->value[1] = s.value1, f->value[2] = s.value2, f->value[3] = s.value3;
+  f->extra[0] = s.extra, f->extra[1] = 0, f->extra[2] = s.extra2;
   device_fence_system();
   f->sequence = slot + 1;
   device_fence_system();                   // the thread may trap next
@@ -68,21 +68,31 @@ DEVICE uint32_t number_of(uint32_t site, uint32_t kind) {
   return site + (kind == DEVICE_KIND_USE_AFTER_FREE ? WG_SITE_NUMBERS : kind == DEVICE_KIND_MISALIGNED ? 2 * WG_SITE_NUMBERS : 0);
 }
 
-void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
-
-__attribute__((noinline)) void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value,
-                                         uint64_t extra) {
+DEVICE void report(uint64_t channel, Said s) {
   if (!channel) return;
-  site = number_of(site, kind);
-  uint32_t rest = device_active_lanes(), lane = device_lane();
+  uint32_t site = s.site = number_of(s.site, s.kind), rest = device_active_lanes(), lane = device_lane();
   for (;;) {                               // lanes that came here from different sites, one site after the other
     uint32_t leader = (uint32_t)__builtin_ctz(rest), its = device_read_lane(rest, site, leader), same = device_ballot(rest, site == its);
     if (site != its) {
       rest &= ~same;
       continue;
     }
-    if (lane == leader) report_lanes((const WgReports *)channel, same, (Said){launch, site, kind, size, address, value, extra});
+    if (lane == leader) report_lanes((const WgReports *)channel, same, s);
     device_meet(same);                     // nobody runs into a trap while the leader still writes
     return;
   }
+}
+
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+__attribute__((noinline)) void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value,
+                                         uint64_t extra) {
+  report(channel, (Said){launch, site, kind, size, address, value, extra, 0, 0, 0, 0});
+}
+
+// The same with more to say: v0 to v3 are value[0] to [3], e0 and e2 extra[0] and [2].
+void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2,
+                    uint64_t v3, uint64_t e0, uint64_t e2);
+__attribute__((noinline)) void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0,
+                                              uint64_t v1, uint64_t v2, uint64_t v3, uint64_t e0, uint64_t e2) {
+  report(channel, (Said){launch, site, kind, size, address, v0, e0, v1, v2, v3, e2});
 }

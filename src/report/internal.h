@@ -26,6 +26,11 @@ bool report_uninit_finding(const RunFinding *f, Str *out);            // ": a br
 void report_uninit_origin(Run *r, const RunFinding *f, Str *out);     // a line: where the value was read; nothing where that is not known
 bool report_uninit_json(Run *r, const RunFinding *f, Str *out);       // ,"depends":…,"origin":{…}
 
+// --- race.c: findings of racecheck ---
+bool report_race_finding(const RunFinding *f, Str *out);
+void report_race_other(Run *r, const RunFinding *f, Str *out);        // lines: the other access, and what is missing
+bool report_race_json(Run *r, const RunFinding *f, Str *out);         // ,"access":…,"missing":…,"other":{…}
+
 // --- names.c ---
 const char *report_buffer_name(const RunAllocation *a);  // of a variable, or what the program calls its pointer; NULL: not known, or no allocation
 

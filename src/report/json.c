@@ -94,6 +94,7 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   if (f->inside) allocation(r, s, "inside", f->inside, (int64_t)(f->address - f->inside->base));
   report_fp_json(f, s);
   report_uninit_json(r, f, s);
+  report_race_json(r, f, s);
   json_number(s, "count", f->count);
   stack(r, s, "stack", f->launch && f->launch->stack ? f->launch->stack : f->stack);
   if (f->other_stack) json_text(s, "other_title", f->other_title);

@@ -119,7 +119,7 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
 
 // What was accessed, behind the headline and the kind.
 static void add_access(const RunFinding *f, Str *out) {
-  if (report_fp_finding(f, out) || report_uninit_finding(f, out) || f->text) return;
+  if (report_fp_finding(f, out) || report_uninit_finding(f, out) || report_race_finding(f, out) || f->text) return;
   if (f->size) str_printf(out, ": %llu bytes", (unsigned long long)f->size);
   if (f->site && f->site->space) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
 }
@@ -148,6 +148,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   add_launch(f, out);
   if (text[head]) str_printf(out, "%s\n", text + head + 1);
   report_uninit_origin(r, f, out);
+  report_race_other(r, f, out);
   add_allocation(r, f, out);
   if (f->allocation) {
     add_stack(r, f->allocation->stack, "allocated", out);

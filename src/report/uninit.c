@@ -21,7 +21,7 @@ bool report_uninit_finding(const RunFinding *f, Str *out) {
 
 void report_uninit_origin(Run *r, const RunFinding *f, Str *out) {
   const RunSite *s = f->origin;
-  if (!s) return;
+  if (!s || f->kind->number != KIND_UNINIT_USE) return;
   str_add(out, "  read");
   if (!f->address && s->space) str_printf(out, " from %s memory", s->space);
   if (s->nplaces) {

@@ -197,6 +197,8 @@ static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   return known;
 }
 
+static bool is_race(const ChannelKindInfo *k) { return k->number == KIND_RACE_GLOBAL || k->number == KIND_RACE_SHARED || k->number == KIND_RACE_HOST; }
+
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   const ChannelKindInfo *kind = channel_kind(d->kind);
   if (!kind) return;
@@ -219,17 +221,17 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
     f->extra[2] = d->size, f->size = wg_fp_bytes(d->size);
     f->has_address = kind->number == KIND_FP_INPUT && d->address;
   }
-  if (kind->number == KIND_UNINIT_USE) {
+  if (kind->number == KIND_UNINIT_USE || is_race(kind)) {
     f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
     f->extra[1] = f->origin ? f->origin->id : 0;         // for the run file
-    f->has_address = d->address != 0;
+    f->has_address = d->address != 0 || is_race(kind);
   }
   if (kind->number == KIND_UNINIT_STORE) {
     f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
     vec_push(&r->bad_stores, f);
     return;
   }
-  if (f->has_address && (f->origin || is_global(f->site))) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
+  if (f->has_address && kind->number != KIND_RACE_SHARED && (f->origin || is_global(f->site))) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
   if (has_pointer(kind)) f->parameter = run_parameter_name(r, f);
   f->count = 1;
   RunFinding *known = same_place(r, p, f);

@@ -1,6 +1,6 @@
 // A context's channel for findings and the counters of its modules.
 #include "probe/fp_abi.h"
-#include "session/internal.h"
+#include "session/race.h"
 
 enum { FP_SMALL = 1 << 16 };               // threads of a launch that fpcheck tests everywhere even in fast mode: it costs next to nothing
 
@@ -128,10 +128,12 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
   if (session_wants_memory()) {
+    if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);     // before the table is made
     if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched
     session_fill_facts(code, params, record);
     if (session_wants_shadow() && !d->ops.direct) session_shadow_facts(code, params, session_launch_captured(), record);
   }
+  if (!session_launch_captured()) r.race = session_race_record(d, k, session_launched(), params, record);
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;
@@ -157,6 +159,7 @@ bool session_device_crowded(SessionDevice *d) {
 void session_device_done(SessionDevice *d, const void *record) {
   WgLaunch r;
   memcpy(&r, record, sizeof r);
+  session_race_done(d, r.race);
   if (!r.memory) return;
   pthread_mutex_lock(&session_lock);
   session_table_done(&d->tables, r.memory);
@@ -242,6 +245,7 @@ static void note_uncollected(void *user, Piece *p) {
 
 void session_device_close(SessionDevice *d, bool alive) {
   session_shadows_close(d, alive);
+  session_races_close(d, alive);
   pthread_mutex_lock(&session_lock);
   session_each_piece(alive ? collect_each : note_uncollected, d);
   if (alive) session_each_piece(free_counters, d);

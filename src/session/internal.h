@@ -63,6 +63,7 @@ uint64_t session_string(const char *s);                          // its id, sent
 uint64_t *session_places(const SitePlace *places, uint32_t n, uint64_t *out);   // 4 numbers each, as LIST(places). With the lock held
 // --- launch.c ---
 uint64_t session_threads_launched(void);                         // by the calling thread's last launch
+const SessionLaunch *session_launched(void);                     // the calling thread's last one
 bool session_launch_captured(void);                              // it was captured
 // --- stack.c ---
 uint64_t session_stack(void);                                    // id of the calling thread's host stack; 0: not asked for
@@ -85,6 +86,7 @@ bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was);        
 void session_ranges_remove(uint64_t base);                       // as if it had never been
 bool session_ranges_revive(uint64_t base, HeapRange *out);       // a freed range is allocated again; false: there is none
 bool session_ranges_set_shadow(uint64_t base, uint64_t shadow);
+bool session_ranges_set_race(uint64_t base, uint64_t entries);
 bool session_ranges_find(uint64_t address, WgMemoryRange *out);  // live ones only
 bool session_ranges_look(uint64_t address, HeapRange *out);      // freed ones too
 void session_ranges_each(void (*each)(void *user, const HeapRange *r), void *user);   // by address; it must not call back

@@ -6,6 +6,8 @@ static _Atomic uint64_t candidates;        // launches of kernels that --kernel 
 
 static _Thread_local uint64_t threads;     // of this thread's last launch
 static _Thread_local bool captured;
+static _Thread_local SessionLaunch launched;
+const SessionLaunch *session_launched(void) { return &launched; }
 uint64_t session_threads_launched(void) { return threads; }
 bool session_launch_captured(void) { return captured; }
 
@@ -26,6 +28,7 @@ uint32_t session_launch(const SessionLaunch *l) {
   SessionKernel *k = l->kernel;
   session_pageable_other();
   captured = l->captured;
+  launched = *l;
   threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] * ((uint64_t)l->block[0] * l->block[1] * l->block[2]);
   uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;
   bool first = !atomic_load_explicit(&k->launched, memory_order_relaxed) && !atomic_exchange(&k->launched, true);

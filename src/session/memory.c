@@ -1,6 +1,6 @@
 // Allocations and frees as the program asks for them, and frees that are wrong. The host order of the calls is what counts: a launch that
 // is asked for after memory was freed cannot run before that in any stream.
-#include "session/internal.h"
+#include "session/race.h"
 
 static bool keeps_ranges(void) { return session_tools() & ~TOOL_BIT(COUNT) || session_logs_launches(); }
 
@@ -60,6 +60,7 @@ void session_free_object(uint64_t base) {
   uint64_t stack = session_stack();
   HeapRange was;
   if (keeps_ranges() && !session_ranges_free(base, stack, &was)) free_handle(base, stack);
+  session_race_free(base);
   if (strcmp(session_device_name(), "gpu") == 0) session_shadow_free(base);     // the virtual device says so when it is done
   session_send(EVENT_FREE, &(EventFree){base, stack});
 }

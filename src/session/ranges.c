@@ -148,7 +148,7 @@ bool session_ranges_free(uint64_t base, uint64_t stack, HeapRange *was) {
   if (live) {
     *was = *r;
     r->memory.state = WG_MEMORY_FREED;
-    r->memory.shadow = 0;
+    r->memory.shadow = r->memory.race = 0;
     r->free_stack = stack;
     changed(leaves.data[s.leaf]);
     keep_freed(r);
@@ -185,6 +185,18 @@ bool session_ranges_set_shadow(uint64_t base, uint64_t shadow) {
   HeapRange *r = range_at(s);
   if (r) {
     r->memory.shadow = shadow;
+    changed(leaves.data[s.leaf]);
+  }
+  pthread_rwlock_unlock(&lock);
+  return r != NULL;
+}
+
+bool session_ranges_set_race(uint64_t base, uint64_t entries) {
+  pthread_rwlock_wrlock(&lock);
+  Spot s = spot_of_base(base);
+  HeapRange *r = range_at(s);
+  if (r) {
+    r->memory.race = entries;
     changed(leaves.data[s.leaf]);
   }
   pthread_rwlock_unlock(&lock);

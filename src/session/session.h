@@ -203,6 +203,9 @@ void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
 bool session_array_find(uint64_t handle, SessionArray *out);
 
+// --- race.c: racecheck ---
+bool session_wants_races(void);
+
 // --- shadow.c: initcheck, which bytes are initialised ---
 // Device memory is born unwritten, what the host can see is born initialised. d NULL: it counts as initialised.
 bool session_wants_shadow(void);                         // initcheck runs

@@ -1,0 +1,112 @@
+// racecheck: no two threads access the same byte, one of them writing, with nothing that orders them. docs/racecheck.md.
+#include "instrument/racecheck.h"
+
+// Sites of one kernel follow each other, so that an entry needs few bits for one.
+static void number_sites(RaceCheck *k) {
+  Body *b = k->body;
+  for (uint32_t i = 0; i < k->accesses.len; i++) {
+    RaceAccess *a = &k->accesses.data[i];
+    if (i >= WG_RACE_NO_SITE) a->site = WG_RACE_NO_SITE;
+    else if (i && k->accesses.data[i - 1].instr == a->instr && b->cfg->instrs[a->instr]->op != OP_CP_ASYNC) a->site = k->accesses.data[i - 1].site;
+    else {
+      uint32_t site = program_site(b->program, b, b->cfg->instrs[a->instr]);
+      if (!i) k->first_site = site;
+      a->site = site - k->first_site;
+    }
+  }
+}
+
+static void prepare(RaceCheck *k) {
+  Body *b = k->body;
+  Program *p = b->program;
+  Code *c = body_entry(b);
+  PtxReg *start = body_temp(b, TYPE_B64, 0), *layout = body_temp(b, TYPE_B32, 0), *stride = body_temp(b, TYPE_B32, 1), *slots = body_temp(b, TYPE_B32, 2);
+  k->me = body_reg(b, TYPE_B64);
+  k->first = body_reg(b, TYPE_B32);
+  RACE_LOAD(k, c, layout, layout);
+  RACE_LOAD(k, c, start, start);
+  const PtxOperand first[] = {opd_reg(layout)}, begin[] = {opd_reg(start), opd_reg(layout), opd_reg(k->first)};
+  code_call_value(c, probe_function(p, b->unit, "wg_race_first"), k->first, first, 1);
+  code_call_value(c, probe_function(p, b->unit, "wg_race_begin"), k->me, begin, 3);
+  if (k->uses_shared) {
+    k->shared_at = body_reg(b, TYPE_B64);
+    RACE_LOAD(k, c, start, shared);
+    RACE_LOAD(k, c, stride, shared_stride);
+    RACE_LOAD(k, c, slots, shared_slots);
+    const PtxOperand args[] = {opd_reg(start), opd_reg(stride), opd_reg(slots)};
+    code_call_value(c, probe_function(p, b->unit, "wg_race_shared"), k->shared_at, args, 3);
+  }
+  if (k->has_clock) {
+    k->fences = body_reg(b, TYPE_B64);
+    EMIT(c, "mov.b64", opd_reg(k->fences), opd_imm(0));
+  }
+  if (k->looks_up) {
+    k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_entries = body_reg(b, TYPE_B64);
+    EMIT(c, "mov.b64", opd_reg(k->cache_base), opd_imm(0));
+    EMIT(c, "mov.b64", opd_reg(k->cache_size), opd_imm(0));
+    EMIT(c, "mov.b64", opd_reg(k->cache_entries), opd_imm(0));
+  }
+}
+
+// Upper bound of what the kernel's own variables in shared memory take.
+typedef struct Named { uint64_t bytes; VEC(const PtxVar *) seen; } Named;
+static void add_named(Named *n, const PtxOperand *o) {
+  if (o->kind == OPD_VAR && o->var->space == SPACE_SHARED) {
+    for (uint32_t i = 0; i < n->seen.len; i++)
+      if (n->seen.data[i] == o->var) return;
+    vec_push(&n->seen, o->var);
+    n->bytes += o->var->size + o->var->align;
+  }
+  for (unsigned i = 0; i < o->nlist; i++) add_named(n, &o->list[i]);
+}
+
+static uint32_t shared_bytes(const Body *b) {
+  Named n = {0};
+  for (uint32_t u = 0; b->info->calls_functions && u < b->program->nunits; u++)
+    for (uint32_t i = 0; i < b->program->units[u]->nvars; i++) {
+      const PtxVar *v = b->program->units[u]->vars[i];
+      if (v->space == SPACE_SHARED) n.bytes += v->size + v->align;
+    }
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
+    for (unsigned o = 0; o < b->cfg->instrs[i]->nops; o++) add_named(&n, &b->cfg->instrs[i]->ops[o]);
+  vec_free(&n.seen);
+  return (uint32_t)MIN(n.bytes, (uint64_t)1 << 20);
+}
+
+static void tell_host(RaceCheck *k) {
+  InstrumentedKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
+  out->race_at = k->record;
+  out->race_first_site = k->first_site;
+  out->race_shared = k->uses_shared ? shared_bytes(k->body) + 1 : 0;
+  out->race_clock = k->has_clock;
+  out->race_syncs = k->has_syncs;
+  out->race_looks_up = k->looks_up;
+  out->race_stores_anywhere = k->stores_anywhere;
+  facts_keep(k->body, k->facts.data, k->facts.len);
+}
+
+// Functions that were not inlined are not looked into: they run for any kernel, and a kernel's counters are in its registers.
+static void weave(Body *b) {
+  if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
+  RaceCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg)};
+  race_plan(&k);
+  if (k.accesses.len) k.record = record_reserve(b, sizeof(WgRaceRecord));
+  if (k.record) {
+    number_sites(&k);
+    prepare(&k);
+    for (uint32_t i = 0, a = 0; i < b->cfg->ninstrs; i++) {
+      if (b->cfg->blocks[b->cfg->block_of[i]].rpo == IR_NONE) continue;
+      for (; a < k.accesses.len && k.accesses.data[a].instr == i; a++) {
+        race_access(&k, &k.accesses.data[a]);
+        race_tells(&k, &k.accesses.data[a]);
+      }
+      race_order(&k, i);
+    }
+    tell_host(&k);
+  }
+  vec_free(&k.accesses);
+  vec_free(&k.facts);
+  ir_provenance_free(k.provenance);
+}
+
+const Pass pass_racecheck = {.weave = weave};

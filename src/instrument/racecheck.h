@@ -1,0 +1,52 @@
+// racecheck: what the files of the pass share. docs/racecheck.md says what is kept of each access and what is a race.
+#ifndef WG_INSTRUMENT_RACECHECK_H
+#define WG_INSTRUMENT_RACECHECK_H
+
+#include "instrument/pass.h"
+#include "probe/race_abi.h"
+
+// Where the entries of an address are found.
+typedef enum {
+  RACE_NOWHERE,              // memory nobody else writes: constants, parameters, the thread's own
+  RACE_PARAM,                // the allocation a kernel parameter points into: in the launch record
+  RACE_LOOKUP,               // the allocation found last, else the table of all
+  RACE_SHARED_MEMORY,        // the block's
+} RacePlaceKind;
+typedef struct RaceAccess {
+  uint32_t instr;
+  const PtxOperand *address;
+  uint32_t bytes, flags;     // WG_RACE_WRITE …
+  bool is_shared_space;      // the instruction says .shared; else the address is global or generic
+  RacePlaceKind place;
+  uint32_t fact_at;          // PARAM: base, size, entries in the record
+  uint32_t site;             // of the kernel's
+} RaceAccess;
+
+typedef struct RaceCheck {   // one kernel
+  Body *body;
+  IrProvenance *provenance;
+  VEC(RaceAccess) accesses;
+  VEC(InstrumentFact) facts;
+  uint32_t first_site;       // of the module's
+  uint32_t record;           // where the WgRaceRecord is
+  bool uses_shared, looks_up, stores_anywhere;
+  bool has_clock, has_syncs, has_clusters;
+  PtxReg *me, *first, *shared_at, *fences;
+  PtxReg *cache_base, *cache_size, *cache_entries;
+} RaceCheck;
+
+// --- racecheck_plan.c ---
+void race_plan(RaceCheck *k);
+bool race_is_strong(const PtxInstr *in);
+bool race_is_release(const PtxInstr *in);
+bool race_call_orders(const PtxInstr *call);               // nothing is known of the order of things behind it
+// --- racecheck_access.c ---
+void race_access(RaceCheck *k, const RaceAccess *a);
+void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);    // of the WgRaceRecord
+#define RACE_LOAD(k, c, to, field) race_load((k), (c), (to), offsetof(WgRaceRecord, field))
+// --- racecheck_order.c ---
+void race_order(RaceCheck *k, uint32_t i);                  // barriers, fences, what tells another thread something
+// A strong access in a kernel with clocks: before it tells, after it takes.
+void race_tells(RaceCheck *k, const RaceAccess *a);
+
+#endif

@@ -1,0 +1,179 @@
+// One access: where its entries are, and the call that compares and keeps.
+//
+//     off = address - base;  in = off < size        in the launch record; size 0: nobody writes there in this launch
+//     @in bra Slow
+//   Back:
+//     ld …
+//   Slow:                                            out of line
+//     with = wg_race_check(entries, off, …);  with == 0? bra Back
+//     wg_race_report(…);  bra Back
+#include "instrument/racecheck.h"
+
+typedef struct Emit {
+  RaceCheck *k;
+  const RaceAccess *a;
+  PtxInstr *in;
+  PtxReg *at, *off, *entries;
+  PtxLabel *slow, *back, *shared_slow;     // shared_slow: a generic address of shared memory
+} Emit;
+
+void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field) { record_load(c, to, k->record + (uint32_t)field); }
+
+static PtxReg *wide(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_B64, n); }
+static PtxReg *word(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_B32, n); }
+static PtxReg *pred(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_PRED, n); }
+
+// in = guard && off < size
+static void test_inside(Emit *e, Code *c, PtxReg *in, PtxOperand size) {
+  const PtxInstr *i = e->in;
+  if (i->guard) EMIT(c, "setp.lt.and.u64", opd_reg(in), opd_reg(e->off), size, i->guard_negated ? opd_not(i->guard) : opd_reg(i->guard));
+  else EMIT(c, "setp.lt.u64", opd_reg(in), opd_reg(e->off), size);
+}
+
+// Bytes of shared memory that have entries: 4 for 16 of them.
+static void shared_size(Emit *e, Code *c, PtxReg *to) {
+  PtxReg *stride = word(e, 0);
+  RACE_LOAD(e->k, c, stride, shared_stride);
+  EMIT(c, "shr.u32", opd_reg(stride), opd_reg(stride), opd_imm(2));
+  EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(stride));
+}
+
+static void go_by_param(Emit *e, Code *hot) {
+  PtxReg *base = wide(e, 3), *size = wide(e, 4);
+  access_address(hot, e->at, e->a->address);
+  record_load(hot, base, e->a->fact_at);
+  record_load(hot, size, e->a->fact_at + 8);
+  EMIT(hot, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(base));
+  test_inside(e, hot, pred(e, 0), opd_reg(size));
+  code_branch(hot, pred(e, 0), false, e->slow);
+}
+
+static void go_to_shared(Emit *e, Code *hot) {
+  access_address(hot, e->off, e->a->address);
+  if (!e->a->is_shared_space) EMIT(hot, "cvta.to.shared.u64", opd_reg(e->off), opd_reg(e->off));
+  EMIT(hot, "mov.b64", opd_reg(e->at), opd_reg(e->off));
+  shared_size(e, hot, wide(e, 3));
+  test_inside(e, hot, pred(e, 0), opd_reg(wide(e, 3)));
+  code_branch(hot, pred(e, 0), false, e->slow);
+}
+
+// Nothing is known of the address: the range found last, else the table; shared memory by its generic address.
+static void look_up(Emit *e, Code *hot) {
+  RaceCheck *k = e->k;
+  Body *b = k->body;
+  Code *cold = body_cold(b);
+  PtxReg *outside = pred(e, 0), *other = pred(e, 1), *range = wide(e, 3), *table = wide(e, 4);
+  PtxLabel *miss = body_label(b), *found = body_label(b);
+  bool generic = e->in->space == SPACE_GENERIC && e->in->op != OP_CP_ASYNC;
+  access_address(hot, e->at, e->a->address);
+  if (e->in->guard) code_branch(hot, e->in->guard, !e->in->guard_negated, e->back);
+  EMIT(hot, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(k->cache_base));
+  EMIT(hot, "setp.ge.u64", opd_reg(outside), opd_reg(e->off), opd_reg(k->cache_size));
+  code_branch(hot, outside, false, miss);
+  EMIT(hot, "mov.b64", opd_reg(e->entries), opd_reg(k->cache_entries));
+  EMIT(hot, "setp.ne.u64", opd_reg(other), opd_reg(k->cache_entries), opd_imm(0));
+  code_branch(hot, other, false, e->slow);
+
+  cold->near = e->in;
+  code_label(cold, miss);
+  EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(k->me), opd_imm(0));
+  code_branch(cold, other, false, e->back);
+  if (generic) {
+    EMIT(cold, "isspacep.global", opd_reg(other), opd_reg(e->at));
+    code_branch(cold, other, false, found);
+    EMIT(cold, "isspacep.shared", opd_reg(other), opd_reg(e->at));
+    code_branch(cold, other, true, e->back);
+    EMIT(cold, "cvta.to.shared.u64", opd_reg(e->off), opd_reg(e->at));
+    EMIT(cold, "mov.b64", opd_reg(e->at), opd_reg(e->off));
+    shared_size(e, cold, wide(e, 3));
+    EMIT(cold, "setp.lt.u64", opd_reg(other), opd_reg(e->off), opd_reg(wide(e, 3)));
+    e->shared_slow = body_label(b);
+    code_branch(cold, other, false, e->shared_slow);
+    EMIT(cold, "bra", opd_label(e->back));
+    code_label(cold, found);
+  }
+  record_load(cold, table, offsetof(WgLaunch, memory));
+  const PtxOperand args[] = {opd_reg(table), opd_reg(e->at)};
+  code_call_value(cold, probe_function(b->program, b->unit, "wg_init_find"), range, args, 2);
+  EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(range), opd_imm(0));
+  code_branch(cold, other, false, e->back);
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_base), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, base)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_size), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, size)));
+  EMIT(cold, "ld.global.u64", opd_reg(k->cache_entries), opd_at(cold, opd_reg(range), offsetof(WgMemoryRange, race)));
+  EMIT(cold, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(k->cache_base));
+  EMIT(cold, "mov.b64", opd_reg(e->entries), opd_reg(k->cache_entries));
+  EMIT(cold, "setp.eq.u64", opd_reg(other), opd_reg(k->cache_entries), opd_imm(0));
+  code_branch(cold, other, false, e->back);
+  EMIT(cold, "bra", opd_label(e->slow));
+}
+
+// The value a store is about to write, if it is one register of up to 8 bytes.
+static PtxReg *written(const Emit *e) {
+  const PtxInstr *in = e->in;
+  if (in->op != OP_ST || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].reg->vector || in->ops[1].reg->type == TYPE_PRED) return NULL;
+  unsigned size = ptx_type_size(in->ops[1].reg->type);
+  return (size == 4 || size == 8) && e->a->bytes == size ? in->ops[1].reg : NULL;
+}
+
+static void value_to_wide(Code *c, PtxReg *to, PtxReg *from) {
+  PtxKind kind = ptx_type_kind(from->type);
+  if (ptx_type_size(from->type) == 8) {
+    if (kind == KIND_FLOAT) EMIT(c, "mov.b64", opd_reg(to), opd_reg(from));
+    else EMIT(c, "mov.b64", opd_reg(to), opd_reg(from));
+    return;
+  }
+  PtxReg *w = body_temp(c->body, TYPE_B32, 2);
+  EMIT(c, "mov.b32", opd_reg(w), opd_reg(from));
+  EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
+}
+
+static void compare(Emit *e, Code *c, bool shared) {
+  RaceCheck *k = e->k;
+  Body *b = k->body;
+  Program *p = b->program;
+  PtxReg *mine = wide(e, 3), *with = wide(e, 4), *unordered = wide(e, 5), *layout = word(e, 0), *t = word(e, 1), *none = pred(e, 0);
+  EMIT(c, "or.b64", opd_reg(mine), opd_reg(k->me), opd_imm((int64_t)e->a->site << WG_RACE_SITE_AT | e->a->flags));
+  RACE_LOAD(k, c, layout, layout);
+  RACE_LOAD(k, c, unordered, unordered);
+  if (shared) EMIT(c, "or.b32", opd_reg(layout), opd_reg(layout), opd_imm((int64_t)(uint32_t)(WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED)));
+  const PtxOperand args[] = {opd_reg(e->entries), opd_reg(e->off), opd_imm(e->a->bytes), opd_reg(mine), opd_reg(layout), opd_reg(k->first), opd_reg(unordered)};
+  code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, ARRAY_LEN(args));
+  EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
+  code_branch(c, none, false, e->back);
+  PtxReg *channel = wide(e, 1), *value = wide(e, 2), *others = unordered, *launch = word(e, 2), *stored = written(e);     // entries and off have done their part
+  if (stored) value_to_wide(c, value, stored);
+  else EMIT(c, "mov.b64", opd_reg(value), opd_imm(0));
+  record_load(c, channel, offsetof(WgLaunch, channel));
+  record_load(c, launch, offsetof(WgLaunch, launch));
+  record_load(c, t, offsetof(WgLaunch, site_base));
+  EMIT(c, "add.u32", opd_reg(t), opd_reg(t), opd_imm(k->first_site));
+  RACE_LOAD(k, c, others, others);
+  uint32_t what = e->a->bytes | (stored ? 256u : 0u) | (shared ? 512u : 0u);
+  const PtxOperand report[] = {opd_reg(channel), opd_reg(launch), opd_reg(t), opd_imm(what), opd_reg(e->at), opd_reg(value), opd_reg(with), opd_reg(mine),
+                               opd_reg(layout), opd_reg(k->first), opd_reg(others)};
+  code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
+  EMIT(c, "bra", opd_label(e->back));
+}
+
+void race_access(RaceCheck *k, const RaceAccess *a) {
+  Body *b = k->body;
+  Emit e = {.k = k, .a = a, .in = b->cfg->instrs[a->instr], .slow = body_label(b), .back = body_label(b)};
+  e.at = wide(&e, 0), e.off = wide(&e, 1), e.entries = wide(&e, 2);
+  Code *hot = body_before(b, a->instr);
+  switch (a->place) {
+    case RACE_PARAM: go_by_param(&e, hot); break;
+    case RACE_SHARED_MEMORY: go_to_shared(&e, hot); break;
+    default: look_up(&e, hot); break;
+  }
+  code_label(hot, e.back);
+  Code *c = body_cold(b);
+  c->near = e.in;
+  code_label(c, e.slow);
+  if (a->place == RACE_PARAM) record_load(c, e.entries, a->fact_at + 16);
+  if (a->place == RACE_SHARED_MEMORY) EMIT(c, "mov.b64", opd_reg(e.entries), opd_reg(k->shared_at));
+  compare(&e, c, a->place == RACE_SHARED_MEMORY);
+  if (!e.shared_slow) return;
+  code_label(c, e.shared_slow);
+  EMIT(c, "mov.b64", opd_reg(e.entries), opd_reg(k->shared_at));
+  compare(&e, c, true);
+}

@@ -1,0 +1,101 @@
+// racecheck: one access meets what is known of the last ones to the same word.
+#include "probe/race.h"
+
+DEVICE int race_is_unordered(uint64_t unordered, uint32_t launch) {
+  for (; unordered; unordered >>= 9)
+    if ((unordered & 511) == launch) return 1;
+  return 0;
+}
+
+// Is there a race between the access that `old` tells of and mine?
+DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered) {
+  uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT), both = (uint32_t)(old & mine), any = (uint32_t)(old | mine);
+  if (!launch || !(race_bytes(old) & race_bytes(mine))) return 0;
+  if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT))
+    return !(layout & WG_RACE_SHARED) && any & WG_RACE_WRITE && !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) && race_is_unordered(unordered, launch);
+  RacePair p = race_pair(old, mine, layout, first);
+  if (layout & WG_RACE_SHARED && !p.same_block) return 0;
+  if (!(any & WG_RACE_WRITE)) return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);
+  if (both & WG_RACE_STRONG && (p.same_block || !(any & WG_RACE_CTA))) return 0;
+  if (!race_ordered(&p, layout)) return 1;
+  if (old & WG_RACE_WRITE) return 0;
+  if (old & WG_RACE_BLOCKS) return !race_clock_orders(&p, layout);        // by some other block, too
+  if (!(old & WG_RACE_MANY) || race_barrier_orders(&p, layout) || race_clock_orders(&p, layout)) return 0;
+  return p.same_warp && !race_warp_orders(&p, layout);                    // this thread has read it, and another one
+}
+
+// A read after a read: what to keep. What flags say is true of all bytes of the entry.
+DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p, uint32_t layout) {
+  uint32_t same_clock = p->was.clock == p->now.clock, common = race_bytes(old) & race_bytes(mine);
+  uint32_t covers = common == race_bytes(old), within = common == race_bytes(mine);
+  uint64_t wrote = same_clock && within && p->same_block ? old & WG_RACE_WROTE : 0, blocks = same_clock && within ? old & WG_RACE_BLOCKS : 0;
+  if ((old ^ mine) & WG_RACE_STRONG) return mine & WG_RACE_STRONG ? old : mine | wrote;       // the weak one can race with more
+  if (p->same_thread) {
+    if (p->was.barriers != p->now.barriers || p->was.syncs != p->now.syncs || !same_clock) return mine | wrote | blocks;
+    return within || old & (WG_RACE_MANY | WG_RACE_BLOCKS | WG_RACE_WROTE) ? old : old | (uint64_t)race_bytes(mine) << WG_RACE_BYTES_AT;
+  }
+  if (p->same_block) {
+    if (p->was.barriers != p->now.barriers) return mine | wrote | blocks;
+    if (p->same_warp && p->was.syncs != p->now.syncs) return mine | wrote | blocks;
+    return covers && same_clock ? old | WG_RACE_MANY : old;
+  }
+  if (old & WG_RACE_WROTE) return old;
+  if (!covers) return old & WG_RACE_BLOCKS ? old : mine;
+  return race_with_clock(old | WG_RACE_BLOCKS, p->was.clock > p->now.clock ? p->was.clock : p->now.clock, layout);
+}
+
+// What to keep of both in one entry. raced: there is a race between them.
+DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, int raced) {
+  uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
+  if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT)) return mine;
+  RacePair p = race_pair(old, mine, layout, first);
+  if (layout & WG_RACE_SHARED && !p.same_block) return mine;
+  uint32_t same_time = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs && p.was.clock == p.now.clock;
+  if (mine & WG_RACE_WRITE) {
+    if (old & WG_RACE_WRITE && p.same_thread && same_time && !((old ^ mine) & WG_RACE_STRONG)) return mine | (uint64_t)race_bytes(old) << WG_RACE_BYTES_AT;
+    return mine;
+  }
+  if (!(old & WG_RACE_WRITE)) return race_after_read(old, mine, &p, layout);
+  if (raced || old & WG_RACE_STRONG || (p.same_thread && same_time)) return old;
+  if (!p.same_block || p.was.clock != p.now.clock || (race_bytes(old) & race_bytes(mine)) != race_bytes(mine)) return mine;
+  return mine | WG_RACE_WROTE;
+}
+
+// Puts the access into one entry. The entry it races with, or 0.
+DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered) {
+  uint64_t old = race_load(at);
+  for (;;) {
+    int raced = race_conflict(old, mine, layout, first, unordered);
+    uint64_t new = race_next(old, mine, layout, first, raced);
+    if (new == old) return raced ? old : 0;
+    uint64_t there = device_swap_if64(at, old, new);
+    if (there == old) return raced ? old : 0;
+    old = there;
+  }
+}
+
+// Two entries: a read is kept apart from the last write.
+DEVICE uint64_t race_enter_pair(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered) {
+  if (!(mine & WG_RACE_WRITE)) {
+    uint64_t old = race_load(at);
+    race_enter(at + 1, mine, layout, first, unordered);
+    return race_conflict(old, mine, layout, first, unordered) ? old : 0;
+  }
+  uint64_t with = race_enter(at, mine, layout, first, unordered), old = race_load(at + 1);
+  return with ? with : race_conflict(old, mine, layout, first, unordered) ? old : 0;
+}
+
+// An access of `bytes` at `offset` of what the entries at `entries` are for. mine: the entry, without bytes. 0, or the entry that it races with.
+uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint32_t bytes, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered);
+__attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint32_t bytes, uint64_t mine, uint32_t layout, uint32_t first,
+                                                 uint64_t unordered) {
+  uint64_t found = 0, end = offset + bytes;
+  uint32_t pairs = layout >> 30 & 1;
+  for (uint64_t word = offset & ~3ull; word < end; word += 4) {
+    uint32_t from = word < offset ? (uint32_t)(offset - word) : 0, to = end - word < 4 ? (uint32_t)(end - word) : 4;
+    uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT, *at = (uint64_t *)(entries + (word << 1 << pairs));
+    uint64_t with = pairs ? race_enter_pair(at, it, layout, first, unordered) : race_enter(at, it, layout, first, unordered);
+    if (!found) found = with;
+  }
+  return found;
+}

@@ -1,0 +1,69 @@
+// Entries of racecheck and what they say of each other. race_abi.h has their form.
+//
+// Nothing here may call two accesses unordered that are ordered. Where something is not known they count as ordered.
+#ifndef WG_PROBE_RACE_H
+#define WG_PROBE_RACE_H
+
+#include "probe/device.h"
+#include "probe/probe_abi.h"
+#include "probe/race_abi.h"
+
+typedef struct RaceView {                  // of an entry, under the launch's layout
+  uint32_t thread, barriers, syncs, clock;
+} RaceView;
+
+DEVICE uint32_t race_field(uint64_t e, uint32_t at, uint32_t bits) { return (uint32_t)(e >> at) & ((1u << bits) - 1); }
+
+DEVICE RaceView race_view(uint64_t e, uint32_t layout) {
+  uint32_t c = WG_RACE_CLOCK_BITS(layout), s = WG_RACE_SYNC_BITS(layout), b = WG_RACE_BARRIER_BITS(layout), t = WG_RACE_THREAD_BITS(layout);
+  return (RaceView){.clock = race_field(e, WG_RACE_TIME_AT, c), .syncs = race_field(e, WG_RACE_TIME_AT + c, s),
+                    .barriers = race_field(e, WG_RACE_TIME_AT + c + s, b), .thread = race_field(e, WG_RACE_TIME_AT + c + s + b, t)};
+}
+
+DEVICE int race_is_full(uint32_t value, uint32_t bits) { return value == (1u << bits) - 1; }
+DEVICE uint32_t race_bytes(uint64_t e) { return (uint32_t)(e >> WG_RACE_BYTES_AT) & 15; }
+
+// One access by the side of another, both of this launch.
+typedef struct RacePair { RaceView was, now; uint32_t in_block, was_in_block, same_thread, same_block, same_warp; } RacePair;
+DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first) {
+  RacePair p = {.was = race_view(old, layout), .now = race_view(mine, layout)};
+  uint32_t mask = (1u << WG_RACE_THREAD_BITS(layout)) - 1;
+  p.in_block = (p.now.thread - first) & mask;
+  p.was_in_block = (p.was.thread - first) & mask;
+  p.same_thread = p.was.thread == p.now.thread;
+  p.same_block = p.was_in_block < WG_RACE_BLOCK(layout);
+  p.same_warp = p.same_block && p.was_in_block / 32 == p.in_block / 32;
+  return p;
+}
+
+DEVICE int race_clock_orders(const RacePair *p, uint32_t layout) {
+  uint32_t bits = WG_RACE_CLOCK_BITS(layout);
+  return bits && (p->was.clock < p->now.clock || race_is_full(p->was.clock, bits) || race_is_full(p->now.clock, bits));
+}
+
+// A barrier of the block lies between them, or it is not known that none does.
+DEVICE int race_barrier_orders(const RacePair *p, uint32_t layout) {
+  uint32_t bits = WG_RACE_BARRIER_BITS(layout);
+  return p->was.barriers != p->now.barriers || race_is_full(p->now.barriers, bits);
+}
+
+DEVICE int race_warp_orders(const RacePair *p, uint32_t layout) {
+  uint32_t bits = WG_RACE_SYNC_BITS(layout);
+  return p->same_warp && bits && (p->was.syncs != p->now.syncs || race_is_full(p->now.syncs, bits));
+}
+
+DEVICE int race_ordered(const RacePair *p, uint32_t layout) {
+  if (p->same_thread || race_clock_orders(p, layout)) return 1;
+  return p->same_block && (race_barrier_orders(p, layout) || race_warp_orders(p, layout));
+}
+
+DEVICE uint64_t race_with_clock(uint64_t e, uint32_t clock, uint32_t layout) {
+  uint64_t mask = ((1ull << WG_RACE_CLOCK_BITS(layout)) - 1) << WG_RACE_TIME_AT;
+  return (e & ~mask) | (uint64_t)clock << WG_RACE_TIME_AT;
+}
+
+DEVICE uint64_t race_load(const uint64_t *at) { return *(const volatile uint64_t *)at; }
+
+DEVICE uint32_t race_thread_mask(uint32_t layout) { return (1u << WG_RACE_THREAD_BITS(layout)) - 1; }
+
+#endif

@@ -1,0 +1,73 @@
+// What racecheck keeps for each word of memory, and what a launch is told. docs/racecheck.md says what follows from it.
+//
+// An entry is the last access to a word that matters, in 64 bits:
+//
+//   63      55 54                                   20 19    10 9   6 5    0
+//   | launch  |  thread | barriers | syncs | clock    |  site  | bytes| flags|
+//
+// launch 0: nothing yet. thread: its number in the grid. barriers: how many of the whole block it had passed; syncs: of its warp, since the last barrier;
+// clock: see below. The widths of these four are chosen for each launch (WG_RACE_LAYOUT). A number that is all ones is not known:
+// what it would order counts as ordered. site: of the kernel's accesses; all ones: not known.
+#ifndef WG_PROBE_RACE_ABI_H
+#define WG_PROBE_RACE_ABI_H
+
+#include <stdint.h>
+
+enum {
+  WG_RACE_WRITE = 1,
+  WG_RACE_STRONG = 2,      // atomic, volatile, relaxed or stronger
+  WG_RACE_CTA = 4,         // … for the threads of its block only
+  WG_RACE_MANY = 8,        // a read: another thread of the block has read it too, since the same barrier
+  WG_RACE_BLOCKS = 16,     // a read: so has another block
+  WG_RACE_WROTE = 32,      // a read: its block has written it before, in this launch
+  WG_RACE_FLAGS = 63,
+};
+enum { WG_RACE_BYTES_AT = 6, WG_RACE_SITE_AT = 10, WG_RACE_TIME_AT = 20, WG_RACE_LAUNCH_AT = 55 };
+enum { WG_RACE_TIME_BITS = WG_RACE_LAUNCH_AT - WG_RACE_TIME_AT, WG_RACE_NO_SITE = 1023, WG_RACE_LAUNCHES = 512 };
+
+// Widths: clock, syncs, barriers, thread; then the threads of a block, and flags.
+#define WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) \
+  ((uint32_t)(clock) | (uint32_t)(syncs) << 5 | (uint32_t)(barriers) << 9 | (uint32_t)(thread) << 14 | (uint32_t)(block) << 19)
+enum { WG_RACE_PAIRS = 1 << 30,            // each word has two entries: the last write, and reads
+       WG_RACE_SHARED = 1 << 31 };         // shared memory: what another block has left in an entry is nothing
+#define WG_RACE_CLOCK_BITS(l) ((l) & 31)
+#define WG_RACE_SYNC_BITS(l) ((l) >> 5 & 15)
+#define WG_RACE_BARRIER_BITS(l) ((l) >> 9 & 31)
+#define WG_RACE_THREAD_BITS(l) ((l) >> 14 & 31)
+#define WG_RACE_BLOCK(l) ((l) >> 19 & 2047)
+
+// Clocks: threads that tell each other something (locks, flags, barriers of a part of the block) have scalar clocks. What one has released, at a
+// place known by a key, the other takes when it looks there. Keys share slots by a hash: that can only order more.
+enum { WG_RACE_SLOTS = 1 << 16 };
+enum { WG_RACE_MEET_BLOCK, WG_RACE_MEET_PART, WG_RACE_MEET_WARP, WG_RACE_MEET_ALL };      // wg_race_arrive: PART has a number << 8
+enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2 };          // beside WG_RACE_CTA
+typedef struct WgRaceSlot { uint64_t clock, fence; } WgRaceSlot;     // serial of the launch << 32 | the largest so far
+
+// Behind WgLaunch in the kernel's parameter. All zero: this launch is not checked.
+enum { WG_RACE_OTHERS = 4 };               // launches that nothing orders before this one and that may still run
+typedef struct WgRaceOther { uint32_t launch, first_site; } WgRaceOther;
+typedef struct WgRaceRecord {
+  uint64_t start;          // the launch's number in an entry, in its place
+  uint64_t barrier, barriers, syncs;       // one barrier, all of the field, all of the field of warps, in their places
+  uint64_t sync;           // one sync of the warp
+  uint64_t shared;         // entries of shared memory
+  uint64_t slots;          // WgRaceSlot[WG_RACE_SLOTS]
+  uint64_t unordered;      // numbers of the others' entries, 9 bits each
+  uint32_t shared_stride, shared_slots;    // bytes of entries for a block; blocks share slots by their number
+  uint32_t layout, serial; // serial: no other launch of the process has it
+  WgRaceOther others[WG_RACE_OTHERS];
+} WgRaceRecord;
+
+// WgFinding of a race: value[0] and [1]: block x, y, z and thread (x | y << 11 | z << 22) of the other access; value[2]: what is written here, value[3]: what is there;
+// extra[0]: site of the other access (0xffffffff: not known); extra[2]: these
+enum {
+  WG_RACE_WHY = 15,        // WG_RACE_NO_BARRIER …
+  WG_RACE_OTHER_WRITE = 1 << 4, WG_RACE_OTHER_STRONG = 1 << 5,
+  WG_RACE_SAME_VALUE = 1 << 6,
+  WG_RACE_BLOCK_KNOWN = 1 << 7, WG_RACE_THREAD_KNOWN = 1 << 8,
+  WG_RACE_VALUES = 1 << 9, // value[2] and value[3] hold something
+  WG_RACE_MINE_WRITE = 1 << 10, WG_RACE_MINE_STRONG = 1 << 11,
+};
+enum { WG_RACE_NO_BARRIER, WG_RACE_NO_WARP_SYNC, WG_RACE_SAME_INSTRUCTION, WG_RACE_OTHER_BLOCK, WG_RACE_BLOCK_SCOPE, WG_RACE_OTHER_LAUNCH };
+
+#endif

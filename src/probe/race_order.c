@@ -1,0 +1,133 @@
+// racecheck: what a thread knows of itself, and clocks.
+#include "probe/race.h"
+
+// --- where threads begin ---
+
+DEVICE uint32_t race_block_number(void) { return (device_ctaid_z() * device_nctaid_y() + device_ctaid_y()) * device_nctaid_x() + device_ctaid_x(); }
+
+// The number of the block's first thread, as entries have it.
+uint32_t wg_race_first(uint32_t layout);
+__attribute__((noinline)) uint32_t wg_race_first(uint32_t layout) { return race_block_number() * WG_RACE_BLOCK(layout) & race_thread_mask(layout); }
+
+// The entry of this thread's accesses, without the access.
+uint64_t wg_race_begin(uint64_t start, uint32_t layout, uint32_t first);
+__attribute__((noinline)) uint64_t wg_race_begin(uint64_t start, uint32_t layout, uint32_t first) {
+  uint32_t in_block = (device_tid_z() * device_ntid_y() + device_tid_y()) * device_ntid_x() + device_tid_x();
+  uint32_t at = WG_RACE_LAUNCH_AT - WG_RACE_THREAD_BITS(layout);
+  return start ? start | (uint64_t)((first + in_block) & race_thread_mask(layout)) << at : 0;
+}
+
+// Where the block's entries of shared memory are.
+uint64_t wg_race_shared(uint64_t shared, uint32_t stride, uint32_t slots);
+__attribute__((noinline)) uint64_t wg_race_shared(uint64_t shared, uint32_t stride, uint32_t slots) {
+  return slots ? shared + (uint64_t)(race_block_number() % slots) * stride : 0;
+}
+
+// --- clocks: who tells whom ---
+
+DEVICE uint64_t race_clock_field(uint32_t layout) { return ((1ull << WG_RACE_CLOCK_BITS(layout)) - 1) << WG_RACE_TIME_AT; }
+
+// What is done from now on is later than what was done before.
+uint64_t wg_race_tick(uint64_t me, uint32_t layout);
+__attribute__((noinline)) uint64_t wg_race_tick(uint64_t me, uint32_t layout) {
+  uint64_t field = race_clock_field(layout);
+  return (me & field) == field ? me : me + (1ull << WG_RACE_TIME_AT);
+}
+
+// Nothing is known of the order of what comes from now on.
+uint64_t wg_race_unknown(uint64_t me, uint32_t layout);
+__attribute__((noinline)) uint64_t wg_race_unknown(uint64_t me, uint32_t layout) {
+  return me | ((1ull << (WG_RACE_CLOCK_BITS(layout) + WG_RACE_SYNC_BITS(layout) + WG_RACE_BARRIER_BITS(layout))) - 1) << WG_RACE_TIME_AT;
+}
+
+// fences: the clock at the last fence, for all threads | for those of the block << 32.
+uint64_t wg_race_fenced(uint64_t me, uint32_t layout, uint64_t fences, uint32_t only_block);
+__attribute__((noinline)) uint64_t wg_race_fenced(uint64_t me, uint32_t layout, uint64_t fences, uint32_t only_block) {
+  uint64_t clock = race_field(me, WG_RACE_TIME_AT, WG_RACE_CLOCK_BITS(layout));
+  return clock << 32 | (only_block ? fences & 0xffffffffu : clock);
+}
+
+DEVICE WgRaceSlot *race_slot(uint64_t slots, uint32_t serial, uint64_t key) {
+  key = (key ^ (uint64_t)serial << 40) * 0x9e3779b97f4a7c15ull;
+  return (WgRaceSlot *)slots + ((key ^ key >> 29) >> 32 & (WG_RACE_SLOTS - 1));
+}
+
+DEVICE void race_raise(uint64_t *at, uint32_t serial, uint32_t clock) {
+  uint64_t value = (uint64_t)serial << 32 | clock;
+  if (race_load(at) < value) device_max64(at, value);
+}
+
+// Where another launch has taken the slot nothing is known.
+DEVICE uint32_t race_told(const uint64_t *at, uint32_t serial) {
+  uint64_t value = race_load(at);
+  return value >> 32 == serial ? (uint32_t)value : value >> 32 > serial ? 0xffffffffu : 0;
+}
+
+DEVICE uint64_t race_at_least(uint64_t me, uint32_t clock, uint32_t layout) {
+  uint64_t field = race_clock_field(layout), all = field >> WG_RACE_TIME_AT, new = clock < all ? clock : all;
+  return (me & field) >> WG_RACE_TIME_AT < new ? race_with_clock(me, (uint32_t)new, layout) : me;
+}
+
+// The place where threads meet. where: WG_RACE_MEET_… | number << 8
+DEVICE uint64_t race_meeting(uint32_t where, uint64_t me, uint32_t layout, uint32_t first) {
+  RaceView v = race_view(me, layout);
+  uint64_t key = (uint64_t)where << 32;
+  switch (where & 255) {
+    case WG_RACE_MEET_BLOCK: return key ^ first ^ (uint64_t)(v.barriers & 1) << 31;
+    case WG_RACE_MEET_PART: return key ^ first;
+    case WG_RACE_MEET_WARP: return key ^ (first + (((v.thread - first) & race_thread_mask(layout)) & ~31u));
+    default: return key;
+  }
+}
+
+uint32_t wg_race_arrive(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences);
+__attribute__((noinline)) uint32_t wg_race_arrive(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences) {
+  if (!slots) return 0;
+  WgRaceSlot *s = race_slot(slots, serial, race_meeting(where, me, layout, first));
+  race_raise(&s->clock, serial, race_view(me, layout).clock);
+  race_raise(&s->fence, serial, (uint32_t)fences);
+  device_fence();
+  return 0;
+}
+
+uint64_t wg_race_depart(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first);
+__attribute__((noinline)) uint64_t wg_race_depart(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first) {
+  if (!slots) return me;
+  return race_at_least(me, race_told(&race_slot(slots, serial, race_meeting(where, me, layout, first))->clock, serial), layout);
+}
+
+// With `me` as it was when the thread came.
+uint64_t wg_race_depart_fences(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences);
+__attribute__((noinline)) uint64_t wg_race_depart_fences(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first,
+                                                         uint64_t fences) {
+  if (!slots) return fences;
+  uint32_t told = race_told(&race_slot(slots, serial, race_meeting(where, me, layout, first))->fence, serial), mine = (uint32_t)fences;
+  return (fences & ~0xffffffffull) | (told > mine ? told : mine);
+}
+
+// A strong write: whoever reads it there sees what was done before the last fence. how: WG_RACE_CTA: for its block only; WG_RACE_TELL_SHARED: address of shared memory
+DEVICE uint64_t race_place(uint64_t address, uint32_t how, uint32_t first) {
+  if (how & WG_RACE_TELL_GENERIC && device_is_shared(address)) address = device_to_shared(address), how |= WG_RACE_TELL_SHARED;
+  return address << 3 ^ (how & WG_RACE_TELL_SHARED ? 0x1000000000000000ull ^ (uint64_t)first << 28 : 0);
+}
+
+uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint32_t first, uint64_t fences);
+__attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint32_t first, uint64_t fences) {
+  if (!slots || !fences) return 0;
+  uint64_t place = race_place(address, how, first);
+  if ((uint32_t)fences && !(how & WG_RACE_CTA)) race_raise(&race_slot(slots, serial, place)->clock, serial, (uint32_t)fences);
+  if (fences >> 32) race_raise(&race_slot(slots, serial, place ^ 0x2000000000000000ull ^ (uint64_t)first << 20)->clock, serial, (uint32_t)(fences >> 32));
+  device_fence();
+  return 0;
+}
+
+// A strong read has seen what is there.
+uint64_t wg_race_acquire(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint64_t me, uint32_t layout, uint32_t first);
+__attribute__((noinline)) uint64_t wg_race_acquire(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint64_t me, uint32_t layout, uint32_t first) {
+  if (!slots) return me;
+  uint64_t place = race_place(address, how, first);
+  device_fence();
+  uint32_t told = how & WG_RACE_CTA ? 0 : race_told(&race_slot(slots, serial, place)->clock, serial);
+  uint32_t in_block = race_told(&race_slot(slots, serial, place ^ 0x2000000000000000ull ^ (uint64_t)first << 20)->clock, serial);
+  return race_at_least(me, told > in_block ? told : in_block, layout);
+}

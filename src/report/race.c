@@ -1,0 +1,95 @@
+// Findings of racecheck: both accesses, and what would have ordered them.
+#include "probe/race_abi.h"
+#include "report/internal.h"
+
+static bool is_race(const RunFinding *f) { return f->has_thread && f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST; }
+
+static bool has_class(const RunSite *s, const char *name) {
+  for (unsigned i = 0; s && i < 32 && run_class_name(i); i++)
+    if (s->classes >> i & 1 && strcmp(run_class_name(i), name) == 0) return true;
+  return false;
+}
+
+static const char *access_name(const RunSite *s, bool writes, bool strong) {
+  if (has_class(s, "atomic")) return "atomic";
+  if (has_class(s, "async")) return writes ? "asynchronous write" : "asynchronous read";
+  return writes ? strong ? "volatile or atomic write" : "write" : strong ? "volatile or atomic read" : "read";
+}
+
+static const char *mine(const RunFinding *f) { return access_name(f->site, f->extra[2] & WG_RACE_MINE_WRITE, f->extra[2] & WG_RACE_MINE_STRONG); }
+static const char *others(const RunFinding *f) { return access_name(f->origin, f->extra[2] & WG_RACE_OTHER_WRITE, f->extra[2] & WG_RACE_OTHER_STRONG); }
+
+bool report_race_finding(const RunFinding *f, Str *out) {
+  if (!is_race(f)) return false;
+  str_printf(out, ": %s of %llu bytes after %s %s", mine(f), (unsigned long long)f->size, strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
+  if (f->extra[2] & WG_RACE_SAME_VALUE) str_add(out, ", both of the same value");
+  return true;
+}
+
+static const char *const missing[] = {
+  [WG_RACE_NO_BARRIER] = "no barrier of the block lies between them, and nothing else orders them",
+  [WG_RACE_NO_WARP_SYNC] = "the threads are of one warp, and no __syncwarp or other synchronisation of the warp lies between them",
+  [WG_RACE_SAME_INSTRUCTION] = "the threads are of one warp and do this at the same time",
+  [WG_RACE_OTHER_BLOCK] = "the threads are of different blocks: a barrier of the block does not order them, and no fence with an atomic or a flag does",
+  [WG_RACE_BLOCK_SCOPE] = "an atomic, flag or fence is for the threads of its block only, and the other thread is in another block",
+  [WG_RACE_OTHER_LAUNCH] = "nothing orders the two launches: no common stream, event or synchronisation",
+};
+
+static void other_coordinates(const RunFinding *f, uint32_t *block, uint32_t *thread) {
+  uint32_t t = (uint32_t)(f->value[1] >> 32);
+  block[0] = (uint32_t)f->value[0], block[1] = (uint32_t)(f->value[0] >> 32), block[2] = (uint32_t)f->value[1];
+  thread[0] = t & 2047, thread[1] = t >> 11 & 2047, thread[2] = t >> 22;
+}
+
+static void add_other_place(Run *r, const RunFinding *f, Str *out) {
+  const RunSite *s = f->origin;
+  if (!s) return;
+  if (s->nplaces) {
+    uint32_t i = report_main_place(s);
+    const char *function = report_place_function(r, s, i);
+    str_printf(out, " at " REPORT_BOLD "%s:%u" REPORT_PLAIN "%s%s", report_path(s->places[i].file), s->places[i].line, function ? " in " : "", function ? function : "");
+  } else str_printf(out, " at line %u of the PTX%s%s", s->ptx_line, s->text ? ": " : "", s->text ? s->text : "");
+}
+
+void report_race_other(Run *r, const RunFinding *f, Str *out) {
+  if (!is_race(f)) return;
+  uint32_t block[3], thread[3];
+  unsigned what = (unsigned)f->extra[2];
+  other_coordinates(f, block, thread);
+  str_printf(out, "  the other is %s %s", strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
+  add_other_place(r, f, out);
+  if (what & WG_RACE_THREAD_KNOWN) str_printf(out, " by thread (%u,%u,%u) of block (%u,%u,%u)", thread[0], thread[1], thread[2], block[0], block[1], block[2]);
+  else if (what & WG_RACE_BLOCK_KNOWN) str_printf(out, " by another thread of block (%u,%u,%u)", block[0], block[1], block[2]);
+  else if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH) str_printf(out, ", launch %u", block[0]);
+  else str_add(out, " by a thread of another block");
+  str_addc(out, '\n');
+  if (what & WG_RACE_VALUES) str_printf(out, "  it writes 0x%llx where there is 0x%llx\n", (unsigned long long)f->value[2], (unsigned long long)f->value[3]);
+  if ((what & WG_RACE_WHY) < ARRAY_LEN(missing)) str_printf(out, "  %s\n", missing[what & WG_RACE_WHY]);
+}
+
+bool report_race_json(Run *r, const RunFinding *f, Str *out) {
+  static const char *const words[] = {[WG_RACE_NO_BARRIER] = "barrier", [WG_RACE_NO_WARP_SYNC] = "warp synchronisation", [WG_RACE_SAME_INSTRUCTION] = "same instruction",
+                                      [WG_RACE_OTHER_BLOCK] = "order between blocks", [WG_RACE_BLOCK_SCOPE] = "scope", [WG_RACE_OTHER_LAUNCH] = "order between launches"};
+  if (!is_race(f)) return false;
+  uint32_t block[3], thread[3];
+  unsigned what = (unsigned)f->extra[2];
+  const RunSite *s = f->origin;
+  other_coordinates(f, block, thread);
+  json_text(out, "access", mine(f));
+  if ((what & WG_RACE_WHY) < ARRAY_LEN(words)) json_text(out, "missing", words[what & WG_RACE_WHY]);
+  if (what & WG_RACE_SAME_VALUE) str_add(out, ",\"same_value\":true");
+  if (what & WG_RACE_VALUES) json_address(out, "value", f->value[2]), json_address(out, "value_there", f->value[3]);
+  json_open(out, "other", '{');
+  json_text(out, "access", others(f));
+  if (s && s->nplaces) {
+    uint32_t i = report_main_place(s);
+    json_text(out, "file", s->places[i].file);
+    if (s->places[i].file) json_number(out, "line", s->places[i].line);
+    json_text(out, "function", report_place_function(r, s, i));
+  } else if (s) json_number(out, "ptx_line", s->ptx_line);
+  if (what & (WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN)) json_three(out, "block", block);
+  if (what & WG_RACE_THREAD_KNOWN) json_three(out, "thread", thread);
+  if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH) json_number(out, "launch", block[0]);
+  str_addc(out, '}');
+  return true;
+}

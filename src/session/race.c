@@ -1,0 +1,262 @@
+// racecheck: memory for the entries of allocations and of shared memory, and what a launch is told. See probe/race_abi.h.
+//
+// Entries hold the number of the launch that made them, so nothing is cleared between launches. There are 511 numbers, in two halves: before a half is
+// used again all entries are cleared, when no launch of the last time runs any more.
+#include "session/race.h"
+
+#include "probe/race_abi.h"
+#include "session/shadow.h"
+
+enum { HALF = WG_RACE_LAUNCHES / 2, SHARED_LEAST = 1 << 20, SHARED_MOST = 256 << 20, SYSTEM_SHARED = WG_SHARED_RESERVED };
+typedef struct Entries { uint64_t base, size, address; size_t bytes; SessionDevice *device; } Entries;
+typedef struct RaceDevice {
+  SessionDevice *device;
+  uint64_t slots, shared; size_t shared_bytes;
+  uint32_t number;                         // of the last launch, in entries
+  uint32_t running[2];                     // launches of each half, where the device tells of their end
+  struct RaceDevice *next;
+} RaceDevice;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static RaceDevice *devices;
+static U64Map known;                       // base of an allocation -> Entries
+static uint32_t last_serial;
+static bool pairs;
+
+bool session_wants_races(void) { return (session_tools() & TOOL_BIT(RACECHECK)) != 0; }
+
+static RaceDevice *device_of(SessionDevice *d) {
+  for (RaceDevice *r = devices; r; r = r->next)
+    if (r->device == d) return r;
+  RaceDevice *r = mem_alloc(sizeof *r);
+  r->device = d;
+  r->next = devices;
+  return devices = r;
+}
+
+static void say_no_memory(uint64_t size) {
+  static _Atomic bool said;
+  if (!atomic_exchange(&said, true))
+    session_note(SEVERITY_WARNING, "racecheck: there is no memory to follow %llu bytes; this memory and others like it are not checked", (unsigned long long)size);
+}
+
+static void clear(SessionDevice *d, uint64_t address, size_t bytes) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(d, &user);
+  if (ops->direct) memset((void *)(uintptr_t)address, 0, bytes);
+  else ops->fill(user, NULL, address, 0, bytes);
+}
+
+// --- entries of allocations, with the lock held ---
+
+static size_t entry_bytes(uint64_t size) { return (size_t)((size + 3) / 4 + 8) * (pairs ? 16 : 8); }       // a vector access may begin at the last byte
+
+static void drop(Entries *e) {
+  shadow_give(e->device, e->address, e->bytes);
+  free(e);
+}
+
+static Entries *entries_of(SessionDevice *d, uint64_t base, uint64_t size) {
+  Entries *e = u64map_get(&known, base);
+  if (e && e->size == size && e->device == d) return e;
+  if (e && e->size == size) return NULL;                 // another device's; it may not be able to reach it
+  if (e) drop(u64map_remove(&known, base));
+  bool fresh = false;
+  size_t bytes = entry_bytes(size);
+  uint64_t address = shadow_take(d, bytes, &fresh);
+  if (!address) {
+    say_no_memory(size);
+    return NULL;
+  }
+  if (!fresh) clear(d, address, bytes);
+  e = mem_alloc(sizeof *e);
+  *e = (Entries){base, size, address, bytes, d};
+  u64map_put(&known, base, e);
+  return e;
+}
+
+void session_race_free(uint64_t base) {
+  if (!session_wants_races()) return;
+  pthread_mutex_lock(&lock);
+  Entries *e = u64map_remove(&known, base);
+  if (e) drop(e);
+  pthread_mutex_unlock(&lock);
+}
+
+// A kernel that looks addresses up may come to any allocation.
+typedef struct Bare { VEC(WgMemoryRange) list; } Bare;
+static void collect_bare(void *user, const HeapRange *r) {
+  Bare *b = user;
+  if (r->memory.state == WG_MEMORY_LIVE && !r->memory.race && r->kind != SESSION_ARRAY) vec_push(&b->list, r->memory);
+}
+
+static void cover_all(SessionDevice *d) {
+  static uint64_t seen;
+  if (session_ranges_version() == seen) return;
+  Bare b = {0};
+  session_ranges_each(collect_bare, &b);
+  for (uint32_t i = 0; i < b.list.len; i++) {
+    Entries *e = entries_of(d, b.list.data[i].base, b.list.data[i].size);
+    if (e) session_ranges_set_race(e->base, e->address);
+  }
+  seen = session_ranges_version();
+  vec_free(&b.list);
+}
+
+void session_race_cover(SessionDevice *d, SessionKernel *k) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  if (!code || !code->race_at || !code->race_looks_up) return;
+  pthread_mutex_lock(&lock);
+  cover_all(d);
+  pthread_mutex_unlock(&lock);
+}
+
+// --- numbers of launches ---
+
+static void clear_all(RaceDevice *r) {
+  uint32_t it = 0;
+  uint64_t base;
+  void *e;
+  while (u64map_next(&known, &it, &base, &e))
+    if (((Entries *)e)->device == r->device) clear(r->device, ((Entries *)e)->address, ((Entries *)e)->bytes);
+  if (r->shared) clear(r->device, r->shared, r->shared_bytes);
+}
+
+// 0: none is free.
+static uint32_t next_number(RaceDevice *r) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(r->device, &user);
+  uint32_t next = r->number + 1 == WG_RACE_LAUNCHES ? 1 : r->number + 1;
+  if (next == HALF || (next == 1 && r->number)) {
+    if (ops->settle ? !ops->settle(user) : r->running[next / HALF]) return 0;
+    clear_all(r);
+  }
+  r->number = next;
+  if (!ops->settle) r->running[next / HALF]++;
+  return next;
+}
+
+void session_race_done(SessionDevice *d, uint64_t number) {
+  if (!number) return;
+  pthread_mutex_lock(&lock);
+  RaceDevice *r = device_of(d);
+  if (r->running[number / HALF]) r->running[number / HALF]--;
+  pthread_mutex_unlock(&lock);
+}
+
+// --- what a launch is told ---
+
+static bool entries_pointed_to(const InstrumentFact *f, const SessionParams *params, WgMemoryRange *out) {
+  uint64_t pointer;
+  return f->kind == FACT_RACE && session_fact_pointer(f, params, &pointer) && pointer && session_ranges_find(pointer, out);
+}
+
+// May this launch write to that allocation?
+static bool is_written(const InstrumentedKernel *code, const SessionParams *params, uint64_t base) {
+  WgMemoryRange r;
+  if (code->race_stores_anywhere) return true;
+  for (uint32_t i = 0; i < code->nfacts; i++)
+    if (!code->facts[i].read_only && entries_pointed_to(&code->facts[i], params, &r) && r.base == base) return true;
+  return false;
+}
+
+static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const SessionParams *params, void *record) {
+  for (uint32_t i = 0; i < code->nfacts; i++) {
+    uint64_t fact[3] = {0};
+    WgMemoryRange r;
+    if (code->facts[i].kind != FACT_RACE) continue;
+    bool found = entries_pointed_to(&code->facts[i], params, &r) && is_written(code, params, r.base);
+    const Entries *e = found ? entries_of(d, r.base, r.size) : NULL;
+    if (e) memcpy(fact, (uint64_t[]){e->base, e->size, e->address}, sizeof fact);
+    memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
+  }
+}
+
+static uint32_t bits_for(uint64_t n) {
+  uint32_t bits = 1;
+  while (bits < 40 && n > 1ull << bits) bits++;
+  return bits;
+}
+
+static void choose_layout(const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
+  uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2], threads = block * l->grid[0] * l->grid[1] * l->grid[2];
+  uint32_t thread = MIN(bits_for(threads), 26u), rest = WG_RACE_TIME_BITS - thread;
+  uint32_t syncs = code->race_syncs ? MIN(4u, rest / 4) : 0, clock = code->race_clock ? MIN((rest - syncs) / 2, 16u) : 0, barriers = MIN(rest - syncs - clock, 16u);
+  uint32_t unused = rest - syncs - clock - barriers, at = WG_RACE_TIME_AT + clock;
+  thread += MIN(unused, 31 - thread);
+  barriers = WG_RACE_TIME_BITS - thread - clock - syncs;
+  out->layout = WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) | (pairs ? (uint32_t)WG_RACE_PAIRS : 0);
+  out->sync = syncs ? 1ull << at : 0;
+  out->syncs = ((1ull << syncs) - 1) << at;
+  out->barrier = 1ull << (at + syncs);
+  out->barriers = ((1ull << barriers) - 1) << (at + syncs);
+}
+
+// Blocks share what there is by their numbers; an entry of another block is nothing.
+static void give_shared(RaceDevice *r, const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(r->device, &user);
+  uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], bytes = code->race_shared + l->shared + SYSTEM_SHARED;
+  uint64_t stride = (bytes + 63) / 64 * 64 * 4, need = MIN(stride * blocks, (uint64_t)SHARED_MOST);
+  if (!code->race_shared) return;
+  if (r->shared_bytes < need) {                          // the old one is left to launches that use it, and goes with the device
+    size_t size = SHARED_LEAST;
+    while (size < need) size *= 2;
+    uint64_t p = ops->alloc(user, size);
+    if (p) r->shared = p, r->shared_bytes = size;
+  }
+  if (!r->shared || r->shared_bytes < stride) return;
+  out->shared = r->shared;
+  out->shared_stride = (uint32_t)stride;
+  out->shared_slots = (uint32_t)MIN(r->shared_bytes / stride, blocks);
+}
+
+static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, WgRaceRecord *out, void *record) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(r->device, &user);
+  choose_layout(code, l, out);
+  give_shared(r, code, l, out);
+  if (code->race_clock && !r->slots) r->slots = ops->alloc(user, sizeof(WgRaceSlot) * WG_RACE_SLOTS);
+  if (code->race_clock) out->slots = r->slots;
+  out->serial = ++last_serial;
+  fill_facts(r->device, code, params, record);
+}
+
+uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, const SessionParams *params, void *record) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  WgRaceRecord out = {0};
+  if (!session_wants_races() || !code || !code->race_at) return 0;
+  pthread_mutex_lock(&lock);
+  RaceDevice *r = device_of(d);
+  uint32_t number = next_number(r);
+  if (number) {
+    fill(r, code, l, params, &out, record);
+    if (code->race_clock && !out.slots) memset(&out, 0, sizeof out);       // no clocks, no order: nothing could be said
+    else out.start = (uint64_t)number << WG_RACE_LAUNCH_AT;
+  }
+  memcpy((char *)record + code->race_at, &out, sizeof out);
+  pthread_mutex_unlock(&lock);
+  return number;
+}
+
+void session_races_close(SessionDevice *d, bool alive) {
+  if (!session_wants_races()) return;
+  pthread_mutex_lock(&lock);
+  VEC(uint64_t) gone = {0};
+  uint32_t it = 0;
+  uint64_t base;
+  void *e;
+  while (u64map_next(&known, &it, &base, &e))
+    if (((Entries *)e)->device == d) vec_push(&gone, base);
+  for (uint32_t i = 0; i < gone.len; i++) free(u64map_remove(&known, gone.data[i]));
+  vec_free(&gone);
+  for (RaceDevice **p = &devices; *p; p = &(*p)->next)
+    if ((*p)->device == d) {
+      RaceDevice *r = *p;
+      *p = r->next;
+      free(r);                                           // its memory goes with the context's
+      break;
+    }
+  pthread_mutex_unlock(&lock);
+  if (!session_wants_shadow()) shadow_pool_close(d, alive);
+}

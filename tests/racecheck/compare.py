@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""compare.py REPORT.json SOURCE: says what is wrong with the findings, by the `// race NAME` marks of the source; nothing if nothing is."""
+import json
+import os
+import re
+import sys
+
+marks = {}
+for number, text in enumerate(open(sys.argv[2]), 1):
+    m = re.search(r"// race (\w+)", text)
+    if m:
+        marks[number] = m.group(1)
+
+
+def line_of(place):
+    for p in [place] + place.get("inlined_at", []):
+        if os.path.basename(p.get("file") or "") == os.path.basename(sys.argv[2]):
+            return p["line"]
+    return 0
+
+
+found = set()
+for f in json.load(open(sys.argv[1]))["findings"]:
+    mine, other = line_of(f), line_of(f.get("other", {}))
+    name = marks.get(mine)
+    if not f["kind"].startswith("race-") or not name or (other and marks.get(other) != name):
+        print("not expected:", f["kind"], f.get("kernel", ""), "line", mine, "with line", other, f.get("missing", ""))
+    else:
+        found.add(name)
+for name in sorted(set(marks.values()) - found):
+    print("not found:", name)

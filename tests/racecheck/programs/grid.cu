@@ -1,0 +1,84 @@
+// Races between blocks.
+#include <cstdio>
+
+__global__ void neighbour(int *a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i + 64 < n) a[i] = a[i + 64] + 1;                                 // race neighbour
+}
+
+__global__ void counter(int *c) {
+  if (threadIdx.x == 0) *c = *c + 1;                                    // race counter
+}
+
+__global__ void last_block(const int *in, int *partial, unsigned *done, int *out) {     // __threadfence is missing
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = in[blockIdx.x];                               // race last_block
+    last = atomicAdd(done, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && threadIdx.x == 0) {
+    int sum = 0;
+    for (unsigned i = 0; i < gridDim.x; i++) sum += partial[i];         // race last_block
+    *out = sum;
+  }
+}
+
+__global__ void block_fence(int *data, int *flag, int *out) {           // a fence for the block, and the other is in another one
+  if (blockIdx.x == 0) {
+    data[0] = 42;                                                       // race block_fence
+    __threadfence_block();
+    atomicExch(flag, 1);
+  } else {
+    while (atomicAdd(flag, 0) == 0) {}
+    out[0] = data[0];                                                   // race block_fence
+  }
+}
+
+__global__ void block_atomic(int *c) { atomicAdd_block(c, 1); }         // race block_atomic
+
+__global__ void lock_without_fence(int *lock, int *total) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1)) {}
+    total[0] += 1;                                                      // race lock_without_fence
+    atomicExch(lock, 0);
+  }
+}
+
+__global__ void read_after_block(int *a, int *out) {                    // block 0 writes and reads it behind a barrier; others read it at any time
+  if (blockIdx.x == 0) {
+    a[threadIdx.x] = threadIdx.x;                                       // race read_after_block
+    __syncthreads();
+    out[threadIdx.x] = a[63 - threadIdx.x];
+  } else out[blockIdx.x * 64 + threadIdx.x] = a[threadIdx.x];           // race read_after_block
+}
+
+__device__ int variable;
+__global__ void of_variable() { variable += threadIdx.x == 0; }         // race of_variable
+
+__global__ void through_table(int **table) { *table[threadIdx.x % 2] = 1; }      // race through_table
+
+int main() {
+  int *a, *b, *c, **table;
+  cudaMalloc(&a, 1 << 16);
+  cudaMalloc(&b, 1 << 16);
+  cudaMalloc(&c, 1 << 16);
+  cudaMalloc(&table, 16);
+  cudaMemset(a, 0, 1 << 16);
+  cudaMemset(b, 0, 1 << 16);
+  cudaMemset(c, 0, 1 << 16);
+  int *list[2] = {a, b};
+  cudaMemcpy(table, list, sizeof list, cudaMemcpyHostToDevice);
+  neighbour<<<8, 64>>>(a, 512);
+  counter<<<8, 64>>>(a);
+  last_block<<<8, 64>>>(a, b, (unsigned *)c, c + 1);
+  cudaMemset(c, 0, 1 << 16);
+  block_fence<<<2, 1>>>(a, c, b);
+  block_atomic<<<8, 1>>>(c);
+  cudaMemset(c, 0, 1 << 16);
+  lock_without_fence<<<8, 32>>>(c, a);
+  read_after_block<<<4, 64>>>(a, b);
+  of_variable<<<8, 1>>>();
+  through_table<<<8, 1>>>(table);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
