@@ -6,11 +6,11 @@ set -u
 cd "$ROOT" || exit 1
 device=${RACECHECK_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
-for f in tests/racecheck/programs/*${RACECHECK_ONLY:-}*.cu; do
+for f in tests/racecheck/programs/${RACECHECK_ONLY:-*}.cu; do
   name=$(basename "$f" .cu) d=$TEST_DIR/$name arch=$(sed -n 's|^// arch: ||p' "$f")
   arch=${arch:-75}
   mkdir -p "$d"
-  nvcc -w -g -O3 --extended-lambda -lineinfo -DARCH="$arch" -gencode "arch=compute_$arch,code=compute_$arch" -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
+  nvcc -w ${RACECHECK_NVCC:-} -g -O3 --extended-lambda -lineinfo -DARCH="$arch" -gencode "arch=compute_$arch,code=compute_$arch" -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   timeout 120 "$WARPGRIND" --device="$device" --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"
   for tool in racecheck memcheck,racecheck; do
     timeout 200 "$WARPGRIND" --device="$device" --tool=$tool --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?

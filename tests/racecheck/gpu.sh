@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# The programs of this folder on the real GPU: every race is found there, too, and nothing else.
+export RACECHECK_DEVICE=gpu
+top=$TEST_DIR
+names=$(cd "$ROOT/tests/racecheck/programs" && ls *.cu)
+for name in $names; do
+  mkdir -p "$top/$name"
+  TEST_DIR=$top/$name RACECHECK_ONLY=${name%.cu} bash "$(dirname "$0")/programs.sh" > "$top/$name/output" 2>&1 &
+done
+wait
+for name in $names; do cat "$top/$name/output"; done
