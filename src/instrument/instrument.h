@@ -24,6 +24,7 @@ typedef struct InstrumentPlan {
   bool (*wants_kernel)(const char *name, void *user); void *user;
   bool spare_registers;                    // for a compiler of machine code: spare.c
   bool stop_at_error;                      // memcheck: a bad access ends the launch
+  bool race_full;                          // racecheck: two entries for each word of global memory, too
   unsigned fp_kinds; bool fp_full, fp_flow; // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction; --fp-flow
 } InstrumentPlan;
 bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err);       // "nan,inf,div0,sub"
@@ -51,6 +52,11 @@ typedef enum {
   FACT_SHADOW,
   FACT_RACE,                               // uint64_t base, size, entries: the same for racecheck. Zeros: nobody writes there in this launch, or nothing is known
 } InstrumentFactKind;
+// racecheck: all accesses through a pointer are at pointer + sum of stride * coordinate + (a multiple of modulus) + less than window. Coordinates: %tid,
+// %ctaid, %ctaid * %ntid, x y z of each. modulus 0: nothing else.
+enum { RACE_COORDINATES = 9 };
+typedef struct RacePrivate { int64_t stride[RACE_COORDINATES], modulus, window; } RacePrivate;
+
 typedef struct InstrumentFact {
   InstrumentFactKind kind;
   uint32_t record_offset;                  // where in the added parameter
@@ -59,6 +65,7 @@ typedef struct InstrumentFact {
   uint32_t bytes;                          // of one access
   uint32_t align;                          // the pointer must be a multiple of it, else nothing is known; 0: it need not
   int64_t offset; uint32_t scale; bool index_signed;
+  const RacePrivate *race_private;         // FACT_RACE; NULL: not known
   bool read_only, is_read;                 // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
 } InstrumentFact;
 

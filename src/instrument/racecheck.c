@@ -102,6 +102,7 @@ static void weave(Body *b) {
       }
       race_order(&k, i);
     }
+    if (!k.looks_up && !k.stores_anywhere) race_find_private(&k);
     tell_host(&k);
   }
   vec_free(&k.accesses);

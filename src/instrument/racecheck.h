@@ -40,6 +40,8 @@ void race_plan(RaceCheck *k);
 bool race_is_strong(const PtxInstr *in);
 bool race_is_release(const PtxInstr *in);
 bool race_call_orders(const PtxInstr *call);               // nothing is known of the order of things behind it
+// --- racecheck_private.c ---
+void race_find_private(RaceCheck *k);                       // facts of pointers whose threads may each have bytes of their own
 // --- racecheck_access.c ---
 void race_access(RaceCheck *k, const RaceAccess *a);
 void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);    // of the WgRaceRecord

@@ -127,10 +127,67 @@ static void value_to_wide(Code *c, PtxReg *to, PtxReg *from) {
   EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
 }
 
+// What the entries say already needs no call. Words of 4 bytes, aligned, for accesses that are not strong.
+
+enum { WHOLE = 15 << WG_RACE_BYTES_AT };
+static const int64_t not_the_time = (int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS;
+
+// p = (entry ^ me ^ want) & look == 0, && and
+static void test_entry(Emit *e, Code *c, PtxReg *p, PtxReg *entry, int64_t want, int64_t look, PtxReg *and) {
+  PtxReg *t = wide(e, 4);
+  EMIT(c, "xor.b64", opd_reg(t), opd_reg(entry), opd_reg(e->k->me));
+  EMIT(c, "xor.b64", opd_reg(t), opd_reg(t), opd_imm(want));
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm(look));
+  EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(t), opd_imm(0), opd_reg(and));
+}
+
+// A read, of memory with two entries for a word: nobody has written since the last barrier, and this thread has read it, or several.
+static void skip_read_of_pair(Emit *e, Code *c, PtxReg *at, PtxReg *aligned) {
+  PtxReg *write = wide(e, 5), *read = wide(e, 3), *t = wide(e, 4), *known = pred(e, 0);
+  EMIT(c, "ld.volatile.global.u64", opd_reg(read), opd_at(c, opd_reg(at), 8));
+  EMIT(c, "ld.volatile.global.u64", opd_reg(write), opd_at(c, opd_reg(at), 0));      // over the address
+  EMIT(c, "xor.b64", opd_reg(write), opd_reg(write), opd_reg(e->k->me));
+  RACE_LOAD(e->k, c, t, interval);
+  EMIT(c, "and.b64", opd_reg(write), opd_reg(write), opd_reg(t));
+  EMIT(c, "setp.ne.and.u64", opd_reg(aligned), opd_reg(write), opd_imm(0), opd_reg(aligned));
+  test_entry(e, c, known, read, WHOLE, ~not_the_time | WG_RACE_STRONG, aligned);
+  code_branch(c, known, false, e->back);
+  RACE_LOAD(e->k, c, t, moment);
+  EMIT(c, "xor.b64", opd_reg(read), opd_reg(read), opd_reg(e->k->me));
+  EMIT(c, "xor.b64", opd_reg(read), opd_reg(read), opd_imm(WHOLE | WG_RACE_MANY));
+  EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
+  EMIT(c, "and.b64", opd_reg(read), opd_reg(read), opd_reg(t));
+  EMIT(c, "setp.eq.and.u64", opd_reg(known), opd_reg(read), opd_imm(0), opd_reg(aligned));
+  code_branch(c, known, false, e->back);
+}
+
+static void skip_known(Emit *e, Code *c, bool shared) {
+  RaceCheck *k = e->k;
+  bool writes = e->a->flags & WG_RACE_WRITE, pair = shared || k->body->program->plan->race_full;
+  if (e->a->bytes != 4 || e->a->flags & WG_RACE_STRONG || (pair && writes)) return;
+  PtxReg *entry = wide(e, 3), *at = wide(e, 5), *known = pred(e, 0), *aligned = pred(e, 1);
+  EMIT(c, "and.b64", opd_reg(at), opd_reg(e->off), opd_imm(3));
+  EMIT(c, "setp.eq.u64", opd_reg(aligned), opd_reg(at), opd_imm(0));
+  EMIT(c, "and.b64", opd_reg(at), opd_reg(e->off), opd_imm(-4));
+  EMIT(c, "shl.b64", opd_reg(at), opd_reg(at), opd_imm(pair ? 2 : 1));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(e->entries));
+  if (pair) {
+    skip_read_of_pair(e, c, at, aligned);
+    return;
+  }
+  EMIT(c, "ld.volatile.global.u64", opd_reg(entry), opd_at(c, opd_reg(at), 0));
+  test_entry(e, c, known, entry, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0), aligned);
+  code_branch(c, known, false, e->back);
+  if (writes || k->has_clock) return;      // reads of several blocks
+  test_entry(e, c, known, entry, WHOLE | WG_RACE_BLOCKS, (int64_t)511 << WG_RACE_LAUNCH_AT | WHOLE | WG_RACE_BLOCKS | WG_RACE_WRITE | WG_RACE_WROTE | WG_RACE_STRONG, aligned);
+  code_branch(c, known, false, e->back);
+}
+
 static void compare(Emit *e, Code *c, bool shared) {
   RaceCheck *k = e->k;
   Body *b = k->body;
   Program *p = b->program;
+  skip_known(e, c, shared);
   PtxReg *mine = wide(e, 3), *with = wide(e, 4), *unordered = wide(e, 5), *layout = word(e, 0), *t = word(e, 1), *none = pred(e, 0);
   EMIT(c, "or.b64", opd_reg(mine), opd_reg(k->me), opd_imm((int64_t)e->a->site << WG_RACE_SITE_AT | e->a->flags));
   RACE_LOAD(k, c, layout, layout);

@@ -16,8 +16,8 @@ DEVICE uint32_t race_field(uint64_t e, uint32_t at, uint32_t bits) { return (uin
 
 DEVICE RaceView race_view(uint64_t e, uint32_t layout) {
   uint32_t c = WG_RACE_CLOCK_BITS(layout), s = WG_RACE_SYNC_BITS(layout), b = WG_RACE_BARRIER_BITS(layout), t = WG_RACE_THREAD_BITS(layout);
-  return (RaceView){.clock = race_field(e, WG_RACE_TIME_AT, c), .syncs = race_field(e, WG_RACE_TIME_AT + c, s),
-                    .barriers = race_field(e, WG_RACE_TIME_AT + c + s, b), .thread = race_field(e, WG_RACE_TIME_AT + c + s + b, t)};
+  return (RaceView){.thread = race_field(e, WG_RACE_TIME_AT, t), .clock = race_field(e, WG_RACE_TIME_AT + t, c), .syncs = race_field(e, WG_RACE_TIME_AT + t + c, s),
+                    .barriers = race_field(e, WG_RACE_TIME_AT + t + c + s, b)};
 }
 
 DEVICE int race_is_full(uint32_t value, uint32_t bits) { return value == (1u << bits) - 1; }
@@ -58,8 +58,9 @@ DEVICE int race_ordered(const RacePair *p, uint32_t layout) {
 }
 
 DEVICE uint64_t race_with_clock(uint64_t e, uint32_t clock, uint32_t layout) {
-  uint64_t mask = ((1ull << WG_RACE_CLOCK_BITS(layout)) - 1) << WG_RACE_TIME_AT;
-  return (e & ~mask) | (uint64_t)clock << WG_RACE_TIME_AT;
+  uint32_t at = WG_RACE_CLOCK_AT(layout);
+  uint64_t mask = ((1ull << WG_RACE_CLOCK_BITS(layout)) - 1) << at;
+  return (e & ~mask) | (uint64_t)clock << at;
 }
 
 DEVICE uint64_t race_load(const uint64_t *at) { return *(const volatile uint64_t *)at; }

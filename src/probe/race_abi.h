@@ -3,10 +3,10 @@
 // An entry is the last access to a word that matters, in 64 bits:
 //
 //   63      55 54                                   20 19    10 9   6 5    0
-//   | launch  |  thread | barriers | syncs | clock    |  site  | bytes| flags|
+//   | launch  | barriers | syncs | clock | thread     |  site  | bytes| flags|
 //
-// launch 0: nothing yet. thread: its number in the grid. barriers: how many of the whole block it had passed; syncs: of its warp, since the last barrier;
-// clock: see below. The widths of these four are chosen for each launch (WG_RACE_LAYOUT). A number that is all ones is not known:
+// launch 0: nothing yet. barriers: how many of the whole block the thread had passed; syncs: of its warp, since the last barrier; clock: see below;
+// thread: its number in the grid. The widths of these four are chosen for each launch (WG_RACE_LAYOUT). A number that is all ones is not known:
 // what it would order counts as ordered. site: of the kernel's accesses; all ones: not known.
 #ifndef WG_PROBE_RACE_ABI_H
 #define WG_PROBE_RACE_ABI_H
@@ -34,6 +34,7 @@ enum { WG_RACE_PAIRS = 1 << 30,            // each word has two entries: the las
 #define WG_RACE_SYNC_BITS(l) ((l) >> 5 & 15)
 #define WG_RACE_BARRIER_BITS(l) ((l) >> 9 & 31)
 #define WG_RACE_THREAD_BITS(l) ((l) >> 14 & 31)
+#define WG_RACE_CLOCK_AT(l) (WG_RACE_TIME_AT + WG_RACE_THREAD_BITS(l))
 #define WG_RACE_BLOCK(l) ((l) >> 19 & 2047)
 
 // Clocks: threads that tell each other something (locks, flags, barriers of a part of the block) have scalar clocks. What one has released, at a
@@ -50,6 +51,7 @@ typedef struct WgRaceRecord {
   uint64_t start;          // the launch's number in an entry, in its place
   uint64_t barrier, barriers, syncs;       // one barrier, all of the field, all of the field of warps, in their places
   uint64_t sync;           // one sync of the warp
+  uint64_t interval, moment;               // launch and barriers; syncs, too
   uint64_t shared;         // entries of shared memory
   uint64_t slots;          // WgRaceSlot[WG_RACE_SLOTS]
   uint64_t unordered;      // numbers of the others' entries, 9 bits each

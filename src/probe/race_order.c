@@ -13,8 +13,7 @@ __attribute__((noinline)) uint32_t wg_race_first(uint32_t layout) { return race_
 uint64_t wg_race_begin(uint64_t start, uint32_t layout, uint32_t first);
 __attribute__((noinline)) uint64_t wg_race_begin(uint64_t start, uint32_t layout, uint32_t first) {
   uint32_t in_block = (device_tid_z() * device_ntid_y() + device_tid_y()) * device_ntid_x() + device_tid_x();
-  uint32_t at = WG_RACE_LAUNCH_AT - WG_RACE_THREAD_BITS(layout);
-  return start ? start | (uint64_t)((first + in_block) & race_thread_mask(layout)) << at : 0;
+  return start ? start | (uint64_t)((first + in_block) & race_thread_mask(layout)) << WG_RACE_TIME_AT : 0;
 }
 
 // Where the block's entries of shared memory are.
@@ -25,25 +24,25 @@ __attribute__((noinline)) uint64_t wg_race_shared(uint64_t shared, uint32_t stri
 
 // --- clocks: who tells whom ---
 
-DEVICE uint64_t race_clock_field(uint32_t layout) { return ((1ull << WG_RACE_CLOCK_BITS(layout)) - 1) << WG_RACE_TIME_AT; }
+DEVICE uint64_t race_clock_field(uint32_t layout) { return ((1ull << WG_RACE_CLOCK_BITS(layout)) - 1) << WG_RACE_CLOCK_AT(layout); }
 
 // What is done from now on is later than what was done before.
 uint64_t wg_race_tick(uint64_t me, uint32_t layout);
 __attribute__((noinline)) uint64_t wg_race_tick(uint64_t me, uint32_t layout) {
   uint64_t field = race_clock_field(layout);
-  return (me & field) == field ? me : me + (1ull << WG_RACE_TIME_AT);
+  return (me & field) == field ? me : me + (1ull << WG_RACE_CLOCK_AT(layout));
 }
 
 // Nothing is known of the order of what comes from now on.
 uint64_t wg_race_unknown(uint64_t me, uint32_t layout);
 __attribute__((noinline)) uint64_t wg_race_unknown(uint64_t me, uint32_t layout) {
-  return me | ((1ull << (WG_RACE_CLOCK_BITS(layout) + WG_RACE_SYNC_BITS(layout) + WG_RACE_BARRIER_BITS(layout))) - 1) << WG_RACE_TIME_AT;
+  return me | ((1ull << (WG_RACE_CLOCK_BITS(layout) + WG_RACE_SYNC_BITS(layout) + WG_RACE_BARRIER_BITS(layout))) - 1) << WG_RACE_CLOCK_AT(layout);
 }
 
 // fences: the clock at the last fence, for all threads | for those of the block << 32.
 uint64_t wg_race_fenced(uint64_t me, uint32_t layout, uint64_t fences, uint32_t only_block);
 __attribute__((noinline)) uint64_t wg_race_fenced(uint64_t me, uint32_t layout, uint64_t fences, uint32_t only_block) {
-  uint64_t clock = race_field(me, WG_RACE_TIME_AT, WG_RACE_CLOCK_BITS(layout));
+  uint64_t clock = race_field(me, WG_RACE_CLOCK_AT(layout), WG_RACE_CLOCK_BITS(layout));
   return clock << 32 | (only_block ? fences & 0xffffffffu : clock);
 }
 
@@ -64,8 +63,8 @@ DEVICE uint32_t race_told(const uint64_t *at, uint32_t serial) {
 }
 
 DEVICE uint64_t race_at_least(uint64_t me, uint32_t clock, uint32_t layout) {
-  uint64_t field = race_clock_field(layout), all = field >> WG_RACE_TIME_AT, new = clock < all ? clock : all;
-  return (me & field) >> WG_RACE_TIME_AT < new ? race_with_clock(me, (uint32_t)new, layout) : me;
+  uint64_t field = race_clock_field(layout), all = field >> WG_RACE_CLOCK_AT(layout), new = clock < all ? clock : all;
+  return (me & field) >> WG_RACE_CLOCK_AT(layout) < new ? race_with_clock(me, (uint32_t)new, layout) : me;
 }
 
 // The place where threads meet. where: WG_RACE_MEET_… | number << 8

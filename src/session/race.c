@@ -21,7 +21,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static RaceDevice *devices;
 static U64Map known;                       // base of an allocation -> Entries
 static uint32_t last_serial;
-static bool pairs;
 
 bool session_wants_races(void) { return (session_tools() & TOOL_BIT(RACECHECK)) != 0; }
 
@@ -49,7 +48,7 @@ static void clear(SessionDevice *d, uint64_t address, size_t bytes) {
 
 // --- entries of allocations, with the lock held ---
 
-static size_t entry_bytes(uint64_t size) { return (size_t)((size + 3) / 4 + 8) * (pairs ? 16 : 8); }       // a vector access may begin at the last byte
+static size_t entry_bytes(uint64_t size) { return (size_t)((size + 3) / 4 + 8) * (session_plan()->race_full ? 16 : 8); }       // a vector access may begin at the last byte
 
 static void drop(Entries *e) {
   shadow_give(e->device, e->address, e->bytes);
@@ -160,12 +159,47 @@ static bool is_written(const InstrumentedKernel *code, const SessionParams *para
   return false;
 }
 
-static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const SessionParams *params, void *record) {
+// In the shape of this launch, do different threads have different bytes? Strides from small to large, each beyond the reach of those before it.
+static bool is_apart(const RacePrivate *p, const SessionLaunch *l) {
+  struct { int64_t stride, extent; } c[6];
+  unsigned n = 0;
+  for (int axis = 0; axis < 3; axis++) {
+    int64_t thread = p->stride[axis], block = p->stride[3 + axis], whole = p->stride[6 + axis];
+    if (whole && (thread != whole || block)) return false;
+    c[n].stride = thread, c[n++].extent = whole ? (int64_t)l->block[axis] * l->grid[axis] : l->block[axis];
+    if (!whole) c[n].stride = block, c[n++].extent = l->grid[axis];
+  }
+  int64_t reach = p->window;
+  for (unsigned i = 0; i < n; i++) {
+    unsigned least = i;
+    for (unsigned k = i; k < n; k++) {
+      c[k].stride = c[k].stride < 0 ? -c[k].stride : c[k].stride;
+      if (c[k].stride < c[least].stride) least = k;
+    }
+    int64_t stride = c[least].stride, extent = c[least].extent;
+    c[least] = c[i];
+    if (extent == 1) continue;
+    if (stride < reach) return false;
+    reach += stride * (extent - 1);
+  }
+  return !p->modulus || reach <= p->modulus;
+}
+
+// Only this pointer leads there, and each thread stays with its own.
+static bool is_private(const InstrumentedKernel *code, const InstrumentFact *f, const SessionParams *params, const SessionLaunch *l, uint64_t base) {
+  WgMemoryRange r;
+  if (!f->race_private || !is_apart(f->race_private, l)) return false;
+  for (uint32_t i = 0; i < code->nfacts; i++)
+    if (&code->facts[i] != f && entries_pointed_to(&code->facts[i], params, &r) && r.base == base) return false;
+  return true;
+}
+
+static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3] = {0};
     WgMemoryRange r;
     if (code->facts[i].kind != FACT_RACE) continue;
-    bool found = entries_pointed_to(&code->facts[i], params, &r) && is_written(code, params, r.base);
+    bool found = entries_pointed_to(&code->facts[i], params, &r) && is_written(code, params, r.base) && !is_private(code, &code->facts[i], params, l, r.base);
     const Entries *e = found ? entries_of(d, r.base, r.size) : NULL;
     if (e) memcpy(fact, (uint64_t[]){e->base, e->size, e->address}, sizeof fact);
     memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
@@ -180,15 +214,16 @@ static uint32_t bits_for(uint64_t n) {
 
 static void choose_layout(const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
   uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2], threads = block * l->grid[0] * l->grid[1] * l->grid[2];
-  uint32_t thread = MIN(bits_for(threads), 26u), rest = WG_RACE_TIME_BITS - thread;
-  uint32_t syncs = code->race_syncs ? MIN(4u, rest / 4) : 0, clock = code->race_clock ? MIN((rest - syncs) / 2, 16u) : 0, barriers = MIN(rest - syncs - clock, 16u);
-  uint32_t unused = rest - syncs - clock - barriers, at = WG_RACE_TIME_AT + clock;
-  thread += MIN(unused, 31 - thread);
-  barriers = WG_RACE_TIME_BITS - thread - clock - syncs;
-  out->layout = WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) | (pairs ? (uint32_t)WG_RACE_PAIRS : 0);
+  uint32_t thread = MIN(MAX(bits_for(threads), 8u), 26u), rest = WG_RACE_TIME_BITS - thread;
+  uint32_t syncs = code->race_syncs ? MIN(4u, rest / 4) : 0, clock = code->race_clock ? MIN((rest - syncs) / 2, 16u) : 0, barriers = rest - syncs - clock;
+  thread = WG_RACE_TIME_BITS - syncs - clock - barriers;
+  uint32_t at = WG_RACE_TIME_AT + thread + clock;
+  out->layout = WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) | (session_plan()->race_full ? (uint32_t)WG_RACE_PAIRS : 0);
   out->sync = syncs ? 1ull << at : 0;
   out->syncs = ((1ull << syncs) - 1) << at;
   out->barrier = 1ull << (at + syncs);
+  out->interval = ~0ull << (at + syncs);
+  out->moment = ~0ull << at;
   out->barriers = ((1ull << barriers) - 1) << (at + syncs);
 }
 
@@ -219,7 +254,7 @@ static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLau
   if (code->race_clock && !r->slots) r->slots = ops->alloc(user, sizeof(WgRaceSlot) * WG_RACE_SLOTS);
   if (code->race_clock) out->slots = r->slots;
   out->serial = ++last_serial;
-  fill_facts(r->device, code, params, record);
+  fill_facts(r->device, code, l, params, record);
 }
 
 uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, const SessionParams *params, void *record) {

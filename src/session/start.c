@@ -49,6 +49,7 @@ static void read_environment(void) {
   plan.spare_registers = !strcmp(device_name, "gpu");
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
   plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
+  plan.race_full = !strcmp(options_text(&o, OPT_RACE), "full");
   plan.fp_full = plan.fp_flow || !strcmp(options_text(&o, OPT_FP_MODE), "full");
 }
 

@@ -1,0 +1,51 @@
+// Threads that have elements of their own.
+#include <cstdio>
+
+__global__ void row(float *a) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i] = a[i] * 2 + 1;
+}
+
+__global__ void plane(float *a) {
+  int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i * 128 + j] += 1;
+}
+
+__global__ void plane_by_width(float *a, int width) {
+  int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i * width + j] += 1;
+}
+
+__global__ void column(float *a, int rows) {
+  int j = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int i = 0; i < rows; i++) a[i * 64 + j] += 1;
+}
+
+__global__ void stride(float *a, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) a[i] = i;
+}
+
+__global__ void guarded(float *a) {                                     // rows of 100 for 128 threads, of which 100 do something
+  int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+  if (j < 100) a[i * 100 + j] += 1;
+}
+
+__global__ void four(float4 *a) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i].x = 1;
+  a[i].w = a[i].y + a[i].z;
+}
+
+int main() {
+  float *a;
+  cudaMalloc(&a, 1 << 16);
+  cudaMemset(a, 0, 1 << 16);
+  row<<<4, 32>>>(a);
+  plane<<<dim3(2, 4), dim3(64, 1)>>>(a);
+  plane_by_width<<<dim3(2, 4), dim3(64, 1)>>>(a, 130);
+  column<<<2, 32>>>(a, 5);
+  stride<<<4, 32>>>(a, 1000);
+  guarded<<<dim3(2, 4), dim3(64, 1)>>>(a);
+  four<<<4, 32>>>((float4 *)a);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
