@@ -217,6 +217,7 @@ static const char *kind_of(const VgpuFault *f) {
   bool checks = session_tools() & TOOL_BIT(MEMCHECK);
   switch (f->status) {
   case VGPU_ILLEGAL_ADDRESS: case VGPU_TRAP:
+    if (f->status == VGPU_TRAP && f->classes & CLASS_SYNC && session_tools() & TOOL_BIT(SYNCCHECK)) return f->classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC) ? "barrier-misuse" : "barrier-mismatch";
     if (!checks || (f->status == VGPU_TRAP && !(f->classes & CLASS_SURFACE))) return "launch-failure";
     return f->classes & CLASS_ATOMIC ? "oob-atomic" : f->classes & CLASS_STORE ? "oob-write" : "oob-read";
   case VGPU_MISALIGNED: return checks ? "misaligned" : "launch-failure";

@@ -21,7 +21,7 @@ typedef struct Pass {
   void (*weave)(Body *b);                  // once for each function that is instrumented
   bool (*end)(Program *p, Error *err);     // after the last; may be NULL
 } Pass;
-extern const Pass pass_none, pass_memcheck, pass_initcheck, pass_count, pass_fpcheck, pass_racecheck;
+extern const Pass pass_none, pass_memcheck, pass_initcheck, pass_count, pass_fpcheck, pass_racecheck, pass_synccheck;
 // A program that links this folder may bring one pass of its own and run it by this bit of InstrumentPlan.tools: the tests do.
 extern const Pass pass_test __attribute__((weak));
 #define TOOL_BIT_TEST (1u << 31)

@@ -86,6 +86,9 @@ DEVICE uint64_t device_max64(uint64_t *p, uint64_t v) {
   return old;
 }
 DEVICE void device_fence(void) { __asm__ volatile("membar.gl;" ::: "memory"); }
+DEVICE_SPECIAL(device_ntid_z, "ntid.z")
+DEVICE_SPECIAL(device_smid, "smid")
+DEVICE_SPECIAL(device_warpid, "warpid")
 
 #else
 

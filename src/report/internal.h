@@ -31,6 +31,11 @@ bool report_race_finding(const RunFinding *f, Str *out);
 void report_race_other(Run *r, const RunFinding *f, Str *out);        // lines: the other access, and what is missing
 bool report_race_json(Run *r, const RunFinding *f, Str *out);         // ,"access":…,"missing":…,"other":{…}
 
+// --- sync.c: findings of synccheck ---
+const char *report_sync_headline(const RunFinding *f);                // the kind's own words for all others
+bool report_sync_finding(const RunFinding *f, Str *out);              // what is wrong; false: it is none
+void report_sync_advice(const RunFinding *f, Str *out);               // a line: what that means
+
 // --- names.c ---
 const char *report_buffer_name(const RunAllocation *a);  // of a variable, or what the program calls its pointer; NULL: not known, or no allocation
 

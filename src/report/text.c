@@ -119,13 +119,13 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
 
 // What was accessed, behind the headline and the kind.
 static void add_access(const RunFinding *f, Str *out) {
-  if (report_fp_finding(f, out) || report_uninit_finding(f, out) || report_race_finding(f, out) || f->text) return;
+  if (report_sync_finding(f, out) || report_fp_finding(f, out) || report_uninit_finding(f, out) || report_race_finding(f, out) || f->text) return;
   if (f->size) str_printf(out, ": %llu bytes", (unsigned long long)f->size);
   if (f->site && f->site->space) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
 }
 
 void report_sentence(Run *r, const RunFinding *f, Str *out) {
-  str_add(out, f->text ? f->text : f->kind->text);
+  str_add(out, f->text ? f->text : report_sync_headline(f));
   add_access(f, out);
   if (f->has_address && f->allocation) {
     str_add(out, ", ");
@@ -139,7 +139,7 @@ void report_sentence(Run *r, const RunFinding *f, Str *out) {
 void report_finding(Run *r, const RunFinding *f, Str *out) {
   static const char *const words[] = {"", REPORT_NOTE "Note:" REPORT_PLAIN " ", REPORT_WARNING "Warning:" REPORT_PLAIN " ", REPORT_ERROR "Error:" REPORT_PLAIN " "};
   static const char *const colours[] = {REPORT_BOLD, REPORT_NOTE, REPORT_WARNING, REPORT_ERROR};
-  const char *text = f->text ? f->text : f->kind->text;
+  const char *text = f->text ? f->text : report_sync_headline(f);
   size_t head = strcspn(text, "\n");           // what a hang has to say takes several lines
   str_printf(out, " \n%s%.*s (%s%s" REPORT_PLAIN ")", words[f->kind->severity], (int)head, text, colours[f->kind->severity], f->kind->name);
   add_access(f, out);
@@ -149,6 +149,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   if (text[head]) str_printf(out, "%s\n", text + head + 1);
   report_uninit_origin(r, f, out);
   report_race_other(r, f, out);
+  report_sync_advice(f, out);
   add_allocation(r, f, out);
   if (f->allocation) {
     add_stack(r, f->allocation->stack, "allocated", out);

@@ -1,5 +1,6 @@
 // Findings: the first of each place is kept in full, later ones are counted.
 #include "probe/fp_abi.h"
+#include "probe/watch_abi.h"
 #include "run/internal.h"
 
 static const RunLaunch *keep_launch(Run *r, const RunLaunch *l) {
@@ -181,7 +182,8 @@ static RunFinding *known_by(Run *r, const char *key, const RunFinding *f) {
 // it, or NULL.
 static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   const RunSite *s = f->site;
-  if (!s || !has_memory_address(f->kind)) return NULL;
+  bool barrier = f->kind->number >= KIND_BARRIER_DIVERGENCE && f->kind->number <= KIND_BARRIER_MISUSE;
+  if (!s || (!has_memory_address(f->kind) && !barrier)) return NULL;
   Str key = {0};
   str_printf(&key, "%p %u %p %s", (void *)p, f->kind->number, (void *)f->kernel, s->function ? s->function : "");
   size_t start = key.len;
@@ -220,6 +222,11 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   if ((kind->number >= KIND_FP_NAN && kind->number <= KIND_FP_COMPARE) || kind->number == KIND_FP_REACHED || kind->number == KIND_FP_FLOW) {      // probe/fp_abi.h: the word, and then the bytes of a value
     f->extra[2] = d->size, f->size = wg_fp_bytes(d->size);
     f->has_address = kind->number == KIND_FP_INPUT && d->address;
+  }
+  if (kind->number >= KIND_BARRIER_DIVERGENCE && kind->number <= KIND_BARRIER_MISUSE) {        // probe/watch_abi.h: what it is about
+    f->extra[2] = d->size, f->size = 0;
+    f->has_address = d->address != 0;
+    if (f->extra[2] == WG_SYNC_ELSEWHERE) f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
   }
   if (kind->number == KIND_UNINIT_USE || is_race(kind)) {
     f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;

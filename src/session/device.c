@@ -1,5 +1,6 @@
 // A context's channel for findings and the counters of its modules.
 #include "probe/fp_abi.h"
+#include "probe/watch_abi.h"
 #include "session/race.h"
 
 enum { FP_SMALL = 1 << 16 };               // threads of a launch that fpcheck tests everywhere even in fast mode: it costs next to nothing
@@ -14,6 +15,7 @@ struct SessionDevice {
   MemoryTables tables;
   bool lost_said;
   uint64_t rows;
+  uint64_t watch; bool watch_failed;       // WgWatch; 0: none yet
   uint64_t heap_memory; uint32_t heap; bool heap_failed;   // WgHeap; 0: none yet
 };
 
@@ -102,6 +104,19 @@ static uint32_t heap_for_launch(SessionDevice *d, const SessionKernel *k) {
   return d->heap;
 }
 
+// Made for the first launch that is checked.
+static uint64_t watch_for_launch(SessionDevice *d) {
+  if (!(session_tools() & TOOL_BIT(SYNCCHECK))) return 0;
+  pthread_mutex_lock(&session_lock);
+  if (!d->watch && !d->watch_failed) {
+    d->watch = d->ops.alloc(d->user, sizeof(WgWatch));
+    d->watch_failed = !d->watch;
+    if (!d->watch) session_note(SEVERITY_WARNING, "device %d has no memory for what synccheck keeps of its warps: kernels are not checked by it", d->ordinal);
+  }
+  pthread_mutex_unlock(&session_lock);
+  return d->watch;
+}
+
 static void set_tables(SessionDevice *d, SessionKernel *k, WgLaunch *r) {
   r->heap = session_tools() & TOOL_BIT(MEMCHECK) ? heap_for_launch(d, k) : 0;
   r->memory = table_for_launch(d);
@@ -126,6 +141,8 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   WgLaunch r = {.channel = session_reports(&d->reports, d->channel, &d->ops, d->user), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
   if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
   else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
+  r.progress = watch_for_launch(d);
+  if (session_launch_cooperative()) r.flags |= WG_LAUNCH_COOPERATIVE;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
   if (session_wants_memory()) {
     if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);     // before the table is made
@@ -251,6 +268,7 @@ void session_device_close(SessionDevice *d, bool alive) {
   if (alive) session_each_piece(free_counters, d);
   session_each_piece(forget_counters, d);
   if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
+  if (alive && d->watch) d->ops.free(d->user, d->watch);
   session_tables_free(&d->tables, &d->ops, d->user, alive);
   if (d->channel) {
     session_reports_close(&d->reports, d->channel, &d->ops, d->user, alive);

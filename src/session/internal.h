@@ -65,6 +65,7 @@ uint64_t *session_places(const SitePlace *places, uint32_t n, uint64_t *out);   
 uint64_t session_threads_launched(void);                         // by the calling thread's last launch
 const SessionLaunch *session_launched(void);                     // the calling thread's last one
 bool session_launch_captured(void);                              // it was captured
+bool session_launch_cooperative(void);                           // it is cooperative
 // --- stack.c ---
 uint64_t session_stack(void);                                    // id of the calling thread's host stack; 0: not asked for
 // --- code.c ---

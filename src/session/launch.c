@@ -8,6 +8,7 @@ static _Thread_local uint64_t threads;     // of this thread's last launch
 static _Thread_local bool captured;
 static _Thread_local SessionLaunch launched;
 const SessionLaunch *session_launched(void) { return &launched; }
+bool session_launch_cooperative(void) { return launched.cooperative; }
 uint64_t session_threads_launched(void) { return threads; }
 bool session_launch_captured(void) { return captured; }
 

@@ -198,6 +198,7 @@ static Frame *new_frame(Warp *w, const Code *code) {
     memset(f->regs, 0, code->reg_bytes);
     memcpy(f->regs + code->const_start, code->constants, code->const_bytes);
     f->code = code;
+    f->probe = !strncmp(code->func->name, "__wg", 4) && strstr(code->func->name, "wg_");
   }
   return f;
 }

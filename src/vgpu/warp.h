@@ -109,6 +109,7 @@ struct Frame {              // one activation of a function by some lanes of a w
   const Inst *return_pc;
   uint32_t depth, lanes;    // lanes still inside
   uint32_t local_base;      // start of its locals in each lane's local memory
+  bool probe;               // a function of Warpgrind's own
   bool has_dynamic;         // alloca was used: dynamic[] counts
   uint32_t dynamic[LANES];  // bytes of each lane's alloca memory, right behind the locals
   Frame *next_free;
@@ -218,6 +219,7 @@ static inline void vgpu_poll(Warp *w) {
 // before each of its first global stores (two counts each: give way, then go on) it lets the others of its block come as far.
 static inline bool vgpu_must_wait_before_store(Warp *w) {
   w->stores++;
+  if (w->frame->probe) return false;      // it may be writing a finding that must arrive before another warp ends the launch
   return w->stores_to_wait && (--w->stores_to_wait & 1);
 }
 // The same for shared memory, before the first store after a barrier: programs that read a neighbour's element and write

@@ -118,7 +118,7 @@ static const Frame *program_frame(const Fragment *f, const PtxInstr **at) {
   const Frame *frame = f->frame;
   *at = f->pc->src;
   // Probes are called; where the program stands is where it called them.
-  while (frame->parent && strstr(frame->code->func->name, "wg_") && !strncmp(frame->code->func->name, "__wg", 4)) {
+  while (frame->parent && frame->probe) {
     *at = (frame->return_pc - 1)->src;
     frame = frame->parent;
   }

@@ -1,0 +1,55 @@
+// synccheck: what its files share. docs/synccheck.md says what is checked, docs/hangs.md what the watchdog needs.
+#ifndef WG_INSTRUMENT_SYNCCHECK_H
+#define WG_INSTRUMENT_SYNCCHECK_H
+
+#include "instrument/pass.h"
+#include "probe/watch_abi.h"
+
+// Which blocks all threads of a block of the grid come to together, early leavers excepted.
+typedef struct Together {
+  bool *varying;                           // by register: threads of a block may hold different values
+  bool *apart;                             // by IrBlock: not all of them come, or not equally often
+  bool *apart_strict;                      // … those that left early count as missing, too
+  bool *reaches, *reached;                 // by IrBlock: a barrier of the block may come at or behind it; it may come behind one
+  bool *meets, *met;                       // the same for what lanes of a warp execute together
+  bool *only_ends;                         // by IrBlock: nothing but the end of the thread
+} Together;
+
+typedef struct Sync {
+  Body *body;
+  Together t;
+  IrUniform *warp;                         // NULL: a function
+  bool is_kernel;
+  bool needs_slot;                         // the warp says things in its place
+  bool counts;                             // there are barriers that not all threads may come to
+  bool leaves_early;
+  bool shuffles;
+  PtxReg *watch, *launch, *channel;        // of the record; loaded at the entry where needed
+  PtxReg *barriers, *last_site, *early;    // executed so far, the last one's site; it has left early
+  struct SharedLoop { uint32_t loop, preheader, site; PtxReg *visits, *expects; } shared[4]; uint32_t nshared;
+} Sync;
+
+// --- synccheck_together.c ---
+bool synccheck_is_block_barrier(const PtxInstr *in);     // one that all threads of the block must come to: no thread count
+bool synccheck_calls_program(const PtxInstr *in);        // it may come to a barrier
+void synccheck_together(const IrCfg *c, bool is_kernel, Together *t);
+// Threads that take this edge go for good, before barriers of the block that others come to; before what others of the warp execute together.
+bool synccheck_leaves_early(const Sync *s, uint32_t from, uint32_t to);
+bool synccheck_leaves_warp(const Sync *s, uint32_t from, uint32_t to);
+
+// --- synccheck.c: calls of probes; the arguments behind launch and site are the caller's ---
+PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number);   // a new site, its number into the register
+void synccheck_call(Sync *s, Code *c, const char *probe, const PtxOperand *more, unsigned n);
+#define SYNC_CALL(s, c, probe, ...) \
+  synccheck_call((s), (c), (probe), (const PtxOperand[]){__VA_ARGS__}, sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
+
+// --- synccheck_warp.c, synccheck_loops.c, synccheck_mbarrier.c ---
+bool synccheck_is_warp_meeting(const PtxInstr *in);      // it has a mask of lanes
+bool synccheck_plan_warp(Sync *s);                       // some of it needs the warp's place
+void synccheck_weave_warp(Sync *s);
+void synccheck_plan_loops(Sync *s);
+void synccheck_weave_loops(Sync *s);
+void synccheck_leave_loops(Sync *s, Code *c);
+void synccheck_weave_mbarriers(Sync *s);
+
+#endif

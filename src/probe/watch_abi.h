@@ -1,0 +1,70 @@
+// What synccheck and the watchdog keep in device memory: WgLaunch.progress is the device address of a WgWatch. One for each context, zero
+// when it is new; nothing is cleared between launches, since everything carries the launch it belongs to.
+#ifndef WG_WATCH_ABI_H
+#define WG_WATCH_ABI_H
+
+#include <stdint.h>
+
+enum { WG_WATCH_WARPS = 1 << 14, WG_WATCH_BLOCKS = 1 << 12, WG_WATCH_LOOPS = 1 << 11, WG_WATCH_MBARRIERS = 12 };
+
+// A warp that is resident. Its place in the table is that of the hardware, %smid and %warpid, so that no two warps that run at the same
+// time share one; a warp that finds another's name here (it was moved) says and finds nothing.
+typedef struct WgWatchWarp {
+  uint64_t key;            // launch << 32 | number of the warp in its grid; 0: nobody
+  uint32_t gone;           // lanes that left before the barriers of the block
+  uint32_t dead;           // … and will execute nothing of the warp either
+  // Lanes that wait for others of the warp: at which site, for whom, with which instruction. lanes 0: nobody
+  uint32_t wait_site, wait_lanes, wait_mask, wait_what;
+  uint32_t barrier_site;   // watchdog: the site it waits at; 0: none, else plus 1
+  uint32_t loop_site;      // the loop it turns in, plus 1; 0: none
+  uint32_t loop_flags;     // WG_WATCH_…
+  uint64_t loop_turns;
+  uint64_t loop_address;   // what it reads again and again; 0: not known
+  uint32_t loop_lanes;
+} WgWatchWarp;             // 64 bytes
+enum { WG_WATCH_SAME = 1, WG_WATCH_NO_STEP = 2 };      // what decides about the loop did not change; its step is 0
+
+// A block some of whose threads have ended, or that has mbarriers. Found by hashing; where another block is in the way nothing is kept.
+typedef struct WgWatchBlock {
+  uint64_t key;            // launch << 32 | number of the block
+  uint32_t left;           // threads that have ended
+  uint32_t mbarriers;      // how many are in use
+  uint64_t most, least;    // barriers that a thread has executed: count << 32 | site or thread. least: its complement
+  uint64_t mbarrier[WG_WATCH_MBARRIERS];     // address << 32 | count; 0: free
+} WgWatchBlock;
+
+// A loop that the threads of a block share. visits: how often each thread came, and << 16 how often its right neighbour should have.
+typedef struct WgWatchLoop {
+  uint64_t key;            // launch << 32 | site + 1
+  uint32_t left, block;
+  uint32_t visits[1024];
+} WgWatchLoop;
+
+typedef struct WgWatch {
+  uint32_t stop;           // written by the host: leave the loops you are in and end
+  uint32_t mbarriers_lost; // an mbarrier could not be kept: none is called uninitialised from now on
+  uint32_t stopped;        // a thread has obeyed
+  uint8_t pad[116];
+  WgWatchWarp warps[WG_WATCH_WARPS];
+  WgWatchBlock blocks[WG_WATCH_BLOCKS];
+  WgWatchLoop loops[WG_WATCH_LOOPS];
+} WgWatch;
+
+// What a finding of synccheck is about: WgFinding.size. value and extra depend on it.
+enum {
+  WG_SYNC_DIVERGED = 1,    // a barrier of the block; value: lanes that are here | lanes that are elsewhere << 32
+  WG_SYNC_SKIPPED,         // … that whole warps never executed; value: barriers executed here | there << 32; extra: the thread there
+  WG_SYNC_MISSING,         // a loop shared by the block; value: how often the first thread that is missing came | its number << 32; extra: threads that came most often | how often << 32
+  WG_SYNC_NOT_NAMED,       // a lane is not in its own mask; value: mask | lanes << 32
+  WG_SYNC_ELSEWHERE,       // named lanes execute something else; value: mask | lanes << 32; extra: the other site
+  WG_SYNC_NEVER_CAME,      // named lanes ended without coming; value: mask | lanes that never came << 32
+  WG_SYNC_DEAD_LANE,       // a shuffle reads from a lane that has ended or never was; value: mask | the lane << 32
+  WG_SYNC_COUNT,           // a thread count that no barrier can have; value: the count; extra: threads of the block
+  WG_SYNC_UNINITIALISED,   // mbarrier
+  WG_SYNC_TWICE,           // mbarrier initialised again; value: its count before
+  WG_SYNC_ARRIVALS,        // a count of 0, too many, or more arrivals than it was initialised for; value: the count; extra: what it was initialised with
+  WG_SYNC_GRID,            // a barrier of the grid in a launch that is not cooperative
+};
+enum { WG_LAUNCH_COOPERATIVE = 1 << 20 };     // WgLaunch.flags
+
+#endif

@@ -1,0 +1,117 @@
+// Findings of synccheck in words. What the numbers are is in probe/watch_abi.h.
+#include "report/internal.h"
+
+#include "probe/watch_abi.h"
+
+static bool is_sync(const RunFinding *f) {
+  return f->kind->number >= KIND_BARRIER_DIVERGENCE && f->kind->number <= KIND_BARRIER_MISUSE && !f->text && f->has_thread;
+}
+
+const char *report_sync_headline(const RunFinding *f) {
+  if (!is_sync(f)) return f->kind->text;
+  switch (f->extra[2]) {
+    case WG_SYNC_MISSING: return "Threads are missing in a loop that all threads of the block share";
+    case WG_SYNC_NOT_NAMED: return "A lane is not in the mask of the instruction it executes";
+    case WG_SYNC_ELSEWHERE: return "Lanes of one mask execute different instructions";
+    case WG_SYNC_NEVER_CAME: return "Lanes that a mask names never come";
+    case WG_SYNC_DEAD_LANE: return "A shuffle reads from a lane that is not there";
+    case WG_SYNC_COUNT: return "A barrier with a wrong number of threads";
+    case WG_SYNC_UNINITIALISED: return "Use of an mbarrier that is not initialised";
+    case WG_SYNC_TWICE: return "An mbarrier is initialised while it is in use";
+    case WG_SYNC_ARRIVALS: return "An mbarrier with a wrong number of arrivals";
+    case WG_SYNC_GRID: return "A barrier of the grid in a launch that is not cooperative";
+    default: return f->kind->text;
+  }
+}
+
+static void add_lanes(Str *out, uint32_t lanes) {
+  bool any = false;
+  str_add(out, __builtin_popcount(lanes) == 1 ? "lane " : "lanes ");
+  for (unsigned i = 0; i < 32; i++) {
+    unsigned first = i;
+    if (!(lanes >> i & 1)) continue;
+    while (i < 31 && lanes >> (i + 1) & 1) i++;
+    str_printf(out, first == i ? "%s%u" : "%s%u-%u", any ? ", " : "", first, i);
+    any = true;
+  }
+}
+
+static void add_thread(Str *out, const RunFinding *f, uint32_t number) {
+  const uint32_t *d = f->launch ? f->launch->block : NULL;
+  if (d && d[0] && d[1]) str_printf(out, "thread (%u,%u,%u)", number % d[0], number / d[0] % d[1], number / d[0] / d[1]);
+  else str_printf(out, "thread %u", number);
+}
+
+bool report_sync_finding(const RunFinding *f, Str *out) {
+  if (!is_sync(f)) return false;
+  uint32_t low = (uint32_t)f->value[0], high = (uint32_t)(f->value[0] >> 32);
+  switch (f->extra[2]) {
+    case WG_SYNC_DIVERGED:
+      str_add(out, ": ");
+      add_lanes(out, low);
+      str_add(out, " of a warp are here, ");
+      add_lanes(out, high);
+      str_add(out, __builtin_popcount(high) == 1 ? " is elsewhere" : " are elsewhere");
+      return true;
+    case WG_SYNC_SKIPPED:
+      str_printf(out, ": some threads of the block executed it and others like it %u times, ", low);
+      add_thread(out, f, (uint32_t)f->extra[0]);
+      str_printf(out, " only %u times", high);
+      return true;
+    case WG_SYNC_MISSING:
+      str_printf(out, ": %u threads came to it %u times, ", (uint32_t)f->extra[0], (uint32_t)(f->extra[0] >> 32));
+      add_thread(out, f, high);
+      str_printf(out, " only %u times, and its share is not done", low);
+      return true;
+    case WG_SYNC_NOT_NAMED:
+      str_add(out, ": ");
+      add_lanes(out, high);
+      str_printf(out, ", mask 0x%08x", low);
+      return true;
+    case WG_SYNC_ELSEWHERE:
+      str_printf(out, ": mask 0x%08x names ", low);
+      add_lanes(out, high);
+      str_add(out, ", which wait at another instruction");
+      return true;
+    case WG_SYNC_NEVER_CAME:
+      str_printf(out, ": mask 0x%08x names ", low);
+      add_lanes(out, high);
+      str_add(out, ", which ended without executing it");
+      return true;
+    case WG_SYNC_DEAD_LANE:
+      str_printf(out, ": lane %u has ended or never was (mask 0x%08x)", high, low);
+      return true;
+    case WG_SYNC_COUNT:
+      str_printf(out, ": %u, in a block of %u threads", low, (uint32_t)f->extra[0]);
+      return true;
+    case WG_SYNC_TWICE: str_printf(out, ": it was initialised for %u arrivals", low); return true;
+    case WG_SYNC_ARRIVALS:
+      str_printf(out, ": %u", low);
+      if (f->extra[0]) str_printf(out, ", and it was initialised for %u", (uint32_t)f->extra[0]);
+      return true;
+    default: return true;
+  }
+}
+
+void report_sync_advice(const RunFinding *f, Str *out) {
+  if (!is_sync(f)) return;
+  switch (f->extra[2]) {
+    case WG_SYNC_MISSING:
+      str_add(out, "  the loop starts at threadIdx.x and moves by blockDim.x: it is right only where all threads of the block come to it. Here it stands inside a\n"
+                   "  condition or a loop that some of them have left already: let all threads come, and guard only what is a thread's own\n");
+      break;
+    case WG_SYNC_DIVERGED: case WG_SYNC_SKIPPED:
+      str_add(out, "  all threads of the block must execute the same barrier: put it where no condition differs between them\n");
+      break;
+    case WG_SYNC_COUNT:
+      str_add(out, "  the number must be a multiple of 32, not 0, and not more than the block has\n");
+      break;
+    case WG_SYNC_DEAD_LANE:
+      str_add(out, "  the value read is undefined: keep all lanes that are read alive, and blocks a multiple of 32 threads\n");
+      break;
+    case WG_SYNC_GRID:
+      str_add(out, "  launch it with cudaLaunchCooperativeKernel\n");
+      break;
+    default: break;
+  }
+}
