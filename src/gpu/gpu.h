@@ -125,6 +125,10 @@ extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams 
 CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
 void gpu_exec_changed(CUgraphExec exec);       // what was known of its nodes is not true any more
 
+// --- graph_facts.c ---
+typedef struct GpuGraphNode { CUgraphNode node; GpuFunction *of; bool own; } GpuGraphNode;      // own: the program has changed it in the executable graph
+void gpu_graph_refresh(CUgraphExec exec, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n);
+
 // --- array.c ---
 void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels);
 

@@ -39,6 +39,9 @@ CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
 // A kernel that initcheck does not follow comes into an executable graph.
 static void node_changed(CUgraphNode node) {}
 static void exec_node_changed(CUgraphExec exec, CUgraphNode node) { gpu_exec_changed(exec); }
+static void exec_overruled(CUgraphExec exec, CUgraphNode node);
+static void node_overruled(CUgraphNode node);
+#define OVERRULED(...) CHANGED_(__VA_ARGS__, exec_overruled, node_overruled, )(__VA_ARGS__)
 #define CHANGED_(a, b, which, ...) which
 #define CHANGED(...) CHANGED_(__VA_ARGS__, exec_node_changed, node_changed, )(__VA_ARGS__)
 
@@ -49,6 +52,7 @@ static void exec_node_changed(CUgraphExec exec, CUgraphNode node) { gpu_exec_cha
     Params p = *given; \
     begin(&l, &p); \
     if (!l.marks) CHANGED(first_args); \
+    OVERRULED(first_args); \
     return gpu_launch_end(&l, gpu_real.name(first_args, &p)); \
   }
 #define NODE_TYPES CUgraphNode node
@@ -73,8 +77,24 @@ SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_nod
 #define ADD_V2_ARGS out, g, after, edges, n
 ANY_NODE(cuGraphAddNode, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n, CUgraphNodeParams *given), ADD_ARGS)
 ANY_NODE(cuGraphAddNode_v2, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *given), ADD_V2_ARGS)
-ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS)
-ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given), EXEC_ARGS)
+CUresult gpu_cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *given) {
+  if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) return gpu_real.cuGraphNodeSetParams(node, given);
+  GpuLaunch l;
+  CUgraphNodeParams p = *given;
+  begin_node(&l, &p.kernel);
+  node_overruled(node);
+  return gpu_launch_end(&l, gpu_real.cuGraphNodeSetParams(node, &p));
+}
+
+CUresult gpu_cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given) {
+  if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) return gpu_real.cuGraphExecNodeSetParams(exec, node, given);
+  GpuLaunch l;
+  CUgraphNodeParams p = *given;
+  begin_node(&l, &p.kernel);
+  if (!l.marks) gpu_exec_changed(exec);
+  exec_overruled(exec, node);
+  return gpu_launch_end(&l, gpu_real.cuGraphExecNodeSetParams(exec, node, &p));
+}
 
 // --- what the program asks for: its own handles, and parameters without ours ---
 
@@ -132,6 +152,7 @@ CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p) {
 }
 
 CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
+  node_overruled(node);
   pthread_mutex_lock(&lock);
   free(shortened.len ? u64map_remove(&shortened, (uintptr_t)node) : NULL);
   pthread_mutex_unlock(&lock);
@@ -140,10 +161,18 @@ CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
 
 // --- graphs that run: a node was counted when it was made, so every run but the first counts its kernels once more ---
 
-// lines: for the launch log. unseen: for initcheck, not all that it writes is followed.
-typedef struct Exec { bool ran, unseen; VEC(SessionKernel *) kernels; VEC(bool) checked; VEC(char *) lines; } Exec;
+// lines: for the launch log. unseen: for initcheck, not all that it writes is followed. nodes: kernels with checks, of the graph itself; as they were for
+// this version of the program's memory.
+typedef struct Exec {
+  bool ran, unseen;
+  VEC(SessionKernel *) kernels; VEC(bool) checked; VEC(char *) lines;
+  CUgraph graph;
+  VEC(GpuGraphNode) nodes;
+  uint64_t version;
+} Exec;
 
 static U64Map execs;                           // CUgraphExec -> Exec
+static VEC(CUgraph) kept;                      // destroyed by the program, and instantiated still
 
 // As it was instantiated: what cuGraphExecKernelNodeSetParams changes later stands in the log where that is called.
 static void add_line(Exec *e, const CUDA_KERNEL_NODE_PARAMS *p, GpuFunction *of) {
@@ -157,7 +186,7 @@ static void add_line(Exec *e, const CUDA_KERNEL_NODE_PARAMS *p, GpuFunction *of)
   str_free(&text);
 }
 
-static void add_kernel(Exec *e, CUgraphNode node) {
+static void add_kernel(Exec *e, CUgraphNode node, bool inside) {
   CUDA_KERNEL_NODE_PARAMS p = {0};
   if (!gpu_real.cuGraphKernelNodeGetParams_v2 || gpu_real.cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS) return;
   CUfunction f = p.func ? p.func : (CUfunction)p.kern;
@@ -169,6 +198,7 @@ static void add_kernel(Exec *e, CUgraphNode node) {
   if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);
   vec_push(&e->checked, ours && of->code && of->code->record_bytes);
+  if (ours && of->code && of->code->record_bytes && !inside && gpu_real.cuGraphExecKernelNodeSetParams_v2) vec_push(&e->nodes, (GpuGraphNode){node, of, false});
 }
 
 static bool writes_memory(CUgraphNodeType t) {
@@ -182,7 +212,7 @@ static bool writes_memory(CUgraphNodeType t) {
   }
 }
 
-static void add_kernels(Exec *e, CUgraph g) {
+static void add_kernels(Exec *e, CUgraph g, bool inside) {
   size_t n = 0;
   if (gpu_real.cuGraphGetNodes(g, NULL, &n) != CUDA_SUCCESS || !n) return;
   CUgraphNode *nodes = mem_alloc(n * sizeof *nodes);
@@ -191,9 +221,9 @@ static void add_kernels(Exec *e, CUgraph g) {
     CUgraphNodeType type;
     CUgraph child;
     if (gpu_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS) continue;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, nodes[i]);
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, nodes[i], inside);
     else if (writes_memory(type)) e->unseen = true;
-    else if (type == CU_GRAPH_NODE_TYPE_GRAPH && gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) add_kernels(e, child);
+    else if (type == CU_GRAPH_NODE_TYPE_GRAPH && gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) add_kernels(e, child, true);
   }
   free(nodes);
 }
@@ -202,7 +232,8 @@ static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g
   if (result != CUDA_SUCCESS || !session_wants_launches()) return result;
   session_created(*exec);
   Exec *e = mem_alloc(sizeof *e);
-  add_kernels(e, g);
+  add_kernels(e, g, false);
+  e->graph = g;
   pthread_mutex_lock(&lock);
   u64map_put(&execs, (uintptr_t)*exec, e);
   pthread_mutex_unlock(&lock);
@@ -230,6 +261,28 @@ CUresult gpu_cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph g, CUD
   return instantiated(gpu_real.cuGraphInstantiateWithParams_ptsz(exec, g, p), exec, g);
 }
 
+// With the lock held: an executable graph whose nodes may get new records was made of it.
+static bool graph_in_use(CUgraph g) {
+  uint32_t it = 0;
+  uint64_t handle;
+  void *found;
+  while (u64map_next(&execs, &it, &handle, &found))
+    if (((const Exec *)found)->graph == g && ((const Exec *)found)->nodes.len) return true;
+  return false;
+}
+
+static void release_graph(CUgraph g) {
+  bool last = false;
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < kept.len && !last; i++) {
+    if (kept.data[i] != g || graph_in_use(g)) continue;
+    kept.data[i] = kept.data[--kept.len];
+    last = true;
+  }
+  pthread_mutex_unlock(&lock);
+  if (last) gpu_real.cuGraphDestroy(g);
+}
+
 CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
   GPU_ALIVE(EXEC, exec);
   session_destroyed(SESSION_EXEC_GONE, exec);
@@ -241,9 +294,25 @@ CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
     vec_free(&e->checked);
     for (uint32_t i = 0; i < e->lines.len; i++) free(e->lines.data[i]);
     vec_free(&e->lines);
-    free(e);
+    vec_free(&e->nodes);
   }
-  return gpu_real.cuGraphExecDestroy(exec);
+  CUresult result = gpu_real.cuGraphExecDestroy(exec);
+  if (e) release_graph(e->graph);
+  free(e);
+  return result;
+}
+
+CUresult gpu_cuGraphDestroy(CUgraph g) {
+  GPU_ALIVE(GRAPH, g);
+  session_destroyed(SESSION_GRAPH_GONE, g);
+  pthread_mutex_lock(&lock);
+  bool keep = g && graph_in_use(g);
+  if (keep) vec_push(&kept, g);
+  pthread_mutex_unlock(&lock);
+  if (keep) return CUDA_SUCCESS;
+  CUresult result = gpu_real.cuGraphDestroy(g);
+  if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE) session_created(g);
+  return gpu_checked(result);
 }
 
 static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream) {
@@ -268,6 +337,22 @@ static void write_log(CUgraphExec exec, CUstream stream) {
   pthread_mutex_unlock(&lock);
 }
 
+// Before it runs. A table of allocations must be known to be in use by each run, so one of them is asked for even if nothing has changed.
+static void refresh(CUgraphExec exec, CUstream stream) {
+  if (!session_wants_memory() || session_graph_memory() || gpu_is_capturing(stream)) return;
+  GpuContext *c = gpu_context_of_stream(stream);
+  SessionDevice *d = c ? gpu_context_use(c) : NULL;
+  if (!d) return;
+  uint64_t now = session_memory_version();
+  pthread_mutex_lock(&lock);
+  Exec *e = u64map_get(&execs, (uintptr_t)exec);
+  if (e && e->nodes.len && e->version != now) gpu_graph_refresh(exec, d, e->nodes.data, e->nodes.len);
+  else if (e && e->nodes.len) session_device_uses_table(d);
+  if (e) e->version = now;
+  pthread_mutex_unlock(&lock);
+  gpu_context_used(c);
+}
+
 // Before it runs: what the graph copies is read inside of it, too.
 static void expect_writes(CUgraphExec exec, CUstream stream) {
   if (!session_wants_shadow()) return;
@@ -285,12 +370,37 @@ void gpu_exec_changed(CUgraphExec exec) {
   pthread_mutex_unlock(&lock);
 }
 
+// The program has given it other parameters: they have their limits, and the graph's are not theirs. node NULL: all of them.
+static void exec_overruled(CUgraphExec exec, CUgraphNode node) {
+  pthread_mutex_lock(&lock);
+  Exec *e = u64map_get(&execs, (uintptr_t)exec);
+  for (uint32_t i = 0; e && i < e->nodes.len; i++)
+    if (!node || e->nodes.data[i].node == node) e->nodes.data[i].own = true;
+  pthread_mutex_unlock(&lock);
+}
+
+// A node of the graph is changed or goes: what was instantiated before stays as it was.
+static void node_overruled(CUgraphNode node) {
+  uint32_t it = 0;
+  uint64_t handle;
+  void *found;
+  pthread_mutex_lock(&lock);
+  while (u64map_next(&execs, &it, &handle, &found)) {
+    Exec *e = found;
+    for (uint32_t i = 0; i < e->nodes.len; i++)
+      if (e->nodes.data[i].node == node) e->nodes.data[i].own = true;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error, CUgraphExecUpdateResult *result) {
   gpu_exec_changed(exec);
+  exec_overruled(exec, NULL);
   return gpu_checked(gpu_real.cuGraphExecUpdate(exec, g, error, result));
 }
 CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdateResultInfo *info) {
   gpu_exec_changed(exec);
+  exec_overruled(exec, NULL);
   return gpu_checked(gpu_real.cuGraphExecUpdate_v2(exec, g, info));
 }
 
@@ -299,6 +409,7 @@ CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   GPU_ALIVE(EXEC, exec);
   GPU_ALIVE(STREAM, stream);
   write_log(exec, stream);
+  refresh(exec, stream);
   return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
@@ -306,5 +417,6 @@ CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   GPU_ALIVE(EXEC, exec);
   GPU_ALIVE(STREAM, stream);
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
+  refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
   return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD);
 }

@@ -69,9 +69,13 @@ static void take_back(Spare *s, Code *c, PtxReg *r) {
   else EMIT(c, "ld.local.b16", opd_reg(r), from);
 }
 
+// Large kernels have hundreds of calls, and the compiler would take minutes for what is put away around them: those are left to it.
+enum { MOST_PUT_AWAY = 6000 };
+
 static bool is_argument(const PtxInstr *in) { return in->op == OP_ST && in->space == SPACE_PARAM; }
 
-static void spare_call(Spare *s, uint32_t call) {
+// Without `emit` it only counts what would be put away.
+static uint32_t spare_call(Spare *s, uint32_t call, bool emit) {
   const IrCfg *c = s->body.cfg;
   uint32_t first = call, last = call;
   while (first > 0 && is_argument(c->instrs[first - 1])) first--;
@@ -82,13 +86,29 @@ static void spare_call(Spare *s, uint32_t call) {
     result = c->instrs[last]->ops[0].reg;
   }
   find_live(s, last, result);
+  uint32_t count = 0;
   for (uint32_t r = 0; r < s->body.func->nregs; r++) {
     if (!(s->now[r / 64] >> (r % 64) & 1)) continue;
     PtxReg *reg = s->body.func->regs[r];
     if (!can_spare(reg)) continue;
+    count++;
+    if (!emit) continue;
     put_away(s, body_before(&s->body, first), reg);
     take_back(s, body_after(&s->body, last), reg);
   }
+  return count;
+}
+
+// All calls of statements cold to cold_end.
+static uint32_t spare_calls(Spare *s, uint32_t cold, uint32_t cold_end, bool emit) {
+  const PtxFunc *f = s->body.func;
+  uint32_t count = 0;
+  for (uint32_t i = 0, n = 0; i < cold_end && count <= MOST_PUT_AWAY; i++) {
+    if (f->stmts[i].kind != STMT_INSTR) continue;
+    if (i >= cold && f->stmts[i].instr->op == OP_CALL) count += spare_call(s, n, emit);
+    n++;
+  }
+  return count;
 }
 
 static PtxVar *new_area(Body *b) {
@@ -116,11 +136,7 @@ bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint3
   s.area = new_area(&s.body);
   s.word = body_reg(&s.body, TYPE_B32);
   s.word->name = arena_printf(&f->module->arena, "%sword", p->reg_prefix);
-  for (uint32_t i = 0, n = 0; i < cold_end; i++) {
-    if (f->stmts[i].kind != STMT_INSTR) continue;
-    if (i >= cold && f->stmts[i].instr->op == OP_CALL) spare_call(&s, n);
-    n++;
-  }
+  if (spare_calls(&s, cold, cold_end, false) <= MOST_PUT_AWAY) spare_calls(&s, cold, cold_end, true);
   ir_liveness_free(s.live);
   if (s.area->size) {
     code_stmt(body_entry(&s.body), (PtxStmt){.kind = STMT_VAR, .var = s.area});

@@ -166,6 +166,10 @@ void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionPar
   session_fill_facts(code, params, record);
 }
 
+uint64_t session_memory_version(void) { return session_ranges_version(); }
+
+void session_device_uses_table(SessionDevice *d) { table_for_launch(d); }
+
 bool session_device_crowded(SessionDevice *d) {
   pthread_mutex_lock(&session_lock);
   bool crowded = session_table_crowded(&d->tables);

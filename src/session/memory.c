@@ -43,11 +43,15 @@ static bool look(uint64_t address, HeapRange *out) {
   return r || session_ranges_look(address, out);
 }
 
+static _Atomic bool graphs_have_memory;
+bool session_graph_memory(void) { return atomic_load_explicit(&graphs_have_memory, memory_order_relaxed); }
+
 void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int device, const char *name) {
   if (!session_wants_launches()) return;
   uint64_t stack = session_stack();
   session_pitch_forget(base);
   if (keeps_ranges()) {
+    if (kind == SESSION_GRAPH) atomic_store_explicit(&graphs_have_memory, true, memory_order_relaxed);
     HeapRange r = {.memory = {.base = base, .size = size, .is_variable = kind == SESSION_VARIABLE}, .stack = stack, .kind = kind, .device = device, .generation = session_generation()};
     if (is_handle(kind)) add_handle(&r);
     else session_ranges_add(&r);

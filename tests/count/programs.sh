@@ -11,4 +11,4 @@ run() {
   python3 tests/count/count.py "tests/count/programs/$name.cu" "$TEST_DIR/$name.json"
 }
 run traffic
-run dynamic -rdc=true -lcudadevrt
+[ "${COUNT_PROGRAMS:-}" = traffic ] || run dynamic -rdc=true -lcudadevrt

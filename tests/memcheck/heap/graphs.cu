@@ -1,4 +1,5 @@
-// Captured launches: what they may touch is decided when the graph is launched, not when it was captured. (On a GPU only the first is so.)
+// Captured launches: what they may touch is decided when the graph is launched, not when it was captured. (On a GPU not where graphs have memory
+// of their own.)
 // finds-cpu: use-after-free 39
 // finds-gpu: use-after-free 7
 #include <cstdio>

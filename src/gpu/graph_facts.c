@@ -1,0 +1,60 @@
+// What the kernels of an executable graph may touch is decided when it is launched: memory may have been allocated and freed since they were captured.
+// Their nodes get new records then, and only then. The driver takes changes by the nodes of the graph that was instantiated, so that graph is kept as
+// long as the executable one (graph.c). Nodes of child graphs, what cuGraphExecUpdate or the program itself has set since, and all of them in programs whose
+// graphs have memory of their own, stay as they are.
+#include "gpu/gpu.h"
+
+// The record among the node's parameters; NULL: it has none, or nothing is checked in it.
+static void *record_of(const CUDA_KERNEL_NODE_PARAMS *p, const InstrumentedKernel *code, SessionParams *given) {
+  uint8_t *record = NULL;
+  *given = (SessionParams){p->kernelParams, NULL, 0};
+  if (p->kernelParams) record = p->kernelParams[code->user_params];
+  else if (p->extra && gpu_launch_extra(p->extra, &given->buffer, &given->buffer_bytes) && given->buffer_bytes >= code->record_offset + code->record_bytes) {
+    record = (uint8_t *)(uintptr_t)given->buffer + code->record_offset;
+    given->buffer_bytes = code->user_param_bytes;
+  }
+  return record && ((const WgLaunch *)record)->channel ? record : NULL;
+}
+
+// The list or buffer of parameters with another record in it.
+static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p, const InstrumentedKernel *code, void *record) {
+  if (p->kernelParams) {
+    void **list = mem_alloc((code->user_params + 1) * sizeof *list);
+    memcpy(list, p->kernelParams, code->user_params * sizeof *list);
+    list[code->user_params] = record;
+    p->kernelParams = list;
+    CUresult result = gpu_real.cuGraphExecKernelNodeSetParams_v2(exec, node, p);
+    free(list);
+    return result;
+  }
+  const void *buffer;
+  size_t size;
+  if (!gpu_launch_extra(p->extra, &buffer, &size)) return CUDA_ERROR_INVALID_VALUE;
+  uint8_t *copy = mem_alloc(size);
+  memcpy(copy, buffer, size);
+  memcpy(copy + code->record_offset, record, code->record_bytes);
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, copy, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+  p->extra = extra;
+  CUresult result = gpu_real.cuGraphExecKernelNodeSetParams_v2(exec, node, p);
+  free(copy);
+  return result;
+}
+
+void gpu_graph_refresh(CUgraphExec exec, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n) {
+  GpuQuiet q = gpu_quiet_begin();
+  for (uint32_t i = 0; i < n; i++) {
+    CUDA_KERNEL_NODE_PARAMS p = {0};
+    SessionParams given;
+    const InstrumentedKernel *code = nodes[i].of->code;
+    if (nodes[i].own || gpu_real.cuGraphKernelNodeGetParams_v2(nodes[i].node, &p) != CUDA_SUCCESS) continue;
+    const void *old = record_of(&p, code, &given);
+    if (!old) continue;
+    void *record = mem_alloc(code->record_bytes);
+    memcpy(record, old, code->record_bytes);
+    session_device_refresh(d, nodes[i].of->kernel, &given, record);
+    ((WgLaunch *)record)->init_memory = ((const WgLaunch *)old)->init_memory;        // initcheck sees what a graph does as a whole
+    if (set_record(exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS) log_verbose("a kernel of a graph keeps the limits it was captured with");
+    free(record);
+  }
+  gpu_quiet_end(q);
+}
