@@ -6,6 +6,7 @@ Used by bench/gpu_programs and bench/gpu_corpus. Environment:
             TOOL-full: --fp-mode=full; jit: the driver compiles the PTX; sanitizer-TOOL: NVIDIA's compute-sanitizer
   ROUNDS    how often everything is measured (1): the shortest time counts
   LIMIT     seconds a run may take (30)
+  BUDGET    seconds after which no further program is begun; the table has those that were measured (no limit)
   JOBS      how many programs are built, and run for the first time, at once (all cores)
   GPU_FAKE  the virtual device plays the GPU, to test these scripts
 """
@@ -47,6 +48,8 @@ class Bench:
         self.ways = (os.environ.get('WAYS') or ways).split()
         self.rounds = int(os.environ.get('ROUNDS') or 1)
         self.limit = float(os.environ.get('LIMIT') or 30)
+        self.budget = float(os.environ.get('BUDGET') or 'inf')
+        self.started = time.time()
         self.jobs = int(os.environ.get('JOBS') or os.cpu_count())
         self.runs = collections.defaultdict(list)   # (program, way): what was measured
         self.ways = [w for w in self.ways if w not in ('plain', 'again')]
@@ -120,12 +123,19 @@ class Bench:
             jobs = {pool.submit(self.measure, p, w): (p, w) for p, w in first}
             for job, (p, w) in jobs.items():
                 self.first[p, w] = job.result()
+        left_out = []
         for p in programs:
+            if time.time() - self.started > self.budget:
+                left_out.append(p)
+                continue
             for _ in range(self.rounds):
                 for way in ['plain'] + ways:
                     before = self.runs[p, way]
                     if not any(m.code is None for m in before):
                         before.append(self.measure(p, way))
+        for p in left_out:
+            programs.remove(p)
+            print('not measured, the time was up: %s' % p.name)
 
     def best(self, program, way):
         """The run with the shortest kernel time; None: none has one."""
