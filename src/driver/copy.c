@@ -69,7 +69,7 @@ CUresult copy_prepare(const CUDA_MEMCPY3D *d, CopyWork *out) {
   out->width = d->WidthInBytes;
   out->height = d->Height;
   out->depth = d->Depth;
-  if (session_wants_shadow() && goes_to_host(out->dst)) out->stack = session_copy_stack();
+  if (session_wants_copies() && goes_to_host(out->dst)) out->stack = session_copy_stack();
   return CUDA_SUCCESS;
 }
 

@@ -47,9 +47,10 @@ static SessionPlace place(const char *at, size_t row, size_t slice, CUmemorytype
 }
 
 void shadow_copied(const CopyWork *c) {
-  if (!session_wants_shadow() || !c->width) return;
+  if (!session_wants_copies() || !c->width) return;
   SessionCopy s = {.to = place(c->dst, c->dst_row, c->dst_slice, c->desc.dstMemoryType), .from = place(c->src, c->src_row, c->src_slice, c->desc.srcMemoryType),
                    .width = c->width, .height = c->height, .depth = c->depth, .stack = c->stack};
+  if (session_fp_wants(&s)) session_fp_copied(&s);
   session_copy_runs(NULL, &s);
 }
 

@@ -61,7 +61,7 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same la
 #define AS_IT_IS(s) (s)
 #define ONE(name, params, args, stream, ...) \
   CUresult gpu_##name params { \
-    if (!session_wants_memory()) return gpu_checked(gpu_real.name args); \
+    if (!session_wants_copies()) return gpu_checked(gpu_real.name args); \
     SessionCopy copy = __VA_ARGS__; \
     name_stream(&copy, #name, stream); \
     if (!begin(&copy)) return CUDA_ERROR_INVALID_HANDLE; \
@@ -129,7 +129,7 @@ static SessionCopy *box_batch(const CUDA_MEMCPY3D_BATCH_OP *ops, size_t n) {
 
 #define BATCH(name, params, args, ok, n, stream, list) \
   CUresult gpu_##name params { \
-    if (!session_wants_memory() || !(ok)) return gpu_checked(gpu_real.name args); \
+    if (!session_wants_copies() || !(ok)) return gpu_checked(gpu_real.name args); \
     SessionCopy *copies = list; \
     bool alive = batch_begin(copies, n, #name, stream); \
     return batch_end(copies, n, alive ? gpu_real.name args : CUDA_ERROR_INVALID_HANDLE); \

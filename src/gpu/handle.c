@@ -5,8 +5,8 @@
 #define STREAM(h) GPU_ALIVE(STREAM, h);
 #define EVENT(h) GPU_ALIVE(EVENT, h);
 #define CONTEXT(h) if (session_use(SESSION_CONTEXT_GONE, h)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-#define WAITS_FOR(s) session_synchronised(s);
-#define WAITS_FOR_ALL session_synchronised_all();
+#define WAITS_FOR(s) session_synchronised(s); waits = true;
+#define WAITS_FOR_ALL session_synchronised_all(); waits = true;
 
 #define MAKES(name, params, args, out) \
   CUresult gpu_##name params { \
@@ -24,8 +24,11 @@
   }
 #define USES(name, params, args, ...) \
   CUresult gpu_##name params { \
+    bool waits = false; \
     __VA_ARGS__ \
-    return gpu_checked(gpu_real.name args); \
+    CUresult result = gpu_real.name args; \
+    if (waits && result == CUDA_SUCCESS) gpu_fp_waited(); \
+    return gpu_checked(result); \
   }
 #include "gpu/handles.def"
 

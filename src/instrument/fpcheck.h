@@ -44,13 +44,15 @@ bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan
 bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x);
 
 // --- fpcheck_emit.c: tests and the slow path ---
-typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK, FP_ITEM_FLOW } FpItemKind;
+typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK, FP_ITEM_FLOW, FP_ITEM_STORE } FpItemKind;
 enum { FP_CONDITIONS = 6 };
 typedef struct FpItem {                    // one instruction whose values are looked at in the slow path
   FpItemKind kind;
   uint32_t instr;
   FpOperation operation;
   PtxOperand result;
+  bool nan_only;                           // a sink that infinity may come to
+  PtxOperand address; int64_t offset;      // of what is stored, a register; kind OPD_NONE: not known, or not global memory
   struct { PtxReg *reg; bool negated; } conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
 } FpItem;
 
@@ -63,7 +65,6 @@ typedef struct FpCheck {                   // one function
   PtxReg *matrix_operand;
   PtxReg *seen, *repeats;                  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
   bool open;                               // the group has a test already
-  bool slow_begun;
   VEC(FpItem) items;                       // of the group at hand
   VEC(PtxReg *) kept;                      // registers its slow path will read
   struct FpClone *clone;                   // the code goes into a second body; NULL: into the function itself
@@ -77,8 +78,11 @@ void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxR
 bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);    // of a saturating conversion; false: not known
 void fp_add_item(FpCheck *k, FpItem item);                     // whose test has just been added
 bool fp_keeps(const FpCheck *k, const PtxReg *r);
+uint32_t fp_sites(FpCheck *k, uint32_t instr, unsigned format, char use, unsigned kinds);
+typedef struct FpHead { PtxOperand channel, launch, site; } FpHead;
+FpHead fp_head(FpCheck *k, Code *c, uint32_t site);
+PtxOperand fp_bits(FpCheck *k, Code *c, const PtxOperand *o, FpType t, unsigned half, bool wide, unsigned temp);
 void fp_close_group(FpCheck *k, Code *c, bool in_place);       // branch to the slow path of all items; in place: it stands here
-Code *fp_slow_path(FpCheck *k);
 void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]);   // d, a, b, c
 
 // --- fpcheck_defer.c: results that only matter if a selection takes them ---
@@ -99,6 +103,12 @@ PtxLabel *fp_clone_label(const FpCheck *k);
 bool fp_can_run_again(FpCheck *k);
 void fp_again_mark(FpCheck *k, Code *c);
 void fp_again_weave(FpCheck *k, PtxLabel *full);
+
+// --- fpcheck_stores.c: what takes exceptions to memory ---
+bool fp_is_store(const PtxInstr *in, unsigned *first, unsigned *end);     // which operands
+bool fp_store_address(const PtxInstr *in, PtxOperand *address, int64_t *offset);
+bool fp_check_stores(FpCheck *k, uint32_t i);                             // full mode
+void fp_stored_call(FpCheck *k, Code *c, const FpItem *item);
 
 // --- fpcheck_follow.c: --fp-flow ---
 bool fp_check_flow(FpCheck *k, uint32_t i);

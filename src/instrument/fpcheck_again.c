@@ -103,7 +103,7 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
     }
     code_branch(c, q, false, again);
   }
-  Code *c = fp_slow_path(k);
+  Code *c = body_cold(k->body);
   PtxReg *flags = body_temp(b, TYPE_B32, 0), *apart = body_temp(b, TYPE_PRED, 1);
   code_label(c, again);
   record_load(c, flags, offsetof(WgLaunch, flags));

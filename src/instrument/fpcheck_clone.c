@@ -3,7 +3,6 @@
 
 typedef struct FpClone {
   Code **before, **after;                  // by instruction
-  Code *slow;
   PtxLabel *start, **labels;               // labels: by PtxLabel.id
 } FpClone;
 
@@ -23,15 +22,6 @@ static Code *code_of(FpCheck *k, Code **place, uint32_t i) {
 
 Code *fp_before(FpCheck *k, uint32_t i) { return k->clone ? code_of(k, &k->clone->before[i], i) : body_before(k->body, i); }
 Code *fp_after(FpCheck *k, uint32_t i) { return k->clone ? code_of(k, &k->clone->after[i], i) : body_after(k->body, i); }
-
-static Code *end_of_function(FpCheck *k) {
-  Code *c = body_before(k->body, k->body->cfg->ninstrs);
-  if (!k->slow_begun) code_emit(c, "ret", (const PtxOperand[]){{0}}, 0);            // nobody runs into it
-  k->slow_begun = true;
-  return c;
-}
-
-Code *fp_slow_path(FpCheck *k) { return k->clone ? k->clone->slow : end_of_function(k); }
 
 // Variables of inner scopes other than parameters of calls would exist twice.
 bool fp_can_clone(const FpCheck *k) {
@@ -65,7 +55,6 @@ void fp_clone_begin(FpCheck *k) {
   FpClone *c = k->clone = ARENA_NEW(a, FpClone);
   c->before = ARENA_ARRAY(a, Code *, k->body->cfg->ninstrs + 1);
   c->after = ARENA_ARRAY(a, Code *, k->body->cfg->ninstrs + 1);
-  c->slow = new_code(k, NULL);
   c->start = body_label(k->body);
   c->labels = ARENA_ARRAY(a, PtxLabel *, k->body->func->nlabels + 1);
   const bool *inner = inner_labels(k);
@@ -122,7 +111,8 @@ void fp_clone_end(FpCheck *k) {
   FpClone *c = k->clone;
   const PtxFunc *f = k->body->func;
   k->clone = NULL;
-  Code *to = end_of_function(k);
+  Code *to = body_before(k->body, k->body->cfg->ninstrs);
+  code_emit(to, "ret", (const PtxOperand[]){{0}}, 0);          // nobody runs into it
   code_label(to, c->start);
   int depth = 0;
   uint32_t n = 0;
@@ -149,5 +139,4 @@ void fp_clone_end(FpCheck *k) {
     }
   }
   code_emit(to, "ret", (const PtxOperand[]){{0}}, 0);
-  append(to, c->slow);
 }

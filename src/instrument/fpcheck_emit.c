@@ -1,7 +1,7 @@
 // Tests of values, gathered in groups, and the slow path behind each group.
 //
-// A test is one to three instructions that add to a predicate; one branch serves the tests of a group. The slow path stands at
-// the end of the function, looks at every item of the group again, exactly this time, and comes back.
+// A test is one to three instructions that add to a predicate; one branch serves the tests of a group. The slow path stands
+// out of line (body_cold), looks at every item of the group again, exactly this time, and comes back.
 #include "instrument/fpcheck.h"
 
 // --- tests ---
@@ -156,6 +156,7 @@ static void keep(FpCheck *k, const PtxOperand *o) {
 
 void fp_add_item(FpCheck *k, FpItem item) {
   keep(k, &item.result);
+  keep(k, &item.address);
   for (unsigned i = 0; i < item.operation.n; i++) keep(k, item.operation.operands[i]);
   for (unsigned i = 0; i < item.nconditions; i++) vec_push(&k->kept, item.conditions[i].reg);
   vec_push(&k->items, item);
@@ -170,7 +171,7 @@ bool fp_keeps(const FpCheck *k, const PtxReg *r) {
 // --- the slow path ---
 // One site for each kind. Instructions of one source line share them, if they work on the same format: a line is what a
 // programmer sees.
-static uint32_t sites_of(FpCheck *k, uint32_t instr, unsigned format, char use, unsigned kinds) {
+uint32_t fp_sites(FpCheck *k, uint32_t instr, unsigned format, char use, unsigned kinds) {
   Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[instr];
   Str key = {0};
@@ -201,7 +202,7 @@ static uint64_t constant_bits(const PtxOperand *o, FpType t) {
 }
 
 // The bits of one value of an operand (half: which of a pair, 0 the lower), in a temporary of 4 or 8 bytes.
-static PtxOperand bits_of(FpCheck *k, Code *c, const PtxOperand *o, FpType t, unsigned half, bool wide, unsigned temp) {
+PtxOperand fp_bits(FpCheck *k, Code *c, const PtxOperand *o, FpType t, unsigned half, bool wide, unsigned temp) {
   PtxOperand to32 = temp32(k, temp), to64 = temp64(k, temp);
   if (o->kind != OPD_REG) {
     uint64_t bits = constant_bits(o, t);
@@ -228,9 +229,8 @@ static PtxOperand bits_of(FpCheck *k, Code *c, const PtxOperand *o, FpType t, un
   return to64;
 }
 
-typedef struct Head { PtxOperand channel, launch, site; } Head;
-static Head head_of(FpCheck *k, Code *c, uint32_t site) {
-  Head h = {opd_reg(body_temp(k->body, TYPE_B64, 5)), temp32(k, 6), temp32(k, 7)};
+FpHead fp_head(FpCheck *k, Code *c, uint32_t site) {
+  FpHead h = {opd_reg(body_temp(k->body, TYPE_B64, 5)), temp32(k, 6), temp32(k, 7)};
   record_load(c, h.channel.reg, offsetof(WgLaunch, channel));
   record_load(c, h.launch.reg, offsetof(WgLaunch, launch));
   record_load(c, h.site.reg, offsetof(WgLaunch, site_base));
@@ -252,9 +252,9 @@ static void call_result(FpCheck *k, Code *c, const FpItem *item, uint32_t site, 
   for (unsigned i = 0; i < n; i++) wide |= types[i].format == WG_FP_F64;
   uint32_t what = WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op, k->kinds, o->ftz) | (k->follow ? WG_FP_WHAT_FLOW : 0);
   PtxOperand args[8];
-  args[4] = bits_of(k, c, &item->result, o->result, half, wide, 0);
-  for (unsigned i = 0; i < FP_OPERANDS; i++) args[5 + i] = i < n && types[i].format ? bits_of(k, c, in[i], types[i], half, wide, i + 1) : opd_imm(0);
-  Head h = head_of(k, c, site);
+  args[4] = fp_bits(k, c, &item->result, o->result, half, wide, 0);
+  for (unsigned i = 0; i < FP_OPERANDS; i++) args[5 + i] = i < n && types[i].format ? fp_bits(k, c, in[i], types[i], half, wide, i + 1) : opd_imm(0);
+  FpHead h = fp_head(k, c, site);
   args[0] = h.channel, args[1] = h.launch, args[2] = h.site, args[3] = opd_imm(what);
   code_call(c, probe(k, wide ? "wg_fp_result64" : "wg_fp_result32"), args, 8);
 }
@@ -263,7 +263,7 @@ static void call_result(FpCheck *k, Code *c, const FpItem *item, uint32_t site, 
 static void call_input(FpCheck *k, Code *c, const PtxOperand *o, FpType t) {
   const PtxInstr *def = fp_def(k->flow, o);
   if (!def || !t.format || !fp_is_input(k->body->func, def)) return;
-  uint32_t site = sites_of(k, k->flow->defs->instr[o->reg->id], t.format, 'i', 1);
+  uint32_t site = fp_sites(k, k->flow->defs->instr[o->reg->id], t.format, 'i', 1);
   PtxOperand address = opd_imm(0);
   const PtxOperand *m = &def->ops[1];
   if (def->op != OP_TEX && def->op != OP_SULD && m->kind == OPD_ADDR && m->nlist == 1 && m->list[0].kind == OPD_REG && def->space != SPACE_PARAM &&
@@ -276,9 +276,10 @@ static void call_input(FpCheck *k, Code *c, const PtxOperand *o, FpType t) {
     EMIT(c, "add.u64", address, m->list[0], opd_imm(m->imm + (int64_t)(element * ptx_type_size(o->reg->type))));
   }
   for (unsigned half = 0; half <= t.packed; half++) {
-    PtxOperand value = bits_of(k, c, o, t, half, true, 0);
-    Head h = head_of(k, c, site);
-    uint32_t what = WG_FP_WHAT(t.format, 0, 0, 0, WG_FP_LOAD, 0, 0);
+    PtxOperand value = fp_bits(k, c, o, t, half, true, 0);
+    FpHead h = fp_head(k, c, site);
+    bool global = def->space == SPACE_GLOBAL || def->space == SPACE_GENERIC;
+    uint32_t what = WG_FP_WHAT(t.format, 0, 0, 0, WG_FP_LOAD, 0, 0) | (global ? WG_FP_WHAT_GLOBAL : 0);
     const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), value, address};
     code_call(c, probe(k, "wg_fp_input"), args, ARRAY_LEN(args));
   }
@@ -286,8 +287,8 @@ static void call_input(FpCheck *k, Code *c, const PtxOperand *o, FpType t) {
 
 static void call_compare(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
   FpType t = item->operation.types[0];
-  PtxOperand a = bits_of(k, c, item->operation.operands[0], t, 0, true, 0), b = bits_of(k, c, item->operation.operands[1], t, 0, true, 1);
-  Head h = head_of(k, c, site);
+  PtxOperand a = fp_bits(k, c, item->operation.operands[0], t, 0, true, 0), b = fp_bits(k, c, item->operation.operands[1], t, 0, true, 1);
+  FpHead h = fp_head(k, c, site);
   uint32_t what = WG_FP_WHAT(0, t.format, t.format, 0, WG_FP_COMPARE, 0, 0);
   const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), a, b};
   code_call(c, probe(k, "wg_fp_compare"), args, ARRAY_LEN(args));
@@ -305,7 +306,7 @@ static void call_saturated(FpCheck *k, Code *c, const FpItem *item, uint32_t sit
     EMIT(c, "mov.b32", bits, v);
     if (l->from_it_on) EMIT(c, "setp.ge.f32", above, f, f32_imm(l->bits));
     else EMIT(c, "setp.gt.f32", above, f, f32_imm(l->bits));
-    Head h = head_of(k, c, site);
+    FpHead h = fp_head(k, c, site);
     const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), bits, bits, opd_imm(0), opd_imm(0)};
     code_guard(c, above.reg, false);
     code_call(c, probe(k, "wg_fp_result32"), args, ARRAY_LEN(args));
@@ -313,56 +314,32 @@ static void call_saturated(FpCheck *k, Code *c, const FpItem *item, uint32_t sit
   }
 }
 
-// The first of a count go to the channel as well: they are all that is left of it after a crash.
-static void carry_over(FpCheck *k, Code *c, PtxOperand reports, PtxOperand base, uint32_t site, PtxOperand old, PtxOperand n) {
-  enum { FIRST = 2048 };
-  PtxLabel *over = body_label(k->body);
-  PtxReg *no = body_temp(k->body, TYPE_PRED, 1);
-  EMIT(c, "setp.ge.u64", opd_reg(no), old, opd_imm(FIRST));
-  code_branch(c, no, false, over);
-  EMIT(c, "ld.global.u64", old, opd_at(c, reports, offsetof(WgReports, far_counts)));
-  EMIT(c, "setp.eq.u64", opd_reg(no), old, opd_imm(0));
-  code_branch(c, no, false, over);
-  EMIT(c, "mad.wide.u32", old, base, opd_imm(8), old);
-  EMIT(c, "red.global.add.u64", opd_at(c, old, site * 8ll), n);
-  code_label(c, over);
-}
-
-// A sink only counts, and says that the kernel is to be tested everywhere from now on: a call inside a loop would make ptxas
-// spill registers of the loop (seen in machine code).
-static void count_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
+// A sink counts, remembers what it stores where, and says that the kernel is to be tested everywhere from now on.
+static void call_sink(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
   Body *b = k->body;
-  PtxOperand lanes = temp32(k, 2), n = temp32(k, 3), wide = temp64(k, 1), counts = temp64(k, 2), old = temp64(k, 3), channel = temp64(k, 5);
-  PtxReg *leads = body_temp(b, TYPE_PRED, 1);
+  FpType t = item->operation.types[0];
+  PtxOperand value = *item->operation.operands[0], address = opd_imm(0), hot = opd_imm(0);
   PtxLabel *over = body_label(b);
   b->program->sites.data[site].classes |= WG_FP_SITE_SINK;
   k->open = false;
-  fp_test_value(k, c, item->operation.types[0], *item->operation.operands[0], false, NULL, false);
+  if (item->nan_only && !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64)) fp_test_nan(k, c, t, value, value, NULL, false);
+  else fp_test_value(k, c, t, value, false, NULL, false);
   k->open = false;
-  code_guard(c, k->fired, true);
-  EMIT(c, "bra", opd_label(over));
-  code_guard(c, NULL, false);
+  code_branch(c, k->fired, true, over);
   fp_again_mark(k, c);
-  record_load(c, channel.reg, offsetof(WgLaunch, channel));
-  EMIT(c, "setp.eq.u64", opd_reg(leads), channel, opd_imm(0));
-  code_branch(c, leads, false, over);
-  EMIT(c, "activemask.b32", lanes);
-  EMIT(c, "mov.u32", n, opd_sreg(SREG_LANEMASK_LT, SEL_NONE));
-  EMIT(c, "and.b32", n, n, lanes);
-  EMIT(c, "setp.ne.u32", opd_reg(leads), n, opd_imm(0));
-  code_branch(c, leads, false, over);
-  record_load(c, n.reg, offsetof(WgLaunch, site_base));
-  EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgReports, counts)));
-  EMIT(c, "mad.wide.u32", counts, n, opd_imm(8), counts);
-  EMIT(c, "popc.b32", lanes, lanes);
-  EMIT(c, "cvt.u64.u32", wide, lanes);
-  EMIT(c, "atom.global.add.u64", old, opd_at(c, counts, site * 8ll), wide);
-  carry_over(k, c, channel, n, site, old, wide);
-  if (k->hot >= 0) {
-    record_load(c, counts.reg, offsetof(WgLaunch, counters));
-    EMIT(c, "mov.u32", n, opd_imm(1));
-    EMIT(c, "st.volatile.global.u32", opd_at(c, counts, k->hot * 8), n);
+  if (item->address.kind == OPD_REG) {
+    address = temp64(k, 1);
+    b->program->sites.data[site].fp_format = t.format;
+    EMIT(c, "add.u64", address, item->address, opd_imm(item->offset));
   }
+  if (k->hot >= 0) {
+    hot = temp64(k, 2);
+    record_load(c, hot.reg, offsetof(WgLaunch, counters));
+    EMIT(c, "add.u64", hot, hot, opd_imm(k->hot * 8));
+  }
+  FpHead h = fp_head(k, c, site);
+  const PtxOperand args[] = {h.channel, h.launch, h.site, address, hot};
+  code_call(c, probe(k, "wg_fp_sink"), args, ARRAY_LEN(args));
   code_label(c, over);
 }
 
@@ -372,9 +349,9 @@ static void call_flow(FpCheck *k, Code *c, const FpItem *item, uint32_t site) {
   for (unsigned n = 0; n < o->n; n++)
     for (unsigned half = 0; half <= o->types[n].packed; half++) {
       bool has_result = o->result.format && o->result.packed == o->types[n].packed;
-      PtxOperand value = bits_of(k, c, o->operands[n], o->types[n], half, true, 0), result = opd_imm(0);
-      if (has_result) result = bits_of(k, c, &item->result, o->result, half, true, 1);
-      Head h = head_of(k, c, site);
+      PtxOperand value = fp_bits(k, c, o->operands[n], o->types[n], half, true, 0), result = opd_imm(0);
+      if (has_result) result = fp_bits(k, c, &item->result, o->result, half, true, 1);
+      FpHead h = fp_head(k, c, site);
       uint32_t what = WG_FP_WHAT(has_result ? o->result.format : 0, o->types[n].format, 0, 0, o->op, 0, 0);
       const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), value, result};
       code_call(c, probe(k, "wg_fp_flow"), args, ARRAY_LEN(args));
@@ -390,12 +367,13 @@ static void look_closely(FpCheck *k, Code *c, const FpItem *item) {
     EMIT(c, "bra", opd_label(over));
     code_guard(c, NULL, false);
   }
-  if (item->kind == FP_ITEM_SINK) count_sink(k, c, item, sites_of(k, item->instr, o->types[0].format, 'k', 1));
-  else if (item->kind == FP_ITEM_FLOW) call_flow(k, c, item, sites_of(k, item->instr, o->types[0].format, o->op == WG_FP_STORED ? 'm' : 'v', 1));
-  else if (item->kind == FP_ITEM_COMPARE) call_compare(k, c, item, sites_of(k, item->instr, o->types[0].format, 'c', 1));
-  else if (o->op == WG_FP_SATURATE) call_saturated(k, c, item, sites_of(k, item->instr, WG_FP_NONE, 's', 1));
+  if (item->kind == FP_ITEM_SINK) call_sink(k, c, item, fp_sites(k, item->instr, o->types[0].format, 'k', 1));
+  else if (item->kind == FP_ITEM_STORE) fp_stored_call(k, c, item);
+  else if (item->kind == FP_ITEM_FLOW) call_flow(k, c, item, fp_sites(k, item->instr, o->types[0].format, 'v', 1));
+  else if (item->kind == FP_ITEM_COMPARE) call_compare(k, c, item, fp_sites(k, item->instr, o->types[0].format, 'c', 1));
+  else if (o->op == WG_FP_SATURATE) call_saturated(k, c, item, fp_sites(k, item->instr, WG_FP_NONE, 's', 1));
   else {
-    uint32_t site = sites_of(k, item->instr, o->result.format, 'r', k->kinds);
+    uint32_t site = fp_sites(k, item->instr, o->result.format, 'r', k->kinds);
     for (unsigned half = 0; half <= o->result.packed; half++) call_result(k, c, item, site, half);
   }
   for (unsigned i = 0; item->kind != FP_ITEM_SINK && i < o->n; i++) call_input(k, c, o->operands[i], o->types[i]);
@@ -408,7 +386,7 @@ void fp_close_group(FpCheck *k, Code *c, bool in_place) {
   code_guard(c, k->fired, in_place);
   EMIT(c, "bra", opd_label(in_place ? resume : start));
   code_guard(c, NULL, false);
-  Code *slow = in_place ? c : fp_slow_path(k);
+  Code *slow = in_place ? c : body_cold(k->body);
   const PtxInstr *near = slow->near;
   if (!in_place) code_label(slow, start);
   for (uint32_t i = 0; i < k->items.len; i++) look_closely(k, slow, &k->items.data[i]);
@@ -439,7 +417,7 @@ void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand o
   EMIT(c, "bra.uni", opd_label(start));
   code_guard(c, NULL, false);
   code_label(c, resume);
-  Code *slow = fp_slow_path(k);
+  Code *slow = body_cold(k->body);
   slow->near = k->body->cfg->instrs[i];
   code_label(slow, start);
   for (unsigned o = 1; o < 4; o++) exceptional_vector(k, slow, types[o], &operands[o]);
@@ -450,13 +428,13 @@ void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand o
   } else EMIT(slow, "mov.u32", operand, opd_imm(0));
   k->open = false;
   const PtxOperand *d = &operands[0];
-  uint32_t site = sites_of(k, i, types[0].format, 'r', k->kinds);
+  uint32_t site = fp_sites(k, i, types[0].format, 'r', k->kinds);
   for (unsigned e = 0; e < d->nlist; e++)
     for (unsigned half = 0; half <= types[0].packed; half++) {
       bool wide = types[0].format == WG_FP_F64;
       uint32_t what = WG_FP_WHAT(types[0].format, wide ? 0 : WG_FP_F32, 0, 0, WG_FP_MATRIX, k->kinds, 0);
-      PtxOperand bits = bits_of(k, slow, &d->list[e], types[0], half, wide, 0);
-      Head h = head_of(k, slow, site);
+      PtxOperand bits = fp_bits(k, slow, &d->list[e], types[0], half, wide, 0);
+      FpHead h = fp_head(k, slow, site);
       const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), bits, wide ? opd_imm(0) : operand, opd_imm(0), opd_imm(0)};
       // The f64 form gives no room for a float beside it: then lanes with exceptional operands do not ask.
       if (wide) code_guard(slow, k->fired, true);

@@ -48,7 +48,10 @@ static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
   bool scalar = !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
   if (nan_only && scalar) fp_test_nan(k, fp_before(k, i), t, *o, *o, in->guard, in->guard_negated);
   else fp_test_value(k, fp_before(k, i), t, *o, false, in->guard, in->guard_negated);
-  fp_add_item(k, new_item(i, in, o, t));
+  FpItem item = new_item(i, in, o, t);
+  item.nan_only = nan_only;
+  if (nan_only || !fp_store_address(in, &item.address, &item.offset)) item.address = (PtxOperand){0};
+  fp_add_item(k, item);
 }
 
 static bool is_float(const PtxInstr *in) { return in->ntypes && fp_type(in->types[0]).format; }

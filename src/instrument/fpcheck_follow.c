@@ -1,5 +1,5 @@
 // --fp-flow: where an exception that is there already goes. Results that carry one on are looked at with the births
-// (fp.c); here are the instructions that make one vanish or take it to memory: their operands are tested.
+// (fp.c); here are the instructions that make one vanish: their operands are tested. Those that take one to memory are in fpcheck_stores.c.
 #include "instrument/fpcheck.h"
 
 static bool is_float(const PtxInstr *in) { return in->ntypes && fp_type(in->types[0]).format; }
@@ -18,12 +18,6 @@ static bool may_vanish(const PtxInstr *in, unsigned *first, unsigned *end) {
   }
 }
 
-static bool is_store(const PtxInstr *in, unsigned *first, unsigned *end) {
-  *first = in->op == OP_ATOM ? 2 : 1, *end = in->nops;
-  if (in->op == OP_ST || in->op == OP_RED || in->op == OP_ATOM || in->op == OP_SUST) return in->space != SPACE_PARAM;
-  return false;
-}
-
 static void take(FpCheck *k, FpOperation *o, PtxOperand *v) {
   for (unsigned i = 0; v->kind == OPD_VECTOR && i < v->nlist; i++) take(k, o, &v->list[i]);
   if (v->kind != OPD_REG || v->selector != SEL_NONE || o->n == FP_OPERANDS || v->reg->id >= k->flow->nregs) return;
@@ -37,18 +31,15 @@ bool fp_check_flow(FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   unsigned first, end;
   FpItem item = {.kind = FP_ITEM_FLOW, .instr = i};
-  if (may_vanish(in, &first, &end)) item.operation.op = WG_FP_VANISHES;
-  else if (is_store(in, &first, &end)) item.operation.op = WG_FP_STORED;
-  else return false;
+  if (!may_vanish(in, &first, &end)) return false;
+  item.operation.op = WG_FP_VANISHES;
   FpOperation *o = &item.operation;
   for (unsigned n = first; n < end && n < in->nops; n++) take(k, o, &in->ops[n]);
   if (!o->n) return false;
-  if (o->op == WG_FP_VANISHES) {
-    if (in->ops[0].kind != OPD_REG) return false;
-    item.result = in->ops[0];
-    o->result = k->flow->type[in->ops[0].reg->id];
-    if (in->op == OP_CVT) o->result = (FpType){0, 0};
-  } else item.result = *o->operands[0];
+  if (in->ops[0].kind != OPD_REG) return false;
+  item.result = in->ops[0];
+  o->result = k->flow->type[in->ops[0].reg->id];
+  if (in->op == OP_CVT) o->result = (FpType){0, 0};
   if (in->guard) {
     item.conditions[0].reg = in->guard;
     item.conditions[0].negated = in->guard_negated;

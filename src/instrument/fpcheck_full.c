@@ -157,6 +157,7 @@ void fp_weave_full(FpCheck *k) {
       if ((f->owner[i] && !selects) || check_matrix(k, i)) continue;
       bool checked = check_result(k, i) || check_selection(k, f, i) || check_comparison(k, i);
       if (k->follow && !k->flow->depth[i]) checked |= fp_check_flow(k, i);
+      if (!k->flow->depth[i]) checked |= fp_check_stores(k, i);
       if (checked && k->flow->depth[i]) fp_close_group(k, fp_after(k, i), true);
     }
     if (k->items.len) fp_close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);

@@ -42,6 +42,7 @@ typedef struct Site {
   const SitePlace *places; uint32_t nplaces;   // 0: compiled without -lineinfo
   // Bad accesses: the variable the address belongs to, or the number plus 1 of the kernel's parameter that points to its memory. NULL, 0: not known
   const char *object; uint32_t parameter;
+  uint8_t fp_format;                       // fpcheck, stores: WgFpFormat of what is stored
 } Site;
 
 // What a pass wants to know about a pointer parameter at each launch. The host puts it into the launch record.

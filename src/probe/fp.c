@@ -2,8 +2,11 @@
 // exception was born here, and reports it. docs/fpcheck.md has the definitions.
 #include "probe/device.h"
 #include "probe/fp_abi.h"
+#include "probe/probe_abi.h"
 
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+
+void wg_count(uint64_t channel, uint32_t site);
 
 typedef enum { FP_FINITE, FP_ZERO, FP_SUBNORMAL, FP_INFINITE, FP_NOT_A_NUMBER } FpClass;
 
@@ -72,10 +75,56 @@ __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch,
   else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, b, r, a);
 }
 
+// --- who stored an exception where ---
+DEVICE void fp_remember(uint64_t *entry, uint64_t hash, uint32_t launch, uint32_t site) { *(volatile uint64_t *)entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash)); }
+
+// Every lane by itself: the first of a launch and site is told to the host, all leave their mark.
+DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uint64_t address) {
+  WgFpMemory *m = (WgFpMemory *)r->fp_memory;
+  if (!m || !device_is_global(address) || site >= WG_SITE_NUMBERS) return;
+  uint64_t word = (address >> WG_FP_WORD_SHIFT) * WG_FP_HASH_FACTOR, page = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR;
+  fp_remember(&m->words[word >> (64 - WG_FP_WORD_BITS)], word, launch, site);
+  fp_remember(&m->pages[page >> (64 - WG_FP_PAGE_BITS)], page, launch, site);
+  uint32_t last = *(volatile uint32_t *)&m->launches[site];
+  if (last != launch && device_swap_if32(&m->launches[site], last, launch) == last) device_add32(&((WgChannel *)r->channel)->fp_stores, 1);
+}
+
+DEVICE uint64_t fp_found(uint64_t entry, uint64_t hash, uint64_t how) {
+  uint64_t kept = (1u << WG_FP_HASH_KEPT) - 1;
+  return entry && (entry & kept) == WG_FP_KEPT(hash) ? (entry & ~kept) | how : 0;
+}
+
+DEVICE uint64_t fp_writer(const WgReports *r, uint64_t address) {
+  const WgFpMemory *m = (const WgFpMemory *)r->fp_memory;
+  if (!m || !address) return 0;
+  uint64_t word = (address >> WG_FP_WORD_SHIFT) * WG_FP_HASH_FACTOR, page = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR;
+  uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[word >> (64 - WG_FP_WORD_BITS)], word, WG_FP_WRITER_WORD);
+  return found ? found : fp_found(*(const volatile uint64_t *)&m->pages[page >> (64 - WG_FP_PAGE_BITS)], page, WG_FP_WRITER_PAGE);
+}
+
+// A value that a store takes to global memory.
+void wg_fp_stored(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address);
+__attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address) {
+  if (!channel || fp_class(value, WG_FP_WHAT_OPERAND(what, 0)) < FP_INFINITE) return;
+  if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
+  if (what & WG_FP_WHAT_FLOW) wg_report(channel, launch, site, DEVICE_KIND_FP_FLOW, what, 0, value, 0);
+}
+
+// Fast mode: an exception has come to a sink; it is stored at the address, if that is not 0. hot: what makes blocks that start from now on
+// run through the full body; 0: nothing does.
+void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot);
+__attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot) {
+  if (!channel) return;
+  if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
+  if (hot && !*(volatile uint32_t *)hot) *(volatile uint32_t *)hot = 1;
+  wg_count(channel, site);
+}
+
 // A value that came in: one site.
 void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address);
 __attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address) {
-  if (fp_class(value, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE) wg_report(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value, 0);
+  if (!channel || fp_class(value, WG_FP_WHAT_FORMAT(what)) < FP_INFINITE) return;
+  wg_report(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value, what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
 }
 
 // A decision between a and b.

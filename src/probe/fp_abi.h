@@ -28,6 +28,7 @@ enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_
 #define WG_FP_WHAT(format, a, b, c, op, kinds, ftz) \
   ((uint32_t)(format) | (uint32_t)(a) << 4 | (uint32_t)(b) << 8 | (uint32_t)(c) << 12 | (uint32_t)(op) << 16 | (uint32_t)(kinds) << 24 | (uint32_t)(ftz) << 28)
 #define WG_FP_WHAT_FLOW (1u << 29)         // --fp-flow: results that only carry an exception on are reported too, at the site behind the others
+#define WG_FP_WHAT_GLOBAL (1u << 30)       // WG_FP_LOAD: from global memory, so that who wrote it may be known
 #define WG_FP_WHAT_FORMAT(w) ((w) & 15)
 #define WG_FP_WHAT_OPERAND(w, i) ((w) >> (4 + 4 * (i)) & 15)
 #define WG_FP_WHAT_OP(w) ((w) >> 16 & 63)
@@ -35,7 +36,8 @@ enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_
 #define WG_FP_WHAT_FTZ(w) ((w) >> 28 & 1)
 
 // In a finding: WgFinding.size is the word. Formats of up to 32 bits: value[0] = r | a << 32, extra[0] = b | c << 32. f64:
-// value[0] = r, extra[0] = a, address = b; c is not kept. WG_FP_LOAD: value[0] = r, address is the address read.
+// value[0] = r, extra[0] = a, address = b; c is not kept. WG_FP_LOAD: value[0] = r, address is the address read,
+// extra[0] who wrote it, as WgFpMemory has it, with WG_FP_WRITER_… in place of the hash; 0: not known.
 
 static inline uint32_t wg_fp_bytes(uint32_t what) {
   switch (WG_FP_WHAT_FORMAT(what) ? WG_FP_WHAT_FORMAT(what) : WG_FP_WHAT_OPERAND(what, 0)) {
@@ -45,9 +47,23 @@ static inline uint32_t wg_fp_bytes(uint32_t what) {
   }
 }
 
-// Site.classes: a sink of fast mode. Its code only counts (no call, so that ptxas takes no registers from the kernel for it): what
-// is known of its findings is their number.
+// Site.classes: a sink of fast mode. It only counts: what is known of its findings is their number.
 #define WG_FP_SITE_SINK (1u << 31)
+
+// Who last stored an exception where: by word of memory and by page, each in a table without lists. An entry is the launch, the site and some bits of a
+// hash that has also chosen the entry, in one word, so that it is written by one store: a later exception simply takes the place of one that had the same hash.
+// Another's entry is taken for one's own once in 2^14 times.
+enum { WG_FP_WORD_SHIFT = 2, WG_FP_WORD_BITS = 18, WG_FP_PAGE_SHIFT = 12, WG_FP_PAGE_BITS = 16, WG_FP_HASH_KEPT = 14 };
+enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };   // how it was found
+typedef struct WgFpMemory {
+  uint64_t words[1 << WG_FP_WORD_BITS], pages[1 << WG_FP_PAGE_BITS];
+  uint32_t launches[1 << 18];              // by site: the last launch that stored an exception there. WgChannel.fp_stores counts how often it changes
+} WgFpMemory;
+#define WG_FP_HASH_FACTOR 0x9e3779b97f4a7c15ull
+#define WG_FP_KEPT(hash) ((hash) >> 32 & ((1u << WG_FP_HASH_KEPT) - 1))
+#define WG_FP_WRITER(launch, site, kept) ((uint64_t)(launch) << 32 | ((uint64_t)(site) & 0x3ffff) << WG_FP_HASH_KEPT | (kept))
+#define WG_FP_WRITER_LAUNCH(w) ((uint32_t)((w) >> 32))
+#define WG_FP_WRITER_SITE(w) ((uint32_t)((w) >> WG_FP_HASH_KEPT & 0x3ffff))
 
 // WgLaunch.flags
 enum {

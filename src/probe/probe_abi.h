@@ -74,7 +74,8 @@ typedef struct WgChannel {
   uint64_t counts_at;      // bytes from here to uint64_t[sites]: how often each site reported, exactly
   WgReports reports;       // for devices that share the host's memory
   uint32_t counts_exact;   // 0: the device has better ones
-  uint8_t pad0[52];
+  uint32_t fp_stores;      // fpcheck: launches and places that stored an exception, more or less: it grows when there is a new one
+  uint8_t pad0[48];
   uint32_t head;           // slots handed out; the device's atomics
   uint8_t pad1[124];
   uint32_t tail;           // slots read; written by the command only

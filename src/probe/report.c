@@ -45,14 +45,19 @@ DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) 
   device_fence_system();                   // the thread may trap next
 }
 
+// The count in the channel follows in steps. Returns what the count was.
+DEVICE uint64_t count_lanes(const WgReports *r, uint32_t site, uint32_t lanes) {
+  uint64_t n = (uint64_t)__builtin_popcount(lanes), old = device_add64((uint64_t *)r->counts + site, n);
+  uint64_t step = wg_far_count(old + n) - wg_far_count(old);
+  if (step && r->far_counts) device_add64((uint64_t *)r->far_counts + site, step);
+  return old;
+}
+
 // Once for each warp and site; `lanes` of it have the finding.
 DEVICE void report_lanes(const WgReports *r, uint32_t lanes, Said s) {
   WgChannel *ch = (WgChannel *)r->channel;
   if (s.site < r->sites) {
-    uint64_t n = (uint64_t)__builtin_popcount(lanes), old = device_add64((uint64_t *)r->counts + s.site, n);
-    uint64_t step = wg_far_count(old + n) - wg_far_count(old);
-    if (step && r->far_counts) device_add64((uint64_t *)r->far_counts + s.site, step);
-    if (old != 0) return;
+    if (count_lanes(r, s.site, lanes) != 0) return;
     int64_t slot = take_slot(ch);
     if (slot >= 0) {
       write_finding(ch, (uint32_t)slot, lanes, s);
@@ -95,4 +100,20 @@ void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
 __attribute__((noinline)) void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0,
                                               uint64_t v1, uint64_t v2, uint64_t v3, uint64_t e0, uint64_t e2) {
   report(channel, (Said){launch, site, kind, size, address, v0, e0, v1, v2, v3, e2});
+}
+
+// Only counts; for findings that are known by their number alone.
+void wg_count(uint64_t channel, uint32_t site);
+__attribute__((noinline)) void wg_count(uint64_t channel, uint32_t site) {
+  const WgReports *r = (const WgReports *)channel;
+  uint32_t rest = device_active_lanes(), lane = device_lane();
+  for (;;) {
+    uint32_t leader = (uint32_t)__builtin_ctz(rest), its = device_read_lane(rest, site, leader), same = device_ballot(rest, site == its);
+    if (site != its) {
+      rest &= ~same;
+      continue;
+    }
+    if (lane == leader && site < r->sites) count_lanes(r, site, same);
+    return;
+  }
 }

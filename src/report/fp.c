@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-_Static_assert(KIND_FP_NAN == 17 && KIND_FP_INF == 18 && KIND_FP_DIV0 == 19 && KIND_FP_SUBNORMAL == 20 && KIND_FP_INPUT == 21 && KIND_FP_COMPARE == 22 && KIND_FP_REACHED == 28 && KIND_FP_FLOW == 29,
+_Static_assert(KIND_FP_NAN == 17 && KIND_FP_INF == 18 && KIND_FP_DIV0 == 19 && KIND_FP_SUBNORMAL == 20 && KIND_FP_INPUT == 21 && KIND_FP_COMPARE == 22 && KIND_FP_REACHED == 28 && KIND_FP_FLOW == 29 && KIND_FP_OUTPUT == 33,
                "run files hold these numbers");
 
 static const char *const format_names[] = {"", "f16", "bf16", "f32", "f64"};

@@ -1,80 +1,186 @@
-// What became of the exceptions of each kernel, as far as --fp-flow followed them: the worst first.
-#include "report/report.h"
+// What became of the exceptions of each kernel: born where, stored for whom, copied to the host or gone; the worst first. Inside a kernel only --fp-flow sees
+// where they go; across launches WgFpMemory knows who stored what another read.
+#include "report/internal.h"
 
 #include "probe/fp_abi.h"
 
-typedef enum { BORN, LEAVES, DECIDES, VANISHES, OTHER } Step;
-static const char *const words[] = {"born at", "written to memory at", "decide at", "vanish at"};
+typedef enum { BORN, COPIED, LEAVES, DECIDES, VANISHES, REACHED, STEPS } Step;
+static const char *const words[] = {[BORN] = "born at", [COPIED] = "copied to the host, stored at", [LEAVES] = "written to memory at", [DECIDES] = "decide at", [VANISHES] = "vanish at"};
+
+typedef struct Story Story;
+typedef struct Reader { Story *story; const RunFinding *input; } Reader;
+struct Story {                             // of one kernel, whatever process ran it
+  const RunKernel *kernel;
+  VEC(const RunFinding *) steps[STEPS];
+  VEC(Reader) readers;                     // kernels that read what it stored
+  bool reads, visited;
+  unsigned rank;                           // 0: not known yet
+  const Story *through;                    // the reader that makes it so bad
+};
+typedef struct Stories { VEC(Story *) all; StrMap by_name; StrMap kernels; bool followed; } Stories;
+enum { HOST = 1, DECISION, MEMORY, DIES, UNSEEN };
 
 static Step step_of(const RunFinding *f) {
   uint32_t op = WG_FP_WHAT_OP((uint32_t)f->extra[2]);
-  if (f->suppressed) return OTHER;
+  if (f->suppressed) return STEPS;
   switch (f->kind->number) {
     case KIND_FP_NAN: case KIND_FP_INF: case KIND_FP_DIV0: return BORN;
+    case KIND_FP_OUTPUT: return COPIED;
     case KIND_FP_COMPARE: return DECIDES;
-    case KIND_FP_FLOW: return op == WG_FP_STORED ? LEAVES : op == WG_FP_VANISHES ? VANISHES : OTHER;
-    default: return OTHER;
+    case KIND_FP_REACHED: return REACHED;
+    case KIND_FP_FLOW: return op == WG_FP_STORED ? LEAVES : op == WG_FP_VANISHES ? VANISHES : STEPS;
+    default: return STEPS;
   }
 }
 
-static void add_place(const RunFinding *f, Str *out) {
-  const RunSite *s = f->site;
+static Story *story_of(Stories *s, const RunKernel *k) {
+  Story *known = strmap_get(&s->by_name, k->name);
+  if (known) return known;
+  known = mem_alloc(sizeof *known);
+  known->kernel = k;
+  strmap_put(&s->by_name, k->name, known);
+  vec_push(&s->all, known);
+  return known;
+}
+
+static void gather(Stories *s, const Run *r) {
+  for (uint32_t i = 0; i < r->kernels.len; i++) strmap_put(&s->kernels, r->kernels.data[i]->name, r->kernels.data[i]);
+  for (uint32_t i = 0; i < r->findings.len; i++) {
+    const RunFinding *f = r->findings.data[i];
+    Step step = step_of(f);
+    s->followed |= f->kind->number == KIND_FP_FLOW;
+    if (!f->kernel || (step == STEPS && f->kind->number != KIND_FP_INPUT)) continue;
+    Story *mine = story_of(s, f->kernel);
+    if (step != STEPS) {
+      vec_push(&mine->steps[step], f);
+      continue;
+    }
+    mine->reads = true;
+    const RunKernel *writer = f->origin && f->origin->function ? strmap_get(&s->kernels, f->origin->function) : NULL;
+    if (writer && strcmp(writer->name, f->kernel->name)) vec_push(&story_of(s, writer)->readers, ((Reader){mine, f}));
+  }
+}
+
+// Also through kernels that read what this one stored, as far as is known.
+static unsigned rank(const Stories *s, Story *x) {
+  if (x->rank) return x->rank;
+  if (x->visited) return UNSEEN;
+  x->visited = true;
+  unsigned best = x->steps[COPIED].len ? HOST : x->steps[DECIDES].len ? DECISION : x->steps[LEAVES].len || x->readers.len || x->steps[REACHED].len ? MEMORY : s->followed ? DIES : UNSEEN;
+  for (uint32_t i = 0; i < x->readers.len; i++) {
+    unsigned theirs = rank(s, x->readers.data[i].story);
+    if (theirs < best) best = theirs, x->through = x->readers.data[i].story;
+  }
+  return x->rank = best;
+}
+
+static void add_line(const RunSite *s, Str *out) {
   if (s && s->nplaces) {
     const RunPlace *p = &s->places[s->nplaces - 1];              // the line of the kernel itself
     const char *name = p->file ? strrchr(p->file, '/') : NULL;
     str_printf(out, "%s:%u", name ? name + 1 : p->file ? p->file : "?", p->line);
   } else str_printf(out, "PTX line %u", s ? s->ptx_line : 0);
+}
+
+static void add_place(const RunFinding *f, Str *out) {
+  add_line(f->site, out);
   if (f->count > 1) str_printf(out, " (%llu times)", (unsigned long long)f->count);
 }
 
-static uint32_t count_steps(const Run *r, const RunKernel *k, Step step) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < r->findings.len; i++) n += r->findings.data[i]->kernel == k && step_of(r->findings.data[i]) == step;
-  return n;
-}
-
-static void add_kernel(const Run *r, const RunKernel *k, Str *out) {
+static void add_story(const Stories *s, Story *x, Str *out) {
   enum { SHOWN = 8 };
-  str_printf(out, "exceptions of %s:", k->readable);
-  str_add(out, count_steps(r, k, LEAVES) ? " they reach memory\n" : count_steps(r, k, DECIDES) ? " they decide what is done\n" : " they die in the kernel\n");
+  static const char *const verdicts[] = {[HOST] = "they reach an output that is copied to the host", [DECISION] = "they decide what is done", [MEMORY] = "they reach memory",
+                                         [DIES] = "they die in the kernel", [UNSEEN] = "they were not seen to leave it (--fp-flow follows them inside)"};
+  unsigned how = rank(s, x);
+  str_printf(out, "exceptions of %s: %s", x->kernel->readable, verdicts[how]);
+  if (x->through) str_printf(out, ", through %s", x->through->kernel->readable);
+  str_addc(out, '\n');
   for (Step step = BORN; step <= VANISHES; step++) {
-    uint32_t shown = 0, n = count_steps(r, k, step);
-    for (uint32_t i = 0; i < r->findings.len && n && shown < SHOWN; i++) {
-      const RunFinding *f = r->findings.data[i];
-      if (f->kernel != k || step_of(f) != step) continue;
-      if (shown) str_add(out, ", ");
+    uint32_t n = x->steps[step].len, shown = MIN(n, (uint32_t)SHOWN);
+    for (uint32_t i = 0; i < shown; i++) {
+      if (i) str_add(out, ", ");
       else str_printf(out, "  %s ", words[step]);
-      add_place(f, out);
-      shown++;
+      add_place(x->steps[step].data[i], out);
     }
     if (n > shown) str_printf(out, " and %u more", n - shown);
     if (n) str_addc(out, '\n');
   }
-}
-
-// 0: they reach memory, 1: they decide, 2: they die.
-static unsigned rank(const Run *r, const RunKernel *k) { return count_steps(r, k, LEAVES) ? 0 : count_steps(r, k, DECIDES) ? 1 : 2; }
-
-// Fast mode saw something leave and nothing being born or coming in.
-static void add_unexplained(const Run *r, Str *out) {
-  const RunKernel *last = NULL;
-  for (uint32_t i = 0; i < r->findings.len; i++) {
-    const RunFinding *f = r->findings.data[i];
-    if (f->kind->number != KIND_FP_REACHED || !f->kernel || f->kernel == last) continue;
-    bool explained = false;
-    for (uint32_t k = 0; k < r->findings.len; k++)
-      explained |= r->findings.data[k]->kernel == f->kernel && (step_of(r->findings.data[k]) == BORN || r->findings.data[k]->kind->number == KIND_FP_INPUT);
-    last = f->kernel;
-    if (!explained) str_printf(out, "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests every instruction\n", f->kernel->readable);
+  for (uint32_t i = 0; i < MIN(x->readers.len, (uint32_t)SHOWN); i++) {
+    str_printf(out, "  stored at ");
+    add_line(x->readers.data[i].input->origin, out);
+    str_printf(out, ", read by %s at ", x->readers.data[i].story->kernel->readable);
+    add_line(x->readers.data[i].input->site, out);
+    str_addc(out, '\n');
   }
 }
 
+static void tell(Stories *s, Str *out) {
+  enum { KERNELS = 20 };
+  uint32_t shown = 0;
+  for (uint32_t i = 0; i < s->all.len; i++) {                    // fast mode saw something leave and nothing being born or coming in
+    const Story *x = s->all.data[i];
+    if (x->steps[REACHED].len && !x->steps[BORN].len && !x->reads)
+      str_printf(out, "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests every instruction, --fp-rerun those of such kernels in a second run\n", x->kernel->readable);
+  }
+  for (unsigned how = HOST; how <= UNSEEN; how++)
+    for (uint32_t i = 0; i < s->all.len; i++) {
+      Story *x = s->all.data[i];
+      if (!x->steps[BORN].len || rank(s, x) != how) continue;
+      if (shown++ < KERNELS) add_story(s, x, out);
+    }
+  if (shown > KERNELS) str_printf(out, "and exceptions of %u more kernels\n", shown - KERNELS);
+}
+
+static void forget(Stories *s) {
+  for (uint32_t i = 0; i < s->all.len; i++) {
+    for (Step step = 0; step < STEPS; step++) vec_free(&s->all.data[i]->steps[step]);
+    vec_free(&s->all.data[i]->readers);
+    free(s->all.data[i]);
+  }
+  vec_free(&s->all);
+  strmap_free(&s->by_name);
+  strmap_free(&s->kernels);
+}
+
 void report_fp_verdicts(Run *r, Str *out) {
-  add_unexplained(r, out);
-  bool followed = false;
-  for (uint32_t i = 0; i < r->findings.len; i++) followed |= r->findings.data[i]->kind->number == KIND_FP_FLOW;
-  if (!followed) return;
-  for (unsigned wanted = 0; wanted < 3; wanted++)
-    for (uint32_t i = 0; i < r->kernels.len; i++)
-      if (count_steps(r, r->kernels.data[i], BORN) && rank(r, r->kernels.data[i]) == wanted) add_kernel(r, r->kernels.data[i], out);
+  Stories s = {.followed = false};
+  gather(&s, r);
+  tell(&s, out);
+  forget(&s);
+}
+
+// --- one finding: who stored what it read ---
+
+static const RunKernel *writer_of(const Run *r, const RunFinding *f) {
+  for (uint32_t i = 0; i < r->kernels.len; i++)
+    if (r->kernels.data[i]->process == f->process && f->origin->function && !strcmp(r->kernels.data[i]->name, f->origin->function)) return r->kernels.data[i];
+  return NULL;
+}
+
+void report_fp_origin(Run *r, const RunFinding *f, Str *out) {
+  if (f->kind->number != KIND_FP_INPUT || !f->origin) return;
+  const RunKernel *k = writer_of(r, f);
+  bool near = (f->extra[0] & 3) == WG_FP_WRITER_PAGE;
+  uint32_t launch = WG_FP_WRITER_LAUNCH(f->extra[0]);
+  str_printf(out, "  %s by launch %u%s%s%s", near ? "an exception was stored around there" : "stored", launch, launch == f->launch_number ? " itself" : "", k ? ", kernel " : "", k ? k->readable : "");
+  if (f->origin->nplaces) {
+    uint32_t i = report_main_place(f->origin);
+    str_printf(out, ", at " REPORT_BOLD "%s:%u" REPORT_PLAIN, report_path(f->origin->places[i].file), f->origin->places[i].line);
+  } else str_printf(out, ", at line %u of the PTX", f->origin->ptx_line);
+  str_addc(out, '\n');
+}
+
+void report_fp_origin_json(Run *r, const RunFinding *f, Str *out) {
+  if (f->kind->number != KIND_FP_INPUT || !f->origin) return;
+  const RunKernel *k = writer_of(r, f);
+  json_open(out, "origin", '{');
+  json_number(out, "launch", WG_FP_WRITER_LAUNCH(f->extra[0]));
+  json_text(out, "kernel", k ? k->readable : NULL);
+  if (f->origin->nplaces) {
+    uint32_t i = report_main_place(f->origin);
+    json_text(out, "file", f->origin->places[i].file);
+    json_number(out, "line", f->origin->places[i].line);
+  } else json_number(out, "ptx_line", f->origin->ptx_line);
+  json_text(out, "certainty", (f->extra[0] & 3) == WG_FP_WRITER_PAGE ? "page" : "word");
+  str_addc(out, '}');
 }

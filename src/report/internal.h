@@ -22,6 +22,8 @@ uint32_t report_main_place(const RunSite *s);
 const char *report_path(const char *file);               // for people: relative to the current folder where it lies below; NULL: "?"
 
 // --- uninit.c: findings of initcheck ---
+void report_fp_origin(Run *r, const RunFinding *f, Str *out);          // a line: who stored what was read; nothing where that is not known
+void report_fp_origin_json(Run *r, const RunFinding *f, Str *out);     // ,"origin":{…}
 bool report_uninit_finding(const RunFinding *f, Str *out);            // ": a branch depends on it"; false: it is none
 void report_uninit_origin(Run *r, const RunFinding *f, Str *out);     // a line: where the value was read; nothing where that is not known
 bool report_uninit_json(Run *r, const RunFinding *f, Str *out);       // ,"depends":…,"origin":{…}

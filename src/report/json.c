@@ -93,6 +93,7 @@ static void finding(Run *r, Str *s, const RunFinding *f) {
   object(r, s, f);
   if (f->inside) allocation(r, s, "inside", f->inside, (int64_t)(f->address - f->inside->base));
   report_fp_json(f, s);
+  report_fp_origin_json(r, f, s);
   report_uninit_json(r, f, s);
   report_race_json(r, f, s);
   json_number(s, "count", f->count);

@@ -31,7 +31,7 @@ bool report_fp_finding(const RunFinding *f, Str *out);   // "1 / 0 = inf (f32)";
 bool report_fp_json(const RunFinding *f, Str *out);      // ,"format":…,"value":…,"operands":[…]
 
 void report_fp_table(Run *r, Str *out);                  // fp_table.c: places by format and exception; nothing if there are none
-void report_fp_verdicts(Run *r, Str *out);               // fp_verdict.c: what became of them; with --fp-flow
+void report_fp_verdicts(Run *r, Str *out);               // fp_verdict.c: what became of them
 
 // --- json.c, sarif.c, junit.c: a whole run as one text ---
 void report_json(Run *r, Str *out);

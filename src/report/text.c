@@ -148,6 +148,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   add_launch(f, out);
   if (text[head]) str_printf(out, "%s\n", text + head + 1);
   report_uninit_origin(r, f, out);
+  report_fp_origin(r, f, out);
   report_race_other(r, f, out);
   report_sync_advice(f, out);
   add_allocation(r, f, out);

@@ -119,7 +119,7 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
     }
     if (f->has_address) find_allocation(r, p, f, e->related);
     strmap_put(&r->finding_keys, arena_strdup(&r->arena, key.data), f);
-    if (kind->number == KIND_UNINIT_USE && f->allocation) vec_push(&r->waiting, f);
+    if ((kind->number == KIND_UNINIT_USE && f->allocation) || kind->number == KIND_FP_OUTPUT) vec_push(&r->waiting, f);
     else add(r, f);
   }
   str_free(&key);
@@ -137,16 +137,24 @@ static RunFinding *store_into(const Run *r, const RunFinding *f) {
 
 void run_settle_findings(Run *r, const RunProcess *p) {
   uint32_t left = 0;
+  StrMap makers = {0};
+  if (r->waiting.len) run_fp_makers(r, &makers);
   for (uint32_t i = 0; i < r->waiting.len; i++) {
-    RunFinding *f = r->waiting.data[i], *s = f->process == p ? store_into(r, f) : NULL;
+    RunFinding *f = r->waiting.data[i];
     if (f->process != p) {
       r->waiting.data[left++] = f;
       continue;
     }
+    if (f->kind->number == KIND_FP_OUTPUT) {             // infinity that nobody made of numbers is where the program wants it
+      if (f->kernel && strmap_get(&makers, f->kernel->name)) add(r, f);
+      continue;
+    }
+    RunFinding *s = store_into(r, f);
     if (s) f->site = s->site, f->kernel = s->kernel, f->origin = s->origin, f->extra[1] = s->origin ? s->origin->id : 0;
     add(r, f);
   }
   r->waiting.len = left;
+  strmap_free(&makers);
 }
 
 static bool has_memory_address(const ChannelKindInfo *kind) {
@@ -222,6 +230,8 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   if ((kind->number >= KIND_FP_NAN && kind->number <= KIND_FP_COMPARE) || kind->number == KIND_FP_REACHED || kind->number == KIND_FP_FLOW) {      // probe/fp_abi.h: the word, and then the bytes of a value
     f->extra[2] = d->size, f->size = wg_fp_bytes(d->size);
     f->has_address = kind->number == KIND_FP_INPUT && d->address;
+    if (kind->number == KIND_FP_INPUT && d->extra[0]) f->origin = site_of(p, WG_FP_WRITER_SITE(d->extra[0]));
+    if (f->origin) f->extra[1] = f->origin->id;
   }
   if (kind->number >= KIND_BARRIER_DIVERGENCE && kind->number <= KIND_BARRIER_MISUSE) {        // probe/watch_abi.h: what it is about
     f->extra[2] = d->size, f->size = 0;

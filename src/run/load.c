@@ -164,7 +164,7 @@ static void finding_row(Load *l, sqlite3_stmt *s) {
   enum { LAUNCH = 35 };                    // the first column of the launch
   for (int i = 0; i < 3; i++) f->block[i] = small(s, 8 + i), f->thread[i] = small(s, 11 + i), f->extra[i] = number(s, 23 + i);
   for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);
-  if (f->kind && (f->kind->number == KIND_UNINIT_USE || (f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST)) && f->extra[1]) f->origin = u64map_get(&l->sites, f->extra[1]);
+  if (f->kind && (f->kind->number == KIND_UNINIT_USE || f->kind->number == KIND_FP_INPUT || (f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST)) && f->extra[1]) f->origin = u64map_get(&l->sites, f->extra[1]);
   if (sqlite3_column_type(s, LAUNCH) != SQLITE_NULL) {
     RunLaunch *launch = ARENA_NEW(&l->run->arena, RunLaunch);
     launch->number = f->launch_number;
@@ -213,7 +213,7 @@ static bool load_unfinished(Load *l) {
   return each(l, "SELECT count(*), count(DISTINCT kernel) FROM launch", launches_row);
 }
 
-#define ORIGINS "SELECT extra1 FROM finding WHERE kind IN ('uninit-use', 'race-global', 'race-shared', 'race-host')"       // where the values of initcheck were read; the other access of a race
+#define ORIGINS "SELECT extra1 FROM finding WHERE kind IN ('uninit-use', 'race-global', 'race-shared', 'race-host', 'fp-input')"       // where the values of initcheck were read, those of fpcheck stored; the other access of a race
 
 static bool load_all(Load *l) {
   return each(l, "SELECT * FROM meta", meta_row) && each(l, "SELECT * FROM process ORDER BY id", process_row) && each(l, "SELECT * FROM module", module_row) &&

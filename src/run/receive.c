@@ -242,7 +242,7 @@ static void device_closed(void *user, uint32_t id, uint32_t device, uint32_t los
   RunProcess *p = process_of(r, id);
   if (p && lost) run_add_note(r, p, SEVERITY_WARNING, "%u findings came faster than they could be read: they are counted, but not described", lost);
   if (p && at_least)
-    run_add_note(r, p, SEVERITY_WARNING, "process %d ended before a device's own counts could be read: numbers above 127 may be up to 2%% too low, those of fp-reached more", p->pid);
+    run_add_note(r, p, SEVERITY_WARNING, "process %d ended before a device's own counts could be read: numbers above 127 may be up to 2%% too low", p->pid);
 }
 
 static void kernel_counts(void *user, uint32_t id, uint32_t kernel, uint64_t launches, uint64_t checked) {

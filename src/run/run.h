@@ -77,7 +77,7 @@ typedef struct RunFinding {
   const RunLaunch *launch;                 // NULL: not known any more
   uint32_t launch_number;                  // 0: not about a launch
   RunSite *site;
-  RunSite *origin;                         // initcheck: where the value was read; NULL: not known
+  RunSite *origin;                         // initcheck: where the value was read; fp-input: where it was stored; NULL: not known
   bool has_thread, has_address;
   uint32_t block[3], thread[3], lanes;
   uint64_t size, address, value[4], extra[3];

@@ -70,6 +70,23 @@ static void find_code(SessionKernel *k) {
 
 uint32_t session_sites(void) { return last_site; }
 
+typedef struct Wanted { uint32_t number; Piece *piece; } Wanted;
+static void look_in(void *user, Piece *p) {
+  Wanted *w = user;
+  if (w->number >= p->site_base && w->number - p->site_base < p->code.nsites) w->piece = p;
+}
+
+bool session_site(uint32_t number, const Piece **piece, const Site **site) {
+  Wanted w = {number, NULL};
+  session_each_piece(look_in, &w);
+  if (w.piece) *piece = w.piece, *site = &w.piece->code.sites[number - w.piece->site_base];
+  return w.piece != NULL;
+}
+
+SessionKernel *session_site_kernel(const Piece *p, const Site *s) {
+  return s->kernel < p->code.nkernels ? strmap_get(&p->module->kernels, p->code.kernels[s->kernel].name) : NULL;
+}
+
 void session_module_instrumented(SessionModule *m, Instrumented *r) {
   Piece *p = mem_alloc(sizeof *p);
   p->code = *r;

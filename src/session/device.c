@@ -266,6 +266,7 @@ static void note_uncollected(void *user, Piece *p) {
 
 void session_device_close(SessionDevice *d, bool alive) {
   session_shadows_close(d, alive);
+  session_fp_forget(&d->reports);
   session_races_close(d, alive);
   pthread_mutex_lock(&session_lock);
   session_each_piece(alive ? collect_each : note_uncollected, d);

@@ -70,6 +70,8 @@ bool session_launch_cooperative(void);                           // it is cooper
 uint64_t session_stack(void);                                    // id of the calling thread's host stack; 0: not asked for
 // --- code.c ---
 void session_announce_kernel(SessionKernel *k);                  // with the lock held
+bool session_site(uint32_t number, const Piece **piece, const Site **site);      // false: no such site. With the lock held
+SessionKernel *session_site_kernel(const Piece *p, const Site *s);               // NULL: not known. With the lock held
 uint32_t session_sites(void);                                    // given to sites so far. With the lock held
 void session_each_piece(void (*each)(void *user, Piece *p), void *user);        // with the lock held
 // --- ranges.c: the allocations of the process, for checks ---
@@ -115,10 +117,21 @@ void session_shadows_close(SessionDevice *d, bool alive);
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
 // --- reports.c: WgReports of a device, and the counts that it keeps. Opened and closed with the lock held ---
-typedef struct Reports { uint64_t channel_address, near; _Atomic uint64_t address; _Atomic bool settled; } Reports;   // near: device memory; 0: the channel's is used
+typedef struct Reports {
+  uint64_t channel_address;
+  uint64_t near;                           // device memory; 0: the channel's is used
+  _Atomic uint64_t address;
+  _Atomic bool settled;
+  uint64_t fp_memory;                      // WgFpMemory; 0: none
+  uint64_t *fp_pages; uint32_t fp_pages_at;   // its pages as they were when WgChannel.fp_stores was this
+} Reports;
 void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);
 uint64_t session_reports(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);   // device address, for a launch. Without the lock
 void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive);
+// --- fp_output.c: fpcheck, copies to the host ---
+// Between the two its tables are looked at. Without the lock, which is taken inside of its own.
+void session_fp_meet(Reports *r, const WgChannel *channel, const SessionDeviceOps *ops, void *user);
+void session_fp_forget(Reports *r);
 // --- facts.c, fp.c ---
 bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer);
 bool session_fp_apart(const InstrumentedKernel *code, const SessionParams *params);

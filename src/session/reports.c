@@ -1,6 +1,9 @@
-// WgReports of a device. Where its memory is not the host's, findings are counted in memory of its own, and the counts in the channel
+// WgReports of a device, and what fpcheck remembers of its memory. Where its memory is not the host's, findings are counted in memory of its own, and the counts in the channel
 // are made equal when the device is closed; after a crash they are what wg_far_count has left there.
+#include "probe/fp_abi.h"
 #include "session/internal.h"
+
+static bool wants_fp(void) { return session_tools() & TOOL_BIT(FPCHECK); }
 
 static uint64_t *counts_of(WgChannel *channel) { return (uint64_t *)((char *)channel + channel->counts_at); }
 
@@ -9,11 +12,14 @@ void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps
   channel->counts_exact = 1;
   channel->reports = w;
   atomic_store(&r->address, r->channel_address + offsetof(WgChannel, reports));
-  if (!ops->write || !(session_tools() & ~TOOL_BIT(COUNT))) r->settled = true;
+  if (!(session_tools() & ~TOOL_BIT(COUNT)) || (!ops->write && !wants_fp())) r->settled = true;
 }
 
 // Device memory is taken when the first launch is checked.
 static void go_near(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user) {
+  if (wants_fp()) r->fp_memory = ops->alloc(user, sizeof(WgFpMemory));         // without it who wrote an exception is not known
+  channel->reports.fp_memory = r->fp_memory;
+  if (!ops->write) return;
   WgReports w = channel->reports;
   uint64_t near = ops->alloc(user, sizeof w + (size_t)channel->sites * 8);
   if (!near) return;                       // slow where many threads report, but right
@@ -31,6 +37,7 @@ uint64_t session_reports(Reports *r, WgChannel *channel, const SessionDeviceOps 
   if (!r->settled && channel) go_near(r, channel, ops, user);
   atomic_store_explicit(&r->settled, true, memory_order_release);
   pthread_mutex_unlock(&session_lock);
+  if (r->fp_memory) session_fp_meet(r, channel, ops, user);
   return r->address;
 }
 
@@ -50,6 +57,8 @@ static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDevic
 }
 
 void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive) {
+  if (alive && r->fp_memory) ops->free(user, r->fp_memory);
+  free(r->fp_pages);
   if (!r->near) return;
   bool ok = alive;
   for (uint32_t plane = 0; plane < WG_SITE_PLANES && ok; plane++)

@@ -15,6 +15,7 @@ void session_after_fork(void);                           // in a forked child: a
 unsigned session_tools(void);                            // TOOL_BIT()s; 0: --tool=none
 const InstrumentPlan *session_plan(void);                // never NULL; plan->tools may be 0
 bool session_wants_launches(void);                       // a run file or a launch log is kept or a tool runs: launches are events
+bool session_wants_copies(void);                         // copies to the host are of interest
 bool session_wants_memory(void);                         // a tool runs that follows allocations and copies
 
 // --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them. ---
@@ -239,6 +240,10 @@ typedef struct SessionCopyOut { uint64_t first, bits; size_t bytes; bool direct;
 bool session_copy_out(const SessionCopy *c, SessionCopyOut *out);        // false: there is nothing to look at
 void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const void *bits);
 uint64_t session_copy_stack(void);                       // 0: nobody wants to know
+
+// --- fp_output.c: fpcheck ---
+bool session_fp_wants(const SessionCopy *c);             // it goes to the host, and exceptions may have been stored in what it copies
+void session_fp_copied(const SessionCopy *c);            // it has been done, and the host's memory is as it left it
 
 // --- pitch.c, texture_check.c, pageable.c ---
 void session_pitch(uint64_t base, uint64_t pitch);       // after session_alloc: its rows are this far apart

@@ -118,7 +118,7 @@ void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const
   report(c, o->first, &t);
 }
 
-uint64_t session_copy_stack(void) { return session_wants_shadow() ? session_stack() : 0; }
+uint64_t session_copy_stack(void) { return session_wants_copies() ? session_stack() : 0; }
 
 void session_copy_runs(SessionDevice *d, const SessionCopy *c) {
   if (!session_wants_shadow() || !c->width || !c->height || !c->depth) return;

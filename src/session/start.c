@@ -73,6 +73,7 @@ void session_start(const char *device) {
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
 bool session_wants_launches(void) { return session_options()->tools || session_options()->keeps_run || session_options()->launch_log; }
+bool session_wants_copies(void) { return session_wants_memory() || session_tools() & TOOL_BIT(FPCHECK); }
 bool session_wants_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races(); }
 
 const InstrumentPlan *session_plan(void) {

@@ -3,7 +3,7 @@
 # 100 million threads that each make a NaN ends within a few seconds.
 export FPCHECK_DEVICE=gpu FPCHECK_MANY=100000000
 top=$TEST_DIR
-for script in births situations examples; do
+for script in births situations across examples; do
   mkdir -p "$top/$script"
   TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" > "$top/$script/output" 2>&1 &
 done

@@ -1,0 +1,64 @@
+// fpcheck: copies to the host are looked at when they have been done. An asynchronous one is when the program has waited and its event says so; until then
+// the host's memory is not the program's to use, and afterwards it has not used it yet.
+#include "gpu/gpu.h"
+
+enum { PENDING = 256 };                    // older ones are not looked at
+
+typedef struct Pending { SessionCopy copy; GpuContext *context; CUevent done; } Pending;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Pending pending[PENDING];
+static _Atomic uint32_t npending;
+
+// With the lock held.
+static void drop(uint32_t i) {
+  GpuEntered e = gpu_context_enter(pending[i].context);
+  if (e.ok) gpu_real.cuEventDestroy_v2(pending[i].done);
+  gpu_context_leave(e);
+  memmove(&pending[i], &pending[i + 1], (npending - i - 1) * sizeof *pending);
+  npending--;
+}
+
+static void look_later(GpuContext *context, const SessionCopy *c) {
+  Pending p = {*c, context, NULL};
+  GpuEntered e = gpu_context_enter(context);
+  bool ok = e.ok && gpu_real.cuEventCreate(&p.done, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS;
+  if (ok && gpu_real.cuEventRecord(p.done, (CUstream)(uintptr_t)c->stream) != CUDA_SUCCESS) gpu_real.cuEventDestroy_v2(p.done), ok = false;
+  gpu_context_leave(e);
+  if (!ok) return;
+  pthread_mutex_lock(&lock);
+  if (npending == PENDING) drop(0);
+  pending[npending++] = p;
+  pthread_mutex_unlock(&lock);
+}
+
+void gpu_fp_copied(const SessionCopy *c) {
+  if (!session_fp_wants(c)) return;
+  GpuContext *context = c->async ? gpu_context_of_stream((CUstream)(uintptr_t)c->stream) : NULL;
+  if (!c->async) session_fp_copied(c);
+  else if (context) look_later(context, c);
+}
+
+void gpu_fp_gone(GpuContext *c) {
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = npending; i-- > 0;)
+    if (pending[i].context == c) drop(i);
+  pthread_mutex_unlock(&lock);
+}
+
+void gpu_fp_waited(void) {
+  if (!npending) return;
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < npending;) {
+    GpuEntered e = gpu_context_enter(pending[i].context);
+    bool done = e.ok && gpu_real.cuEventQuery(pending[i].done) == CUDA_SUCCESS;
+    gpu_context_leave(e);
+    if (!done) {
+      i++;
+      continue;
+    }
+    SessionCopy copy = pending[i].copy;
+    drop(i);
+    session_fp_copied(&copy);
+  }
+  pthread_mutex_unlock(&lock);
+}
