@@ -228,7 +228,7 @@ struct KernelWork {
   Function *function;
   CUfunction handle;                                     // as the program named it: a CUfunction or a CUkernel
   unsigned grid[3], block[3], cluster[3], shared;
-  bool cooperative;
+  bool cooperative, overlaps;              // overlaps: programmatic stream serialization
   int priority;
   CUaccessPolicyWindow window;
   unsigned char *params;                                 // owned; info->param_bytes, a tool's record included
@@ -239,7 +239,7 @@ struct KernelWork {
 typedef struct LaunchRequest {
   CUfunction function;
   unsigned grid[3], block[3], cluster[3], shared;
-  bool cooperative;
+  bool cooperative, overlaps;              // overlaps: programmatic stream serialization
   int priority;
   void **params, **extra;
 } LaunchRequest;

@@ -74,6 +74,7 @@ static CUresult record(Event *e, Stream *s, unsigned flags) {
   }
   bool captured = s->capture;
   pthread_mutex_unlock(&queue_lock);
+  session_order_record(e, s->legacy ? NULL : s);
   event_retain(e);
   Work w = {.kind = WORK_RECORD, .event = e};
   uint64_t seq;
@@ -134,6 +135,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags) {
     Work w = {.kind = WORK_WAIT, .event = e};
     return queue_submit(s, &w, 0);
   }
+  session_order_wait(s->legacy ? NULL : s, e);
   if (!position(e, &from, &seq)) return CUDA_SUCCESS;
   CUresult result = CUDA_SUCCESS;
   if (from != s && !queue_done(from, seq)) {
@@ -172,6 +174,7 @@ CUresult cuCtxWaitEvent(CUcontext handle, CUevent event) {
     vec_push(&all, ctx->streams.data[i]);
   }
   pthread_mutex_unlock(&queue_lock);
+  session_order_host_saw_event(e);
   for (uint32_t i = 0; i < all.len; i++) {
     Work w = {.kind = WORK_EMPTY};
     if (!result) result = queue_submit_after(all.data[i], &w, &dep, 1, NULL, 0);
@@ -200,6 +203,7 @@ CUresult cuEventQuery(CUevent handle) {
   bool done = queue_done(s, seq);
   release(s);
   if (!done) return CUDA_ERROR_NOT_READY;
+  session_order_host_saw_event(e);
   return (CUresult)e->ctx->error;
 }
 
@@ -213,6 +217,7 @@ CUresult cuEventSynchronize(CUevent handle) {
     queue_wait(s, seq);
     release(s);
   }
+  session_order_host_saw_event(e);
   print_flush();
   return (CUresult)e->ctx->error;
 }

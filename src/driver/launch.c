@@ -66,7 +66,7 @@ CUresult launch_prepare(Context *ctx, const LaunchRequest *r, KernelWork *out) {
   if (r->params && r->extra) return CUDA_ERROR_INVALID_VALUE;
   TRY(check_shape(f, r));
   if ((int64_t)r->shared > MAX((int64_t)function_settings(f)->max_dynamic_shared, 0)) return CUDA_ERROR_INVALID_VALUE;
-  *out = (KernelWork){.function = f, .handle = r->function, .shared = r->shared, .cooperative = r->cooperative, .priority = r->priority};
+  *out = (KernelWork){.function = f, .handle = r->function, .shared = r->shared, .cooperative = r->cooperative, .overlaps = r->overlaps, .priority = r->priority};
   memcpy(out->grid, r->grid, sizeof out->grid);
   memcpy(out->block, r->block, sizeof out->block);
   memcpy(out->cluster, r->cluster, sizeof out->cluster);
@@ -132,6 +132,7 @@ static CUresult apply_attribute(const CUlaunchAttribute *a, LaunchRequest *r, CU
     r->cluster[1] = a->value.clusterDim.y;
     r->cluster[2] = a->value.clusterDim.z;
     break;
+  case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: r->overlaps = a->value.programmaticStreamSerializationAllowed != 0; break;
   case CU_LAUNCH_ATTRIBUTE_PRIORITY: r->priority = a->value.priority; break;
   case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: *after = a->value.programmaticEvent.event; break;
   case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: *after = a->value.launchCompletionEvent.event; break;
@@ -142,7 +143,6 @@ static CUresult apply_attribute(const CUlaunchAttribute *a, LaunchRequest *r, CU
   case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
   case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
   case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-  case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
   case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
   case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
   case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:

@@ -85,6 +85,7 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
   TRY(context_current(&ctx));
   if (!out || flags > 1) return CUDA_ERROR_INVALID_VALUE;
   *out = (CUstream)stream_create(ctx, flags, MIN(MAX(priority, -5), 0));
+  session_order_stream(*out, flags & CU_STREAM_NON_BLOCKING);
   return CUDA_SUCCESS;
 }
 
@@ -154,6 +155,7 @@ CUresult cuStreamQuery(CUstream handle) {
     }
   pthread_mutex_unlock(&queue_lock);
   if (!done) return CUDA_ERROR_NOT_READY;
+  session_order_host_saw(s->legacy ? NULL : s);
   print_flush();
   return (CUresult)ctx->error;
 }
@@ -164,6 +166,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn fn, void *user) {
   Stream *s;
   if (!fn) return CUDA_ERROR_INVALID_VALUE;
   TRY(stream_get(handle, &s));
+  session_order_host_saw(s->legacy ? NULL : s);            // the function may tell anybody
   Work w = {.kind = WORK_HOST, .host = {fn, user}};
   return queue_submit(s, &w, 0);
 }
@@ -173,6 +176,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback fn, void *user, u
   if (!fn || flags) return CUDA_ERROR_INVALID_VALUE;
   TRY(stream_get(handle, &s));
   TRY(not_captured(s));
+  session_order_host_saw(s->legacy ? NULL : s);
   Work w = {.kind = WORK_CALLBACK, .callback = {fn, user, handle}};
   return queue_submit(s, &w, 0);
 }

@@ -112,7 +112,7 @@ static void wait_for_room(Context *ctx) {
 
 static SessionLaunch describe(const Context *ctx, const void *stream, bool captured, const KernelWork *k) {
   SessionLaunch l = {.kernel = k->function->session, .shared = k->shared, .stream = stream, .device = ctx->device->ordinal,
-                     .cooperative = k->cooperative, .captured = captured};
+                     .cooperative = k->cooperative, .overlaps = k->overlaps, .captured = captured};
   memcpy(l.grid, k->grid, sizeof l.grid);
   memcpy(l.block, k->block, sizeof l.block);
   memcpy(l.cluster, k->cluster, sizeof l.cluster);
@@ -133,6 +133,7 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   k->launch = session_launch(&l);
   k->captured = captured;
   if (stream && ((const Stream *)stream)->legacy) l.stream = NULL;
+  session_launched_on(l.stream);
   session_log_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
   const InstrumentedKernel *code = session_kernel_code(f->session);
   unsigned char *record = code && code->record_bytes ? k->params + code->record_offset : NULL;

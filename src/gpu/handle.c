@@ -8,6 +8,19 @@
 #define WAITS_FOR(s) session_synchronised(s); waits = true;
 #define WAITS_FOR_ALL session_synchronised_all(); waits = true;
 
+#define OWN(s) ((s) ? (s) : CU_STREAM_PER_THREAD)
+#define RECORDS(e, s) session_order_record(e, s);
+#define AFTER(s, e) session_order_wait(s, e);
+#define AFTER_ALL(s) session_order_waits_for_something(s);
+#define SAW(s) session_order_host_saw(s);
+#define SAW_EVENT(e) session_order_host_saw_event(e);
+
+#define MAKES_STREAM(name, params, args, out, flags) \
+  CUresult gpu_##name params { \
+    CUresult result = gpu_real.name args; \
+    if (result == CUDA_SUCCESS && out) session_created(*out), session_order_stream(*out, (flags) & CU_STREAM_NON_BLOCKING); \
+    return gpu_checked(result); \
+  }
 #define MAKES(name, params, args, out) \
   CUresult gpu_##name params { \
     CUresult result = gpu_real.name args; \
@@ -26,7 +39,7 @@
   CUresult gpu_##name params { \
     bool waits = false; \
     __VA_ARGS__ \
-    CUresult result = SESSION_WAITING(#name, gpu_real.name args); \
+    CUresult result = gpu_real.name args; \
     if (waits && result == CUDA_SUCCESS) gpu_fp_waited(); \
     return gpu_checked(result); \
   }

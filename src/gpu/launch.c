@@ -190,6 +190,7 @@ static void read_attributes(SessionLaunch *event, const CUlaunchConfig *config) 
   for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
     const CUlaunchAttribute *a = &config->attrs[i];
     if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) event->cooperative = a->value.cooperative;
+    if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) event->overlaps = a->value.programmaticStreamSerializationAllowed;
     if (a->id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
     event->cluster[0] = a->value.clusterDim.x;
     event->cluster[1] = a->value.clusterDim.y;

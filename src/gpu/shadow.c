@@ -62,6 +62,7 @@ CUresult gpu_cuMemPoolExportPointer(void *data, CUdeviceptr p) {
 // --- words written by streams ---
 
 static CUresult written(CUresult result, CUdeviceptr p, size_t bytes, CUstream stream) {
+  session_order_host_saw(stream);          // whoever waits for the value
   if (result != CUDA_SUCCESS || !session_wants_shadow()) return result;
   SessionCopy c = {.to = {.kind = SESSION_PLACE_DEVICE, .address = p}, .is_set = true, .width = bytes, .height = 1, .depth = 1, .stream = stream,
                    .captured = gpu_is_capturing(stream)};
@@ -80,6 +81,7 @@ static CUresult written(CUresult result, CUdeviceptr p, size_t bytes, CUstream s
   } \
   CUresult gpu_cuStreamBatchMemOp##suffix(CUstream s, unsigned n, CUstreamBatchMemOpParams *ops, unsigned flags) { \
     CUresult result = gpu_real.cuStreamBatchMemOp##suffix(s, n, ops, flags); \
+    session_order_waits_for_something(STREAM(s)); \
     for (unsigned i = 0; result == CUDA_SUCCESS && i < n; i++) { \
       if (ops[i].operation == CU_STREAM_MEM_OP_WRITE_VALUE_32) written(result, ops[i].writeValue.address, 4, STREAM(s)); \
       if (ops[i].operation == CU_STREAM_MEM_OP_WRITE_VALUE_64) written(result, ops[i].writeValue.address, 8, STREAM(s)); \

@@ -23,7 +23,6 @@ typedef struct InstrumentPlan {
   // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they are.
   bool (*wants_kernel)(const char *name, void *user); void *user;
   bool spare_registers;                    // for a compiler of machine code: spare.c
-  bool watches;                            // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
   bool stop_at_error;                      // memcheck: a bad access ends the launch
   bool race_full;                          // racecheck: two entries for each word of global memory, too
   unsigned fp_kinds; bool fp_full, fp_flow; // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction; --fp-flow
@@ -83,7 +82,7 @@ typedef struct InstrumentedKernel {
   bool stores_anywhere;                    // initcheck: also through pointers that no fact is about
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
   uint32_t race_at, race_first_site, race_shared;      // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it knows of, plus 1; 0: uses none
-  bool race_clock, race_syncs, race_looks_up, race_stores_anywhere;
+  bool race_clock, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_tells_host;      // waits: for the launch before it (griddepcontrol)
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;
 

@@ -80,6 +80,8 @@ static void tell_host(RaceCheck *k) {
   out->race_shared = k->uses_shared ? shared_bytes(k->body) + 1 : 0;
   out->race_clock = k->has_clock;
   out->race_syncs = k->has_syncs;
+  out->race_waits = k->waits;
+  out->race_tells_host = k->tells_host;
   out->race_looks_up = k->looks_up;
   out->race_stores_anywhere = k->stores_anywhere;
   facts_keep(k->body, k->facts.data, k->facts.len);

@@ -30,7 +30,7 @@ typedef struct RaceCheck {   // one kernel
   uint32_t first_site;       // of the module's
   uint32_t record;           // where the WgRaceRecord is
   bool uses_shared, looks_up, stores_anywhere;
-  bool has_clock, has_syncs, has_clusters;
+  bool has_clock, has_syncs, has_clusters, waits, tells_host;
   PtxReg *me, *first, *shared_at, *fences;
   PtxReg *cache_base, *cache_size, *cache_entries;
 } RaceCheck;

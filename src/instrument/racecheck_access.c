@@ -197,17 +197,17 @@ static void compare(Emit *e, Code *c, bool shared) {
   code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, ARRAY_LEN(args));
   EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
   code_branch(c, none, false, e->back);
-  PtxReg *channel = wide(e, 1), *value = wide(e, 2), *others = unordered, *launch = word(e, 2), *stored = written(e);     // entries and off have done their part
+  PtxReg *channel = wide(e, 1), *value = wide(e, 2), *launches = unordered, *launch = word(e, 2), *stored = written(e);     // entries and off have done their part
   if (stored) value_to_wide(c, value, stored);
   else EMIT(c, "mov.b64", opd_reg(value), opd_imm(0));
   record_load(c, channel, offsetof(WgLaunch, channel));
   record_load(c, launch, offsetof(WgLaunch, launch));
   record_load(c, t, offsetof(WgLaunch, site_base));
   EMIT(c, "add.u32", opd_reg(t), opd_reg(t), opd_imm(k->first_site));
-  RACE_LOAD(k, c, others, others);
+  RACE_LOAD(k, c, launches, launches);
   uint32_t what = e->a->bytes | (stored ? 256u : 0u) | (shared ? 512u : 0u);
   const PtxOperand report[] = {opd_reg(channel), opd_reg(launch), opd_reg(t), opd_imm(what), opd_reg(e->at), opd_reg(value), opd_reg(with), opd_reg(mine),
-                               opd_reg(layout), opd_reg(k->first), opd_reg(others)};
+                               opd_reg(layout), opd_reg(k->first), opd_reg(launches)};
   code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
   EMIT(c, "bra", opd_label(e->back));
 }

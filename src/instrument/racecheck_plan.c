@@ -126,6 +126,8 @@ void race_plan(RaceCheck *k) {
     k->has_syncs |= is_warp_sync(in);
     k->has_clock |= makes_clocks(in) || (in->op == OP_CALL && may_order(in, 0));
     k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER || ptx_has(in, MOD_SHARED_CLUSTER);
+    k->waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
+    k->tells_host |= ptx_has(in, MOD_SYS);
     if (in->op == OP_CALL && program_callee(in)) k->stores_anywhere = true;
     add_access(k, i);
   }

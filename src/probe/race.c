@@ -25,7 +25,7 @@ DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t 
 }
 
 // A read after a read: what to keep. What flags say is true of all bytes of the entry.
-DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p, uint32_t layout) {
+DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) {
   uint32_t same_clock = p->was.clock == p->now.clock, common = race_bytes(old) & race_bytes(mine);
   uint32_t covers = common == race_bytes(old), within = common == race_bytes(mine);
   uint64_t wrote = same_clock && within && p->same_block ? old & WG_RACE_WROTE : 0, blocks = same_clock && within ? old & WG_RACE_BLOCKS : 0;
@@ -37,11 +37,13 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p, 
   if (p->same_block) {
     if (p->was.barriers != p->now.barriers) return mine | wrote | blocks;
     if (p->same_warp && p->was.syncs != p->now.syncs) return mine | wrote | blocks;
-    return covers && same_clock ? old | WG_RACE_MANY : old;
+    if (!same_clock) return p->was.clock < p->now.clock ? mine : old;
+    return covers ? old | WG_RACE_MANY : old;
   }
+  if (!same_clock) return p->was.clock < p->now.clock ? mine : old;       // who comes after the later one comes after both
   if (old & WG_RACE_WROTE) return old;
   if (!covers) return old & WG_RACE_BLOCKS ? old : mine;
-  return race_with_clock(old | WG_RACE_BLOCKS, p->was.clock > p->now.clock ? p->was.clock : p->now.clock, layout);
+  return old | WG_RACE_BLOCKS;
 }
 
 // What to keep of both in one entry. raced: there is a race between them.
@@ -55,7 +57,7 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
     if (old & WG_RACE_WRITE && p.same_thread && same_time && !((old ^ mine) & WG_RACE_STRONG)) return mine | (uint64_t)race_bytes(old) << WG_RACE_BYTES_AT;
     return mine;
   }
-  if (!(old & WG_RACE_WRITE)) return race_after_read(old, mine, &p, layout);
+  if (!(old & WG_RACE_WRITE)) return race_after_read(old, mine, &p);
   if (raced || old & WG_RACE_STRONG || (p.same_thread && same_time)) return old;
   if (!p.same_block || p.was.clock != p.now.clock || (race_bytes(old) & race_bytes(mine)) != race_bytes(mine)) return mine;
   return mine | WG_RACE_WROTE;

@@ -45,8 +45,7 @@ enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2 };          // beside W
 typedef struct WgRaceSlot { uint64_t clock, fence; } WgRaceSlot;     // serial of the launch << 32 | the largest so far
 
 // Behind WgLaunch in the kernel's parameter. All zero: this launch is not checked.
-enum { WG_RACE_OTHERS = 4 };               // launches that nothing orders before this one and that may still run
-typedef struct WgRaceOther { uint32_t launch, first_site; } WgRaceOther;
+typedef struct WgRaceLaunch { uint32_t launch, sites; } WgRaceLaunch;      // by its number in entries; sites: the process-wide number of its first
 typedef struct WgRaceRecord {
   uint64_t start;          // the launch's number in an entry, in its place
   uint64_t barrier, barriers, syncs;       // one barrier, all of the field, all of the field of warps, in their places
@@ -54,10 +53,10 @@ typedef struct WgRaceRecord {
   uint64_t interval, moment;               // launch and barriers; syncs, too
   uint64_t shared;         // entries of shared memory
   uint64_t slots;          // WgRaceSlot[WG_RACE_SLOTS]
-  uint64_t unordered;      // numbers of the others' entries, 9 bits each
+  uint64_t unordered;      // numbers, in entries, of launches that nothing orders before this one, 9 bits each
+  uint64_t launches;       // WgRaceLaunch[WG_RACE_LAUNCHES]
   uint32_t shared_stride, shared_slots;    // bytes of entries for a block; blocks share slots by their number
   uint32_t layout, serial; // serial: no other launch of the process has it
-  WgRaceOther others[WG_RACE_OTHERS];
 } WgRaceRecord;
 
 // WgFinding of a race: value[0] and [1]: block x, y, z and thread (x | y << 11 | z << 22) of the other access; value[2]: what is written here, value[3]: what is there;

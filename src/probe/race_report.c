@@ -43,14 +43,14 @@ void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
 
 // what: bytes of the access | 256: `value` is what it writes | 512: shared memory. sites: site_base + first site of the kernel.
 void wg_race_report(uint64_t channel, uint32_t launch, uint32_t sites, uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t mine, uint32_t layout,
-                    uint32_t first, uint64_t others);
+                    uint32_t first, uint64_t launches);
 __attribute__((noinline)) void wg_race_report(uint64_t channel, uint32_t launch, uint32_t sites, uint32_t what, uint64_t address, uint64_t value, uint64_t old,
-                                              uint64_t mine, uint32_t layout, uint32_t first, uint64_t others) {
+                                              uint64_t mine, uint32_t layout, uint32_t first, uint64_t launches) {
   uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023, old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023, bytes = what & 255;
   uint32_t why = race_why(old, mine, layout, first), flags = why | race_known(old, mine, layout, first);
-  uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? (uint32_t)(others >> 32) : sites;
+  const WgRaceLaunch *its = (const WgRaceLaunch *)launches + (old >> WG_RACE_LAUNCH_AT);
+  uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? its->sites : sites;
   uint64_t there = 0, other = old_site == WG_RACE_NO_SITE || !(flags & WG_RACE_THREAD_KNOWN || why == WG_RACE_OTHER_LAUNCH) ? 0xffffffffu : other_sites + old_site;
-  if (why == WG_RACE_OTHER_LAUNCH && !others) other = 0xffffffffu;
   if (old & WG_RACE_WRITE || !(flags & WG_RACE_THREAD_KNOWN)) flags |= old & (WG_RACE_WRITE | WG_RACE_WROTE) ? WG_RACE_OTHER_WRITE : 0;
   if (old & WG_RACE_STRONG) flags |= WG_RACE_OTHER_STRONG;
   if (mine & WG_RACE_WRITE) flags |= WG_RACE_MINE_WRITE;
@@ -62,7 +62,7 @@ __attribute__((noinline)) void wg_race_report(uint64_t channel, uint32_t launch,
   uint32_t number = race_view(old, layout).thread, block = WG_RACE_BLOCK(layout), t = number % block, b = number / block;
   uint32_t nx = device_nctaid_x(), ny = device_nctaid_y(), tx = device_ntid_x(), ty = device_ntid_y();
   uint64_t v0 = b % nx | (uint64_t)(b / nx % ny) << 32, v1 = b / nx / ny | (uint64_t)(t % tx | (t / tx % ty) << 11 | (t / tx / ty) << 22) << 32;
-  if (why == WG_RACE_OTHER_LAUNCH) v0 = (uint32_t)others, v1 = 0;
+  if (why == WG_RACE_OTHER_LAUNCH) v0 = its->launch, v1 = 0;
   uint32_t kind = why == WG_RACE_OTHER_LAUNCH ? DEVICE_KIND_RACE_HOST : what & 512 ? DEVICE_KIND_RACE_SHARED : DEVICE_KIND_RACE_GLOBAL;
   wg_report_wide(channel, launch, mine_site == WG_RACE_NO_SITE ? 0xffffffffu : sites + mine_site, kind, bytes, address, v0, v1, value, there, other, flags);
 }

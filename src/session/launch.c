@@ -1,6 +1,5 @@
 #include "base/runstats.h"
 #include "session/internal.h"
-#include "session/watch.h"
 
 static _Atomic uint32_t last_launch;
 static _Atomic uint64_t candidates;        // launches of kernels that --kernel and --kernel-exclude leave
@@ -9,6 +8,7 @@ static _Thread_local uint64_t threads;     // of this thread's last launch
 static _Thread_local bool captured;
 static _Thread_local SessionLaunch launched;
 const SessionLaunch *session_launched(void) { return &launched; }
+void session_launched_on(const void *stream) { launched.stream = stream; }
 bool session_launch_cooperative(void) { return launched.cooperative; }
 uint64_t session_threads_launched(void) { return threads; }
 bool session_launch_captured(void) { return captured; }
@@ -38,7 +38,6 @@ uint32_t session_launch(const SessionLaunch *l) {
   runstats_count_launch(first);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->launches, 1, memory_order_relaxed);
   if (session_wants_launches()) send_launch(l, number);
-  session_watch_launched(l, number);
   return number;
 }
 

@@ -70,6 +70,7 @@ void session_free_object(uint64_t base) {
 }
 
 void session_free(uint64_t base) {
+  session_order_host_saw_all();            // most ways to free wait for the device
   if (session_wants_launches()) session_pool_parent_freed(base);
   session_free_object(base);
 }

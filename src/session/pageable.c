@@ -21,7 +21,11 @@ void session_pageable_other(void) {
 }
 
 void session_synchronised(const void *stream) {
+  session_order_host_saw(stream);
   if (pending.is && pending.stream == stream) pending.is = false;
 }
 
-void session_synchronised_all(void) { pending.is = false; }
+void session_synchronised_all(void) {
+  session_order_host_saw_all();
+  pending.is = false;
+}

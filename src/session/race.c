@@ -4,6 +4,8 @@
 // used again all entries are cleared, when no launch of the last time runs any more.
 #include "session/race.h"
 
+#include <sys/mman.h>
+
 #include "probe/race_abi.h"
 #include "session/shadow.h"
 
@@ -13,6 +15,7 @@ typedef struct RaceDevice {
   SessionDevice *device;
   uint64_t slots, shared; size_t shared_bytes;
   uint32_t number;                         // of the last launch, in entries
+  WgRaceLaunch *launches; uint64_t launches_at;          // memory of the host that the device reads when it reports
   uint32_t running[2];                     // launches of each half, where the device tells of their end
   struct RaceDevice *next;
 } RaceDevice;
@@ -129,6 +132,7 @@ static uint32_t next_number(RaceDevice *r) {
   if (next == HALF || (next == 1 && r->number)) {
     if (ops->settle ? !ops->settle(user) : r->running[next / HALF]) return 0;
     clear_all(r);
+    session_order_forget(r->device, next, next + HALF);
   }
   r->number = next;
   if (!ops->settle) r->running[next / HALF]++;
@@ -153,7 +157,7 @@ static bool entries_pointed_to(const InstrumentFact *f, const SessionParams *par
 // May this launch write to that allocation?
 static bool is_written(const InstrumentedKernel *code, const SessionParams *params, uint64_t base) {
   WgMemoryRange r;
-  if (code->race_stores_anywhere) return true;
+  if (code->race_stores_anywhere || session_order_concurrent()) return true;        // another stream may
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (!code->facts[i].read_only && entries_pointed_to(&code->facts[i], params, &r) && r.base == base) return true;
   return false;
@@ -188,7 +192,7 @@ static bool is_apart(const RacePrivate *p, const SessionLaunch *l) {
 // Only this pointer leads there, and each thread stays with its own.
 static bool is_private(const InstrumentedKernel *code, const InstrumentFact *f, const SessionParams *params, const SessionLaunch *l, uint64_t base) {
   WgMemoryRange r;
-  if (!f->race_private || !is_apart(f->race_private, l)) return false;
+  if (!f->race_private || session_order_concurrent() || !is_apart(f->race_private, l)) return false;
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (&code->facts[i] != f && entries_pointed_to(&code->facts[i], params, &r) && r.base == base) return false;
   return true;
@@ -246,6 +250,28 @@ static void give_shared(RaceDevice *r, const InstrumentedKernel *code, const Ses
   out->shared_slots = (uint32_t)MIN(r->shared_bytes / stride, blocks);
 }
 
+static void open_launches(RaceDevice *r) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(r->device, &user);
+  size_t size = (sizeof(WgRaceLaunch) * WG_RACE_LAUNCHES + 4095) & ~(size_t)4095;
+  void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return;
+  if (ops->map_host(user, p, size, &r->launches_at)) r->launches = p;
+  else munmap(p, size);
+}
+
+// Which launches nothing orders before this one, and what it is called by others.
+static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, uint32_t number, uint32_t launch, WgRaceRecord *out) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  RaceOrder order;
+  if (!r->launches) open_launches(r);
+  session_order_launch(r->device, l->stream, number, l->overlaps && !code->race_waits, code->race_tells_host, &order);
+  if (!r->launches) return;
+  r->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site};
+  out->launches = r->launches_at;
+  for (uint32_t i = 0; i < order.n; i++) out->unordered |= (uint64_t)order.number[i] << 9 * i;
+}
+
 static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, WgRaceRecord *out, void *record) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(r->device, &user);
@@ -257,7 +283,7 @@ static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLau
   fill_facts(r->device, code, l, params, record);
 }
 
-uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, const SessionParams *params, void *record) {
+uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, uint32_t launch, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   WgRaceRecord out = {0};
   if (!session_wants_races() || !code || !code->race_at) return 0;
@@ -265,6 +291,7 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
   RaceDevice *r = device_of(d);
   uint32_t number = next_number(r);
   if (number) {
+    fill_order(r, k, l, number, launch, &out);
     fill(r, code, l, params, &out, record);
     if (code->race_clock && !out.slots) memset(&out, 0, sizeof out);       // no clocks, no order: nothing could be said
     else out.start = (uint64_t)number << WG_RACE_LAUNCH_AT;
@@ -289,7 +316,12 @@ void session_races_close(SessionDevice *d, bool alive) {
     if ((*p)->device == d) {
       RaceDevice *r = *p;
       *p = r->next;
-      free(r);                                           // its memory goes with the context's
+      if (r->launches && alive) {
+        void *user;
+        session_device_ops(d, &user)->unmap_host(user, r->launches);
+        munmap(r->launches, (sizeof(WgRaceLaunch) * WG_RACE_LAUNCHES + 4095) & ~(size_t)4095);
+      }
+      free(r);                                           // the rest of its memory goes with the context's
       break;
     }
   pthread_mutex_unlock(&lock);

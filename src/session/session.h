@@ -37,6 +37,7 @@ typedef struct SessionLaunch {
   uint32_t grid[3], block[3], cluster[3], shared;
   const void *stream;
   int device;
+  bool overlaps;                           // it may begin before the launch before it in the stream has ended
   bool cooperative, captured;              // captured: a graph node, launched later and perhaps often
 } SessionLaunch;
 uint32_t session_launch(const SessionLaunch *l);         // its number; takes the host stack if the options ask for it
@@ -126,10 +127,6 @@ typedef struct SessionHang {
 } SessionHang;
 bool session_hang(const SessionHang *h);                 // true: end it (--hang-action=stop)
 uint64_t session_hang_ns(void);                          // --hang-timeout; 0: off
-// The program waits for a device that runs by itself (watch.c); what session_waits returned goes to session_waited.
-bool session_waits(const char *call);
-void session_waited(bool began);
-#define SESSION_WAITING(call, expression) ({ bool began_ = session_waits(call); __typeof__(expression) waited_ = (expression); session_waited(began_); waited_; })
 // Ctrl-C: `where` says where launches stand, on a thread of ours; then the signal does what it would have done. Once; only where the program leaves SIGINT alone.
 void session_on_interrupt(void (*where)(void));
 
@@ -213,6 +210,15 @@ bool session_array_find(uint64_t handle, SessionArray *out);
 
 // --- race.c: racecheck ---
 bool session_wants_races(void);
+// --- order.c: what orders launches. stream NULL: the legacy default stream ---
+void session_order_stream(const void *stream, bool non_blocking);        // the program made it
+void session_order_record(const void *event, const void *stream);
+void session_order_wait(const void *stream, const void *event);
+void session_order_waits_for_something(const void *stream);              // for a value in memory, a semaphore …
+void session_order_host_saw(const void *stream);                         // … that all of it is done, or waits for that, or may be told
+void session_order_host_saw_event(const void *event);
+void session_order_host_saw_all(void);
+void session_launched_on(const void *stream);                            // the calling thread's last session_launch; NULL: legacy
 
 // --- shadow.c: initcheck, which bytes are initialised ---
 // Device memory is born unwritten, what the host can see is born initialised. d NULL: it counts as initialised.

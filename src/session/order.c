@@ -1,0 +1,166 @@
+// What orders launches and copies: streams, events, the legacy default stream, and what the host waits for. racecheck asks which launches nothing orders before
+// another one.
+//
+// Each stream has a vector clock: how many operations of every stream come before its next one. So have events, and the host, whose threads count as one. What is not understood orders
+// everything: two launches are only called unordered if nothing that could order them was seen.
+#include "session/race.h"
+
+enum { STREAMS = 64, RECENT = 64 };
+typedef struct Clock { uint32_t n[STREAMS]; } Clock;
+typedef struct OrderStream { const void *key; bool used, non_blocking; Clock clock; } OrderStream;
+typedef struct Recent { SessionDevice *device; uint32_t slot, index, number; } Recent;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static OrderStream streams[STREAMS];       // the first is the legacy default stream
+static uint32_t nstreams = 1;
+static Clock host;
+static U64Map events;                      // -> Clock
+static Recent recent[RECENT];
+static uint32_t nrecent;
+static _Atomic uint32_t launched_on;       // streams that launches were on, or that the program made
+
+static void merge(Clock *to, const Clock *from) {
+  for (uint32_t i = 0; i < nstreams; i++) to->n[i] = MAX(to->n[i], from->n[i]);
+}
+
+// The driver's names for the two default streams are 0, 1 and 2.
+static const void *key_of(const void *stream) { return (uintptr_t)stream == 1 ? NULL : stream; }
+
+// NULL: there are too many.
+static OrderStream *stream_of(const void *stream) {
+  const void *key = key_of(stream);
+  if (!key) return &streams[0];
+  for (uint32_t i = 1; i < nstreams; i++)
+    if (streams[i].key == key) return &streams[i];
+  if (nstreams == STREAMS) return NULL;
+  streams[nstreams] = (OrderStream){.key = key};
+  return &streams[nstreams++];
+}
+
+bool session_order_concurrent(void) { return launched_on > 1; }
+
+// What the stream's next operation comes after.
+static void gather(OrderStream *s) {
+  merge(&s->clock, &host);
+  if (s == &streams[0]) {
+    for (uint32_t i = 1; i < nstreams; i++)
+      if (!streams[i].non_blocking) merge(&s->clock, &streams[i].clock);
+  } else if (!s->non_blocking) merge(&s->clock, &streams[0].clock);
+}
+
+static uint32_t step(OrderStream *s) {
+  gather(s);
+  return ++s->clock.n[s - streams];
+}
+
+void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps, bool tells_host, RaceOrder *out) {
+  *out = (RaceOrder){0};
+  pthread_mutex_lock(&lock);
+  OrderStream *s = stream_of(stream);
+  if (s) {
+    if (!s->used) launched_on++;
+    s->used = true;
+    uint32_t before = s->clock.n[s - streams], index = step(s), slot = (uint32_t)(s - streams);
+    for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
+      const Recent *r = &recent[(nrecent - 1 - i) % RECENT];
+      if (r->device != d || out->n == RACE_UNORDERED) continue;
+      bool ordered = r->slot == slot ? !(overlaps && r->index == before) : s->clock.n[r->slot] >= r->index;
+      if (!ordered) out->number[out->n++] = r->number;
+    }
+    recent[nrecent++ % RECENT] = (Recent){d, slot, index, number};
+    if (tells_host) merge(&host, &s->clock);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// The numbers of entries are used again.
+void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < RECENT; i++)
+    if (recent[i].device == d && recent[i].number >= from && recent[i].number < to) recent[i].device = NULL;
+  pthread_mutex_unlock(&lock);
+}
+
+#define WITH_STREAM(s, stream) \
+  if (!session_wants_races()) return; \
+  pthread_mutex_lock(&lock); \
+  OrderStream *s = stream_of(stream)
+
+void session_order_stream(const void *stream, bool non_blocking) {
+  WITH_STREAM(s, stream);
+  if (s) {
+    s->non_blocking = non_blocking;
+    if (!s->used) launched_on++;
+    s->used = true;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void session_order_record(const void *event, const void *stream) {
+  WITH_STREAM(s, stream);
+  Clock *c = u64map_remove(&events, (uintptr_t)event);
+  if (!c) c = mem_alloc(sizeof *c);
+  if (s) {
+    gather(s);
+    *c = s->clock;
+  } else
+    for (uint32_t i = 0; i < nstreams; i++) merge(c, &streams[i].clock);
+  u64map_put(&events, (uintptr_t)event, c);
+  pthread_mutex_unlock(&lock);
+}
+
+void session_order_wait(const void *stream, const void *event) {
+  WITH_STREAM(s, stream);
+  const Clock *c = u64map_get(&events, (uintptr_t)event);
+  if (s && c) merge(&s->clock, c);
+  pthread_mutex_unlock(&lock);
+}
+
+// It waits for something that nobody here knows: for all there is.
+void session_order_waits_for_something(const void *stream) {
+  WITH_STREAM(s, stream);
+  for (uint32_t i = 0; s && i < nstreams; i++) merge(&s->clock, &streams[i].clock);
+  pthread_mutex_unlock(&lock);
+}
+
+void session_order_host_saw(const void *stream) {
+  WITH_STREAM(s, stream);
+  if (s) {
+    gather(s);
+    merge(&host, &s->clock);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void session_order_host_saw_event(const void *event) {
+  if (!session_wants_races()) return;
+  pthread_mutex_lock(&lock);
+  const Clock *c = u64map_get(&events, (uintptr_t)event);
+  if (c) merge(&host, c);
+  pthread_mutex_unlock(&lock);
+}
+
+void session_order_host_saw_all(void) {
+  if (!session_wants_races()) return;
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < nstreams; i++) merge(&host, &streams[i].clock);
+  pthread_mutex_unlock(&lock);
+}
+
+// A copy that the host does not wait for needs memory it cannot page out.
+static bool is_locked(const SessionPlace *p) {
+  HeapRange r;
+  return p->kind != SESSION_PLACE_HOST || (session_ranges_look(p->address, &r) && (r.kind == SESSION_PINNED || r.kind == SESSION_REGISTERED || r.kind == SESSION_MANAGED));
+}
+
+void session_order_copy(const SessionCopy *c) {
+  if (!session_wants_races() || c->captured) return;
+  bool waits = !c->is_set && (!c->async || !is_locked(&c->to) || !is_locked(&c->from));
+  pthread_mutex_lock(&lock);
+  OrderStream *s = stream_of(c->stream);
+  if (s) {
+    step(s);
+    if (waits) merge(&host, &s->clock);
+  }
+  pthread_mutex_unlock(&lock);
+}

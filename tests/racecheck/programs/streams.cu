@@ -1,0 +1,49 @@
+// Launches that nothing orders.
+#include <cstdio>
+
+__global__ void fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }           // race two_streams
+__global__ void sum(const int *a, int *out) {
+  int s = 0;
+  for (int i = 0; i < 256; i++) s += a[i];                                                      // race two_streams
+  out[threadIdx.x] = s;
+}
+
+__global__ void other_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }     // race event_too_early
+__global__ void other_sum(const int *a, int *out) {
+  int s = 0;
+  for (int i = 0; i < 256; i++) s += a[i];                                                      // race event_too_early
+  out[threadIdx.x] = s;
+}
+
+__global__ void third_fill(int *a, int v) { a[blockIdx.x * blockDim.x + threadIdx.x] = v; }     // race not_blocking
+__global__ void third_sum(const int *a, int *out) {
+  int s = 0;
+  for (int i = 0; i < 256; i++) s += a[i];                                                      // race not_blocking
+  out[threadIdx.x] = s;
+}
+
+int main() {
+  int *a, *out;
+  cudaMalloc(&a, 4096);
+  cudaMalloc(&out, 4096);
+  cudaMemset(a, 0, 4096);
+  cudaMemset(out, 0, 4096);
+  cudaStream_t s, t, free_one;
+  cudaEvent_t e;
+  cudaStreamCreate(&s);
+  cudaStreamCreate(&t);
+  cudaStreamCreateWithFlags(&free_one, cudaStreamNonBlocking);
+  cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
+  cudaDeviceSynchronize();
+  fill<<<4, 64, 0, s>>>(a, 1);
+  sum<<<1, 1, 0, t>>>(a, out);
+  cudaDeviceSynchronize();
+  cudaEventRecord(e, s);                                // before the launch
+  other_fill<<<4, 64, 0, s>>>(a, 2);
+  cudaStreamWaitEvent(t, e, 0);
+  other_sum<<<1, 1, 0, t>>>(a, out);
+  cudaDeviceSynchronize();
+  third_fill<<<4, 64>>>(a, 3);                          // the default stream does not wait for one that was made not to
+  third_sum<<<1, 1, 0, free_one>>>(a, out);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
