@@ -110,6 +110,7 @@ void channel_device_unmap(WgChannel *c);                 // the command frees it
 // with it; receive.c hands it out. A process is named by a number that counts from 1: lanes and process ids are used again. ---
 typedef struct ChannelReader ChannelReader;
 ChannelReader *channel_create(Error *err);               // also sets WARPGRIND_CHANNEL
+ChannelReader *channel_create_after(const ChannelReader *r, Error *err);   // another one, when that was stopped; processes are numbered on
 bool channel_start(ChannelReader *r, Error *err);        // the thread
 // The main program has ended: waits up to grace_ms for other processes of the run, reads the rest and ends the thread. What
 // such a process writes afterwards is not read; *still_running says how many there are.

@@ -71,6 +71,12 @@ ChannelReader *channel_create(Error *err) {
   return r;
 }
 
+ChannelReader *channel_create_after(const ChannelReader *r, Error *err) {
+  ChannelReader *next = channel_create(err);
+  if (next) next->last_process = r->last_process;
+  return next;
+}
+
 void channel_destroy(ChannelReader *r) {
   for (uint32_t i = 0; i < CHANNEL_LANES; i++)
     if (r->lanes[i].memory) munmap(r->lanes[i].memory, sizeof(ChannelLane));

@@ -91,6 +91,14 @@ void cli_follow_end(CliFollow *f) {
   f->run.unrecorded = channel_unrecorded(f->reader);
 }
 
+bool cli_follow_again(CliFollow *f, Error *err) {
+  ChannelReader *next = channel_create_after(f->reader, err);
+  if (!next) return false;
+  channel_destroy(f->reader);
+  f->reader = next;
+  return true;
+}
+
 void cli_follow_free(CliFollow *f) {
   channel_destroy(f->reader);
   run_free(&f->run);

@@ -10,6 +10,7 @@ CliFollow *cli_follow_create(const Options *o, Error *err);              // befo
 bool cli_follow_start(CliFollow *f, Error *err);                         // after
 Run *cli_follow_run(CliFollow *f);                                       // not while it follows
 void cli_follow_end(CliFollow *f);                                       // the program has ended: everything that arrived is in the run
+bool cli_follow_again(CliFollow *f, Error *err);                         // after the end: the program is going to be started once more
 void cli_follow_free(CliFollow *f);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include "cli/follow.h"
+#include "cli/fp_rerun.h"
 #include "instrument/instrument.h"
 #include "report/report.h"
 
@@ -221,9 +222,24 @@ static int write_files(Run *r, const Options *o) {
   return r->exit_code;
 }
 
+// The program once more, into the same report. Its exit code is not looked at.
+static bool run_again(const char *path, char **argv, CliFollow *follow, CliRerun *a) {
+  Error err = {0};
+  Child child = {0};
+  bool started = cli_follow_again(follow, &err) && start(path, argv, &child, &err);
+  cli_fp_rerun_started(a);
+  if (!started) return false;
+  cli_follow_start(follow, &err);
+  wait_for(child.pid);
+  cli_follow_end(follow);
+  return !child.exec_errno;
+}
+
 static int run_program(const Options *o, const char *path, char **argv, RunStats *stats, CliFollow *follow, Run *r) {
   Error err = {0};
   Child child = {0};
+  CliRerun again;
+  cli_fp_rerun_remember(&again);
   if (!start(path, argv, &child, &err)) return cli_fail("%s", err.text);
   if (child.exec_errno) {
     wait_for(child.pid);
@@ -244,6 +260,7 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   int status = wait_for(child.pid);
   cli_follow_end(follow);
   note_missing_library(status, path, stats);
+  if (cli_fp_rerun_begin(&again, o, r, stats)) cli_fp_rerun_end(&again, r, stats, run_again(path, argv, follow, &again));
   complete(r, o, status, stats);
   if (!keeps_file && !r->failure) r->failure = run_text(r, err.text), r->exit_code = EXIT_WARPGRIND;
   cli_print_summary(r, options_flag(o, OPT_VERBOSE));
@@ -254,7 +271,7 @@ int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
-  if (!check_tools(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err))
+  if (!check_tools(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
     return cli_fail("%s", err.text);
   ReportSuppressions *suppressions = NULL;
   if (options_given(&o, OPT_SUPPRESSIONS) && !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))

@@ -114,12 +114,15 @@ static void add_story(const Stories *s, Story *x, Str *out) {
   }
 }
 
+// Fast mode saw something leave and nothing being born or coming in.
+static bool is_unexplained(const Story *x) { return x->steps[REACHED].len && !x->steps[BORN].len && !x->reads; }
+
 static void tell(Stories *s, Str *out) {
   enum { KERNELS = 20 };
   uint32_t shown = 0;
-  for (uint32_t i = 0; i < s->all.len; i++) {                    // fast mode saw something leave and nothing being born or coming in
+  for (uint32_t i = 0; i < s->all.len; i++) {
     const Story *x = s->all.data[i];
-    if (x->steps[REACHED].len && !x->steps[BORN].len && !x->reads)
+    if (is_unexplained(x))
       str_printf(out, "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests every instruction, --fp-rerun those of such kernels in a second run\n", x->kernel->readable);
   }
   for (unsigned how = HOST; how <= UNSEEN; how++)
@@ -140,6 +143,15 @@ static void forget(Stories *s) {
   vec_free(&s->all);
   strmap_free(&s->by_name);
   strmap_free(&s->kernels);
+}
+
+bool report_fp_unexplained(const Run *r, const char *kernel) {
+  Stories s = {.followed = false};
+  gather(&s, r);
+  const Story *x = strmap_get(&s.by_name, kernel);
+  bool unexplained = x && is_unexplained(x);
+  forget(&s);
+  return unexplained;
 }
 
 void report_fp_verdicts(Run *r, Str *out) {

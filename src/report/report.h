@@ -31,6 +31,7 @@ bool report_fp_finding(const RunFinding *f, Str *out);   // "1 / 0 = inf (f32)";
 bool report_fp_json(const RunFinding *f, Str *out);      // ,"format":…,"value":…,"operands":[…]
 
 void report_fp_table(Run *r, Str *out);                  // fp_table.c: places by format and exception; nothing if there are none
+bool report_fp_unexplained(const Run *r, const char *kernel);   // NaN or infinity was seen in it, and neither born nor read
 void report_fp_verdicts(Run *r, Str *out);               // fp_verdict.c: what became of them
 
 // --- json.c, sarif.c, junit.c: a whole run as one text ---

@@ -87,3 +87,14 @@ for how in "" in-place; do
   plain=$(plain "$TEST_DIR/once" $how)
   for mode in full fast; do check "once $how: same results, $mode" is "$(fp -q --fp-mode=$mode "$TEST_DIR/once" $how 2> /dev/null)" "$plain"; done
 done
+
+# --fp-rerun: a second run finds what the first could only see.
+check "--fp-rerun: finds it" is "$(code fp --fp-rerun "$TEST_DIR/once" in-place < "$t/once.cu")" 99
+check "--fp-rerun: the birth joins the sink" is "$(born)" "fp-div0 1
+fp-reached 1"
+check "--fp-rerun: output once" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/once" in-place)"
+check "--fp-rerun: says so" has "$TEST_DIR/err" "--fp-rerun: the program runs a second time, without its standard output; tested at every instruction: divides("
+check "--fp-rerun: coverage is the first run's" has "$TEST_DIR/err" "coverage (fpcheck): 1 launches (100%) of 1 kernels"
+check "--fp-rerun: only where it is needed" is "$(code fp --fp-rerun "$TEST_DIR/once" < "$t/once.cu") $(grep -c 'second time' "$TEST_DIR/err")" "99 0"
+check "--fp-rerun: not with a pipe" is "$(true | code fp --fp-rerun "$TEST_DIR/once")" 125
+check "--fp-rerun: named" has "$TEST_DIR/err" "--fp-rerun: standard input is a pipe"
