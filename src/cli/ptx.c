@@ -18,7 +18,7 @@ typedef struct PtxJob {
 static bool instrument(PtxModule *m, unsigned tools, Error *err) {
   const char *mode = getenv("WARPGRIND_FP_MODE");
   bool follow = getenv("WARPGRIND_FP_FLOW") != NULL;
-  InstrumentPlan plan = {.tools = tools, .spare_registers = true, .fp_full = follow || (mode && !strcmp(mode, "full")), .fp_flow = follow};
+  InstrumentPlan plan = {.tools = tools, .spare_registers = true, .watches = true, .fp_full = follow || (mode && !strcmp(mode, "full")), .fp_flow = follow};
   Instrumented result;
   if (!instrument_module(&m, 1, &plan, &result, err)) return false;
   for (uint32_t i = 0; i < result.nkernels; i++)

@@ -61,11 +61,11 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same la
 #define AS_IT_IS(s) (s)
 #define ONE(name, params, args, stream, ...) \
   CUresult gpu_##name params { \
-    if (!session_wants_copies()) return gpu_checked(gpu_real.name args); \
+    if (!session_wants_copies()) return gpu_checked(SESSION_WAITING(#name, gpu_real.name args)); \
     SessionCopy copy = __VA_ARGS__; \
     name_stream(&copy, #name, stream); \
     if (!begin(&copy)) return CUDA_ERROR_INVALID_HANDLE; \
-    return end(&copy, gpu_real.name args); \
+    return end(&copy, SESSION_WAITING(#name, gpu_real.name args)); \
   }
 #define COPY(name, twin, params, args, stream, ...) \
   ONE(name, params, args, AS_IT_IS((CUstream)(stream)), __VA_ARGS__) \

@@ -39,7 +39,7 @@
   CUresult gpu_##name params { \
     bool waits = false; \
     __VA_ARGS__ \
-    CUresult result = gpu_real.name args; \
+    CUresult result = SESSION_WAITING(#name, gpu_real.name args); \
     if (waits && result == CUDA_SUCCESS) gpu_fp_waited(); \
     return gpu_checked(result); \
   }

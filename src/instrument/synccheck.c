@@ -177,6 +177,7 @@ static void enter(Sync *s) {
     EMIT(c, "mov.u32", opd_reg(s->early), opd_imm(0));
   }
   if (s->needs_slot) SYNC_CALL(s, c, "wg_sync_enter");
+  if (s->unsure && s->body->program->plan->watches) watch_enter(s, c);
 }
 
 // --- a barrier of the grid: cooperative groups find its memory in two registers that only a cooperative launch sets ---
@@ -202,15 +203,15 @@ static void test_grid_barriers(Sync *s) {
 
 static void plan(Sync *s) {
   const IrCfg *cfg = s->body->cfg;
-  bool calls = false, unsure = false;
+  bool calls = false;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     calls |= synccheck_calls_program(cfg->instrs[i]);
-    unsure |= is_unsure(s, i);
+    s->unsure |= is_unsure(s, i);
     s->counts |= s->is_kernel && is_unsure(s, i) && synccheck_is_block_barrier(cfg->instrs[i]);
   }
   bool warp = synccheck_plan_warp(s);
-  s->leaves_early = s->is_kernel && (unsure || warp || calls || s->shuffles) && each_early_leave(s, false);
-  s->needs_slot = s->is_kernel && (warp || calls || s->leaves_early);
+  s->leaves_early = s->is_kernel && (s->unsure || warp || calls || s->shuffles) && each_early_leave(s, false);
+  s->needs_slot = s->is_kernel && (warp || calls || s->leaves_early || (s->unsure && s->body->program->plan->watches));
   if (s->is_kernel) synccheck_plan_loops(s);
 }
 
@@ -230,11 +231,13 @@ static void weave(Body *b) {
     if (!is_unsure(&s, i)) continue;
     if (is_aligned(in)) test_warp(&s, i, in);
     if (s.counts && synccheck_is_block_barrier(in)) count_barrier(&s, i, in);
+    if (s.slot) watch_barrier(&s, i);
   }
   synccheck_weave_warp(&s);
   synccheck_weave_mbarriers(&s);
   test_grid_barriers(&s);
   synccheck_weave_loops(&s);
+  if (b->program->plan->watches) watch_weave_loops(&s);
   if (s.counts || s.needs_slot || s.nshared) body_at_exits(b, leave, &s);
   if (s.warp) ir_uniform_free(s.warp);
 }

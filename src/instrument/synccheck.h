@@ -22,10 +22,12 @@ typedef struct Sync {
   bool is_kernel;
   bool needs_slot;                         // the warp says things in its place
   bool counts;                             // there are barriers that not all threads may come to
+  bool unsure;                             // … or not all lanes of a warp
   bool leaves_early;
   bool shuffles;
   PtxReg *watch, *launch, *channel;        // of the record; loaded at the entry where needed
   PtxReg *barriers, *last_site, *early;    // executed so far, the last one's site; it has left early
+  PtxReg *slot, *leads;                    // watchdog: the warp's place; the lane that writes there
   struct SharedLoop { uint32_t loop, preheader, site; PtxReg *visits, *expects; } shared[4]; uint32_t nshared;
 } Sync;
 
@@ -51,5 +53,10 @@ void synccheck_plan_loops(Sync *s);
 void synccheck_weave_loops(Sync *s);
 void synccheck_leave_loops(Sync *s, Code *c);
 void synccheck_weave_mbarriers(Sync *s);
+
+// --- watch.c: the watchdog ---
+void watch_enter(Sync *s, Code *c);                      // at the start of kernels with barriers that may be missed
+void watch_barrier(Sync *s, uint32_t i);
+void watch_weave_loops(Sync *s);
 
 #endif

@@ -28,31 +28,33 @@ static bool in_every_turn(const Search *s, uint32_t instr) {
 static const PtxInstr *only_def(const Search *s, const PtxReg *r) { return s->def[r->id] < IR_SEVERAL ? s->c->instrs[s->def[r->id]] : NULL; }
 static bool is_fixed(const Search *s, const PtxOperand *o) { return o->kind == OPD_INT || o->kind == OPD_FLOAT || (o->kind == OPD_REG && s->def[o->reg->id] == IR_NONE); }
 
-// What moves `r` in each turn: r = r + step, also by way of a second register (t = r + step; r = t).
+static bool same_operand(const PtxOperand *a, const PtxOperand *b) {
+  return a->kind == b->kind && (a->kind == OPD_REG ? a->reg == b->reg : a->kind == OPD_INT && a->imm == b->imm);
+}
+
+// What moves `r` in each turn: from one turn to the next it comes back to itself through moves and additions of one and the same step, once or, in a
+// loop that was unrolled, several times.
 static bool find_step(const Search *s, const PtxReg *r, const PtxOperand **step, bool *halves) {
   const PtxReg *at = r;
   *halves = false;
-  for (int hops = 0; hops < 4; hops++) {
+  *step = NULL;
+  for (int hops = 0; hops < 40; hops++) {
     const PtxInstr *in = only_def(s, at);
     if (!in || !in_every_turn(s, s->def[at->id])) return false;
-    if (in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_REG) {
-      at = in->ops[1].reg;
-      if (at == r) return false;
-      continue;
-    }
-    bool adds = in->op == OP_ADD || in->op == OP_SUB, shifts = in->op == OP_SHR;
-    if ((!adds && !shifts) || in->nops != 3 || (in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT)) return false;
-    for (unsigned k = 1; k <= 2; k++) {
-      const PtxOperand *own = &in->ops[k], *other = &in->ops[3 - k];
-      if (own->kind != OPD_REG || !is_fixed(s, other) || (k == 2 && in->op != OP_ADD)) continue;
-      const PtxInstr *back = own->reg == r || own->reg == at ? NULL : only_def(s, own->reg);
-      bool itself = own->reg == r || own->reg == at || (back && back->op == OP_MOV && back->nops == 2 && back->ops[1].kind == OPD_REG && (back->ops[1].reg == r || back->ops[1].reg == at));
-      if (!itself) continue;
+    const PtxOperand *own = NULL, *other = NULL;
+    if (in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_REG) own = &in->ops[1];
+    else {
+      bool adds = in->op == OP_ADD || in->op == OP_SUB, shifts = in->op == OP_SHR;
+      if ((!adds && !shifts) || in->nops != 3 || (in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT)) return false;
+      unsigned k = is_fixed(s, &in->ops[2]) ? 1 : in->op == OP_ADD && is_fixed(s, &in->ops[1]) ? 2 : 0;
+      if (!k || in->ops[k].kind != OPD_REG) return false;
+      own = &in->ops[k], other = &in->ops[3 - k];
+      if (*step && (!same_operand(*step, other) || *halves != shifts)) return false;
       *step = other;
       *halves = shifts;
-      return true;
     }
-    return false;
+    at = own->reg;
+    if (at == r) return *step != NULL;
   }
   return false;
 }
@@ -86,11 +88,20 @@ static void watch(IrLoopEnd *e, const Search *s, const PtxOperand *o) {
   else e->all_watched = false;
 }
 
-static IrLoopEndKind judge(const Search *s, const PtxInstr *branch, uint32_t at, IrLoopEnd *e) {
-  const PtxReg *p = branch->guard;
+static IrLoopEndKind judge(const Search *s, const PtxReg *p, uint32_t at, int depth, IrLoopEnd *e) {
   if (s->def[p->id] == IR_NONE) return IR_END_FIXED;
   const PtxInstr *test = only_def(s, p);
-  if (!test || test->op != OP_SETP || test->nops < 3) {
+  bool joins = test && (test->op == OP_AND || test->op == OP_OR || test->op == OP_NOT) && depth < 4;
+  for (unsigned k = 1; joins && k < test->nops; k++) joins &= test->ops[k].kind == OPD_REG;
+  if (joins) {                             // several conditions: what each compares decides, and a counter alone does not
+    IrLoopEndKind kind = IR_END_FIXED;
+    for (unsigned k = 1; k < test->nops; k++) {
+      IrLoopEndKind one = judge(s, test->ops[k].reg, at, depth + 1, e);
+      kind = MAX(kind, one == IR_END_BOUNDED ? IR_END_OPEN : one);
+    }
+    return kind;
+  }
+  if (!test || test->op != OP_SETP || test->nops != 3) {
     e->all_watched = false;
     return IR_END_OPEN;
   }
@@ -144,7 +155,7 @@ void ir_loop_end(const IrCfg *c, uint32_t loop, IrLoopEnd *e) {
     bool out = leaves(last) && last->op != OP_TRAP;
     for (uint32_t k = 0; k < b->nsucc; k++) out |= !s.inside[b->succ[k]];
     if (!out) continue;
-    IrLoopEndKind kind = last->guard && (last->op == OP_BRA || leaves(last)) ? judge(&s, last, b->end - 1, e) : IR_END_OPEN;
+    IrLoopEndKind kind = last->guard && (last->op == OP_BRA || leaves(last)) ? judge(&s, last->guard, b->end - 1, 0, e) : IR_END_OPEN;
     if (kind == IR_END_BOUNDED) e->kind = kind;
     else e->kind = MAX(e->kind, kind);
     if (e->branch == IR_NONE || l->blocks[i] == latch || kind == IR_END_BOUNDED) e->branch = b->end - 1;

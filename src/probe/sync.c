@@ -251,3 +251,27 @@ __attribute__((noinline)) void wg_sync_mbarrier(uint64_t watch, uint64_t channel
   }
   wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISUSE, WG_SYNC_UNINITIALISED, address, 0, 0);
 }
+
+// --- the watchdog ---
+
+// A warp has turned in a loop for a while. 1: the thread is to end.
+uint32_t wg_watch_loop(uint64_t watch, uint32_t launch, uint32_t site, uint32_t flags, uint32_t turns, uint32_t state, uint64_t address);
+__attribute__((noinline)) uint32_t wg_watch_loop(uint64_t watch, uint32_t launch, uint32_t site, uint32_t flags, uint32_t turns, uint32_t state, uint64_t address) {
+  if (!watch) return 0;
+  uint32_t here = device_active_lanes();
+  if (is_first(here)) {
+    uint64_t key = warp_key(launch);
+    volatile WgWatchWarp *w = warp_place(watch);
+    if (w->key != key) {
+      w->gone = 0, w->dead = 0, w->wait_lanes = 0, w->barrier_site = 0;
+      w->key = key;
+    }
+    w->loop_flags = flags;
+    w->loop_lanes = here;
+    w->loop_address = address;
+    w->loop_state = state;
+    w->loop_site = site + 1;
+    w->loop_turns = turns;
+  }
+  return *(volatile uint32_t *)&((WgWatch *)watch)->stop == launch;
+}

@@ -19,10 +19,11 @@ typedef struct WgWatchWarp {
   uint32_t loop_site;      // the loop it turns in, plus 1; 0: none
   uint32_t loop_flags;     // WG_WATCH_…
   uint64_t loop_turns;
-  uint64_t loop_address;   // what it reads again and again; 0: not known
+  uint32_t loop_state;     // what decides about the loop: while it stays the same there is no progress
   uint32_t loop_lanes;
-} WgWatchWarp;             // 64 bytes
-enum { WG_WATCH_SAME = 1, WG_WATCH_NO_STEP = 2 };      // what decides about the loop did not change; its step is 0
+  uint64_t loop_address;   // what it reads again and again; 0: not known
+} WgWatchWarp;             // 72 bytes
+enum { WG_WATCH_NO_STEP = 1, WG_WATCH_FIXED = 2, WG_WATCH_WAITS = 4, WG_WATCH_SHARED = 8 };   // its step is 0; nothing that could end it changes; it waits for memory; shared memory
 
 // A block some of whose threads have ended, or that has mbarriers. Found by hashing; where another block is in the way nothing is kept.
 typedef struct WgWatchBlock {
@@ -41,7 +42,7 @@ typedef struct WgWatchLoop {
 } WgWatchLoop;
 
 typedef struct WgWatch {
-  uint32_t stop;           // written by the host: leave the loops you are in and end
+  uint32_t stop;           // written by the host: a launch whose threads are to leave their loops and end
   uint32_t mbarriers_lost; // an mbarrier could not be kept: none is called uninitialised from now on
   uint32_t stopped;        // a thread has obeyed
   uint8_t pad[116];

@@ -1,7 +1,7 @@
 // A context's channel for findings and the counters of its modules.
 #include "probe/fp_abi.h"
-#include "probe/watch_abi.h"
 #include "session/race.h"
+#include "session/watch.h"
 
 enum { FP_SMALL = 1 << 16 };               // threads of a launch that fpcheck tests everywhere even in fast mode: it costs next to nothing
 
@@ -107,13 +107,16 @@ static uint32_t heap_for_launch(SessionDevice *d, const SessionKernel *k) {
 // Made for the first launch that is checked.
 static uint64_t watch_for_launch(SessionDevice *d) {
   if (!(session_tools() & TOOL_BIT(SYNCCHECK))) return 0;
+  bool fresh = false;
   pthread_mutex_lock(&session_lock);
   if (!d->watch && !d->watch_failed) {
     d->watch = d->ops.alloc(d->user, sizeof(WgWatch));
     d->watch_failed = !d->watch;
+    fresh = d->watch != 0;
     if (!d->watch) session_note(SEVERITY_WARNING, "device %d has no memory for what synccheck keeps of its warps: kernels are not checked by it", d->ordinal);
   }
   pthread_mutex_unlock(&session_lock);
+  if (fresh) session_watch_device(d, &d->ops, d->user, d->watch);
   return d->watch;
 }
 
@@ -265,6 +268,7 @@ static void note_uncollected(void *user, Piece *p) {
 }
 
 void session_device_close(SessionDevice *d, bool alive) {
+  session_watch_device_gone(d);
   session_shadows_close(d, alive);
   session_fp_forget(&d->reports);
   session_races_close(d, alive);

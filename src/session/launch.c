@@ -1,5 +1,6 @@
 #include "base/runstats.h"
 #include "session/internal.h"
+#include "session/watch.h"
 
 static _Atomic uint32_t last_launch;
 static _Atomic uint64_t candidates;        // launches of kernels that --kernel and --kernel-exclude leave
@@ -38,6 +39,7 @@ uint32_t session_launch(const SessionLaunch *l) {
   runstats_count_launch(first);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->launches, 1, memory_order_relaxed);
   if (session_wants_launches()) send_launch(l, number);
+  session_watch_launched(l, number);
   return number;
 }
 

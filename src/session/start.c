@@ -77,6 +77,6 @@ bool session_wants_copies(void) { return session_wants_memory() || session_tools
 bool session_wants_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races(); }
 
 const InstrumentPlan *session_plan(void) {
-  session_options();
+  plan.watches = session_options()->hang_ns && strcmp(device_name, "cpu");       // the virtual device knows where it stands
   return &plan;
 }

@@ -1,0 +1,253 @@
+// The watchdog of devices that run by themselves. A thread of ours reads, once in a while and through a stream of our own, what warps have
+// written about themselves (probe/watch_abi.h), and says so when a launch makes no progress.
+//
+// A warp stands still if it waits at a barrier, or if the loop it turns in goes on turning while all that decides about it stays the same. A launch
+// hangs if some of its warps stand still and nothing that its warps have written has changed for the time the user gave.
+// What kernels without such code do is not known; when the program itself waits that long for the device, the last launch is at least named.
+#define _GNU_SOURCE
+#include "session/watch.h"
+
+#include <signal.h>
+#include <time.h>
+
+static const uint64_t SECOND = 1000000000;
+enum { POLL_MS = 500, LAUNCHES = 1024, WAITERS = 64 };
+
+// --- launches: the last ones, for their kernels and shapes ---
+
+typedef struct Launched { uint32_t number; SessionKernel *kernel; uint32_t grid[3], block[3]; bool said; } Launched;
+static Launched launches[LAUNCHES];
+static uint32_t newest;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;         // all of this file; never taken with session_lock held
+
+void session_watch_launched(const SessionLaunch *l, uint32_t number) {
+  if (!session_options()->hang_ns || !session_tools()) return;
+  Launched *to = &launches[number % LAUNCHES];
+  *to = (Launched){.number = number, .kernel = l->kernel};
+  memcpy(to->grid, l->grid, sizeof to->grid);
+  memcpy(to->block, l->block, sizeof to->block);
+  newest = number;
+}
+
+static Launched *find_launch(uint32_t number) {
+  Launched *l = &launches[number % LAUNCHES];
+  return l->number == number && l->kernel ? l : NULL;
+}
+
+// --- threads of the program that wait for the device ---
+
+typedef struct Waiter { const char *_Atomic call; _Atomic uint64_t since; _Atomic bool said; _Atomic bool taken; } Waiter;
+static Waiter waiters[WAITERS];
+static _Thread_local Waiter *mine;
+static void start_thread(void);
+
+static void free_waiter(void *p) { atomic_store(&((Waiter *)p)->taken, false); }
+static pthread_key_t waiter_key;
+static void make_key(void) { pthread_key_create(&waiter_key, free_waiter); }
+
+static Waiter *take_waiter(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_key);
+  for (unsigned i = 0; i < WAITERS; i++) {
+    bool no = false;
+    if (!atomic_compare_exchange_strong(&waiters[i].taken, &no, true)) continue;
+    waiters[i].call = NULL;
+    pthread_setspecific(waiter_key, &waiters[i]);
+    return &waiters[i];
+  }
+  return NULL;
+}
+
+bool session_waits(const char *call) {
+  if (!session_options()->hang_ns || !session_tools()) return false;
+  if (!mine && !(mine = take_waiter())) return false;
+  if (mine->call) return false;            // inside another one of these
+  mine->since = clock_ns();
+  mine->said = false;
+  mine->call = call;
+  start_thread();
+  return true;
+}
+
+void session_waited(bool began) {
+  if (began) mine->call = NULL;
+}
+
+// --- devices ---
+
+typedef struct Seen { uint64_t key, turns, since, turned; uint32_t site, state, barrier; } Seen;
+typedef struct Device { SessionDeviceOps ops; void *user; const void *owner; uint64_t watch; Seen *seen; struct Device *next; } Device;
+static Device *devices;
+
+void session_watch_device(const void *owner, const SessionDeviceOps *ops, void *user, uint64_t watch) {
+  if (ops->direct || !session_options()->hang_ns) return;
+  Device *d = mem_alloc(sizeof *d);
+  *d = (Device){.ops = *ops, .user = user, .owner = owner, .watch = watch, .seen = mem_alloc(sizeof(Seen) * WG_WATCH_WARPS)};
+  pthread_mutex_lock(&lock);
+  d->next = devices;
+  devices = d;
+  pthread_mutex_unlock(&lock);
+  start_thread();
+}
+
+void session_watch_device_gone(const void *owner) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += 3;                       // the thread may be stuck in the driver: then its memory is left to it
+  if (pthread_mutex_timedlock(&lock, &until) != 0) return;
+  for (Device **p = &devices; *p;) {
+    Device *d = *p;
+    if (d->owner != owner) {
+      p = &d->next;
+      continue;
+    }
+    *p = d->next;
+    free(d->seen);
+    free(d);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// --- what a warp has written ---
+
+typedef struct Wanted { uint32_t number; const Site *site; uint32_t ordinal; } Wanted;
+static void look_in(void *user, Piece *p) {
+  Wanted *w = user;
+  if (w->number >= p->site_base && w->number - p->site_base < p->code.nsites) w->site = &p->code.sites[w->number - p->site_base];
+}
+
+static const Site *find_site(uint32_t number) {
+  Wanted w = {.number = number};
+  pthread_mutex_lock(&session_lock);
+  session_each_piece(look_in, &w);
+  pthread_mutex_unlock(&session_lock);
+  return w.site;
+}
+
+static void describe(const WgWatchWarp *w, const Launched *l, SessionStanding *s) {
+  uint32_t threads = l->block[0] * l->block[1] * l->block[2], warps = (threads + 31) / 32, serial = (uint32_t)w->key;
+  uint32_t block = serial / warps, lanes = w->barrier_site ? UINT32_MAX : w->loop_lanes;
+  const Site *site = find_site((w->barrier_site ? w->barrier_site : w->loop_site) - 1);
+  *s = (SessionStanding){.key = site, .warp = serial % warps, .lanes = lanes ? lanes : 1, .gone = w->gone};
+  uint32_t first = s->warp * 32 + (uint32_t)__builtin_ctz(s->lanes), rest = threads - s->warp * 32;
+  if (rest < 32) s->lanes &= (1u << rest) - 1;
+  s->block[0] = block % l->grid[0], s->block[1] = block / l->grid[0] % l->grid[1], s->block[2] = block / l->grid[0] / l->grid[1];
+  s->thread[0] = first % l->block[0], s->thread[1] = first / l->block[0] % l->block[1], s->thread[2] = first / l->block[0] / l->block[1];
+  if (site) s->places = site->places, s->nplaces = site->nplaces, s->function = site->function, s->ptx_line = site->ptx_line;
+  if (w->barrier_site) {
+    s->wait = SESSION_WAITS_BARRIER;
+    return;
+  }
+  s->in_loop = true;
+  s->turns = w->loop_turns;
+  s->no_step = w->loop_flags & WG_WATCH_NO_STEP;
+  s->fixed = w->loop_flags & WG_WATCH_FIXED;
+  s->unchanged = true;
+  s->wait = w->loop_flags & WG_WATCH_WAITS && !s->no_step && !s->fixed ? SESSION_WAITS_MEMORY : SESSION_RUNS;
+  s->address = s->wait == SESSION_WAITS_MEMORY ? w->loop_address : 0;
+  s->shared = w->loop_flags & WG_WATCH_SHARED;
+}
+
+// Does this warp stand still, and since when? A loop whose turns have not grown for long is one that was left.
+static bool stands_still(const WgWatchWarp *w, Seen *s, uint64_t now) {
+  if (w->key != s->key || w->barrier_site != s->barrier || (!w->barrier_site && (w->loop_site != s->site || w->loop_state != s->state || w->loop_turns < s->turns))) {
+    *s = (Seen){.key = w->key, .turns = w->loop_turns, .since = now, .turned = 0, .site = w->loop_site, .state = w->loop_state, .barrier = w->barrier_site};
+    return w->barrier_site != 0;
+  }
+  if (w->loop_turns != s->turns) s->turned = now;
+  s->turns = w->loop_turns;
+  return w->barrier_site || (s->turned && now - s->turned < 5 * SECOND);
+}
+
+typedef struct Stuck { uint32_t launch; uint64_t changed; uint32_t n; } Stuck;
+
+static void tell(Device *d, const WgWatchWarp *warps, const bool *still, const Stuck *k, uint64_t now, bool asked) {
+  Launched *l = find_launch(k->launch);
+  if (!l) return;
+  SessionStanding *list = mem_alloc(sizeof *list * (k->n + 1));
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < WG_WATCH_WARPS; i++)
+    if (still[i] && warps[i].key >> 32 == k->launch) describe(&warps[i], l, &list[n++]);
+  l->said = true;
+  if (session_hang(&(SessionHang){.kernel = l->kernel, .launch = k->launch, .list = list, .n = n, .ns = now - k->changed, .block = l->block, .asked = asked}) &&
+      d->ops.write && !d->ops.write(d->user, d->watch + offsetof(WgWatch, stop), &k->launch, sizeof k->launch))
+    session_note(SEVERITY_WARNING, "launch %u could not be ended: the device does not answer", k->launch);
+  free(list);
+}
+
+// asked: whatever stands still now is told.
+static bool look_at_device(Device *d, uint64_t now, uint64_t patience, bool asked) {       // true: it is known where something stands
+  WgWatchWarp *warps = mem_alloc(sizeof *warps * WG_WATCH_WARPS);
+  bool *still = mem_alloc(WG_WATCH_WARPS), told = false;
+  VEC(Stuck) stuck = {0};
+  bool read = d->ops.read(d->user, warps, d->watch + offsetof(WgWatch, warps), sizeof *warps * WG_WATCH_WARPS);
+  for (uint32_t i = 0; read && i < WG_WATCH_WARPS; i++) {
+    if (!warps[i].key) continue;
+    uint32_t launch = (uint32_t)(warps[i].key >> 32), k = 0;
+    still[i] = stands_still(&warps[i], &d->seen[i], now);
+    while (k < stuck.len && stuck.data[k].launch != launch) k++;
+    if (k == stuck.len) vec_push(&stuck, (Stuck){.launch = launch});
+    stuck.data[k].n += still[i];
+    stuck.data[k].changed = MAX(stuck.data[k].changed, d->seen[i].since);
+  }
+  for (uint32_t k = 0; k < stuck.len; k++) {
+    const Launched *l = find_launch(stuck.data[k].launch);
+    told |= stuck.data[k].n != 0;
+    if (stuck.data[k].n && l && !l->said && now - stuck.data[k].changed >= patience) tell(d, warps, still, &stuck.data[k], now, asked);
+  }
+  vec_free(&stuck);
+  free(still);
+  free(warps);
+  return told;
+}
+
+static void name_launch(const Waiter *w, uint64_t now) {
+  const Launched *l = find_launch(newest);
+  const char *why = session_tools() & TOOL_BIT(SYNCCHECK) ? "nothing in it says where it stands" : "only with --tool=synccheck kernels say where they stand";
+  if (l && l->said) return;
+  if (l) session_note(SEVERITY_WARNING, "the program has waited for %.0f s in %s. The last launch is number %u, of kernel %s; %s", (double)(now - w->since) / 1e9, w->call, l->number, l->kernel->name, why);
+}
+
+static void look(bool asked) {
+  uint64_t now = clock_ns(), patience = asked ? 0 : session_options()->hang_ns;
+  bool told = false;
+  pthread_mutex_lock(&lock);
+  for (Device *d = devices; d; d = d->next) told |= look_at_device(d, now, patience, asked);
+  for (unsigned i = 0; i < WAITERS && !told; i++) {
+    Waiter *w = &waiters[i];
+    if (!w->taken || !w->call || w->said || now - w->since < (asked ? SECOND : patience + 2 * SECOND)) continue;      // warps need a moment to be seen
+    w->said = true;
+    name_launch(w, now);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// Ctrl-C: two looks, since a loop is seen to turn only by its turns.
+static void say_where(void) {
+  look(false);
+  nanosleep(&(struct timespec){0, 300000000}, NULL);
+  look(true);
+}
+
+static void *watch(void *unused) {
+  for (;;) {
+    nanosleep(&(struct timespec){POLL_MS / 1000, POLL_MS % 1000 * 1000000}, NULL);
+    look(false);
+  }
+  return NULL;
+}
+
+static void begin(void) {
+  sigset_t all, old;
+  pthread_t thread;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  if (pthread_create(&thread, NULL, watch, NULL) == 0) pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  session_on_interrupt(say_where);
+}
+
+static void start_thread(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, begin);
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# timeout: 600
+# Launches that hang, and their twins, which do not. `// expect: hang LINE…` is where the report must point, `// says:` words that must be in it.
+# HANG_DEVICE=gpu runs them on a GPU (gpu.sh).
+set -u
+cd "$ROOT" || exit 1
+command -v nvcc > /dev/null || { echo "skip: nvcc is not installed"; exit 77; }
+command -v python3 > /dev/null || { echo "skip: python3 is not installed"; exit 77; }
+device=${HANG_DEVICE:-cpu} jobs=${HANG_JOBS:-2}
+d=$TEST_DIR
+
+lines() {
+  python3 - "$@" << 'P'
+import json, sys
+for f in json.load(open(sys.argv[1]))["findings"]:
+    places = [f] + f.get("inlined_at", [])
+    mine = [p.get("line") for p in places if (p.get("file") or "").endswith(sys.argv[2])]
+    print(f["kind"], mine[0] if mine else "?")
+P
+}
+
+run() {                                    # NAME FILE HOW: stop, or be interrupted
+  local options=(--device="$device" --tool=synccheck --hang-timeout=2 --hang-action=stop --json="$d/$1.json") before=timeout
+  [ "$3" = stop ] || before="timeout -s INT -k 20 8"
+  [ "$3" = stop ] && before="timeout 60"
+  $before "$WARPGRIND" "${options[@]}" "$d/$1" > "$d/$1.out" 2> "$d/$1.err"
+  echo $? > "$d/$1.code"
+  lines "$d/$1.json" "$2" 2>/dev/null | sort -u > "$d/$1.lines"
+}
+
+one() {
+  local f=$1 name wants says how=stop
+  name=$(basename "$f" .cu)
+  wants=$(sed -n 's/^\/\/ expect: //p' "$f")
+  says=$(sed -n 's/^\/\/ says: //p' "$f")
+  [ "$device" = gpu ] && grep -q '^// gpu: ends only' "$f" && how=interrupt
+  for twin in "" -DTWIN; do
+    nvcc -w -lineinfo -arch=compute_75 ${HANG_NVCC:-} $twin -o "$d/$name$twin" "$f" > "$d/$name.nvcc" 2>&1 || { echo "FAIL $name: nvcc"; cat "$d/$name.nvcc"; return; }
+    run "$name$twin" "$name.cu" "$([ -z "$twin" ] && echo $how || echo stop)"
+  done
+  local line ok=
+  if [ "$wants" = nothing ]; then
+    [ -s "$d/$name.lines" ] || [ "$(cat "$d/$name.code")" != 0 ] || ok=1
+  else
+    for line in ${wants#* }; do [ "$(cat "$d/$name.lines")" = "hang $line" ] && ok=1; done
+    grep -q "$says" "$d/$name.err" || ok=
+  fi
+  [ -n "$ok" ] && echo "ok $name" || { echo "FAIL $name: wants $wants, has: $(tr '\n' ';' < "$d/$name.lines")"; tail -n 20 "$d/$name.err"; }
+  if [ ! -s "$d/$name-DTWIN.lines" ] && [ "$(cat "$d/$name-DTWIN.code")" = 0 ]; then echo "ok ${name}_twin"
+  else echo "FAIL ${name}_twin: $(tr '\n' ';' < "$d/$name-DTWIN.lines")"; tail -n 20 "$d/$name-DTWIN.err"; fi
+}
+
+running=0
+for f in tests/hang/programs/*.cu; do
+  one "$f" > "$d/$(basename "$f").result" 2>&1 &
+  running=$((running + 1))
+  [ $((running % jobs)) = 0 ] && wait
+done
+wait
+cat "$d"/*.result

@@ -1,0 +1,25 @@
+// Two warps wait at two barriers, each for the other.
+// expect: hang 11 13
+// says: barrier
+// gpu: ends only when it is killed
+#include "common.h"
+__global__ void k(int *out, const int *side) {
+#ifdef TWIN
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+#else
+  if (side[threadIdx.x])
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+  else
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+#endif
+  out[threadIdx.x] = 1;
+}
+int main() {
+  int *out = device_ints(64), *side = device_ints(64), h[64];
+  for (int i = 0; i < 64; i++) h[i] = i < 32;
+  MUST(cudaMemcpy(side, h, sizeof h, cudaMemcpyHostToDevice));
+  k<<<1, 64>>>(out, side);
+  cudaError_t e = cudaDeviceSynchronize();
+  (void)e;
+  puts("done");
+}
