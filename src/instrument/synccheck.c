@@ -180,21 +180,56 @@ static void enter(Sync *s) {
   if (s->unsure && s->body->program->plan->watches) watch_enter(s, c);
 }
 
-// --- a barrier of the grid: cooperative groups find its memory in two registers that only a cooperative launch sets ---
+// --- a barrier of the grid: cooperative groups find its memory in two registers that only a cooperative launch sets, and trap without it ---
+
+typedef struct Derived { bool *from, any; } Derived;
+static void note_use(void *ctx, PtxReg **reg, bool is_def) {
+  Derived *d = ctx;
+  if (!is_def) d->any |= d->from[(*reg)->id];
+}
+static void note_result(void *ctx, PtxReg **reg, bool is_def) {
+  Derived *d = ctx;
+  if (is_def) d->from[(*reg)->id] = true;
+}
+
+static bool reads_workspace(const PtxInstr *in) {
+  return in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_SREG && (in->ops[1].sreg == SREG_ENVREG1 || in->ops[1].sreg == SREG_ENVREG2);
+}
+
+// By register: computed from these two, in one pass through the code as it stands.
+static bool *find_workspace(const IrCfg *c) {
+  Derived d = {.from = NULL};
+  for (uint32_t i = 0; i < c->ninstrs; i++) {
+    PtxInstr *in = c->instrs[i];
+    if (!d.from && !reads_workspace(in)) continue;
+    if (!d.from) d.from = ARENA_ARRAY((Arena *)&c->arena, bool, c->func->nregs + 1);
+    d.any = reads_workspace(in);
+    if (!d.any && ptx_op_family(in->op) == FAMILY_ARITH) ptx_visit_regs(in, note_use, &d);
+    if (d.any) ptx_visit_regs(in, note_result, &d);
+  }
+  return d.from;
+}
 
 static void test_grid_barriers(Sync *s) {
   Body *b = s->body;
-  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
-    PtxInstr *in = b->cfg->instrs[i];
-    bool reads = in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_SREG && in->ops[1].sreg == SREG_ENVREG1;
-    if (!reads || in->guard) continue;
+  const IrCfg *cfg = b->cfg;
+  const bool *workspace = find_workspace(cfg);
+  for (uint32_t i = 0; workspace && i < cfg->ninstrs; i++) {
+    PtxInstr *in = cfg->instrs[i];
+    const IrBlock *block = &cfg->blocks[cfg->block_of[i]];
+    bool decided = in->op == OP_TRAP && in->guard && workspace[in->guard->id];
+    for (uint32_t k = 0; in->op == OP_TRAP && k < block->npred; k++) {
+      const IrBlock *p = &cfg->blocks[block->pred[k]];
+      const PtxInstr *branch = p->first < p->end ? cfg->instrs[p->end - 1] : NULL;
+      decided |= branch && branch->guard && workspace[branch->guard->id];
+    }
+    if (!decided) continue;
     Code *c = body_before(b, i);
-    PtxReg *flags = body_temp(b, TYPE_B32, 0), *bad = body_temp(b, TYPE_PRED, 0), *watch = body_temp(b, TYPE_B64, 0);
+    PtxReg *flags = body_temp(b, TYPE_B32, 0), *bad = body_temp(b, TYPE_PRED, 0);
     record_load(c, flags, offsetof(WgLaunch, flags));
     EMIT(c, "and.b32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_COOPERATIVE));
-    EMIT(c, "setp.eq.u32", opd_reg(bad), opd_reg(flags), opd_imm(0));
-    record_load(c, watch, offsetof(WgLaunch, progress));
-    EMIT(c, "setp.ne.and.u64", opd_reg(bad), opd_reg(watch), opd_imm(0), opd_reg(bad));
+    if (in->guard) EMIT(c, "setp.eq.and.u32", opd_reg(bad), opd_reg(flags), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+    else EMIT(c, "setp.eq.u32", opd_reg(bad), opd_reg(flags), opd_imm(0));
     code_guard(c, bad, false);
     code_report(c, program_site(b->program, b, in), opd_imm(KIND_NUMBER_BARRIER_MISUSE), WG_SYNC_GRID, opd_imm(0), opd_imm(0), opd_imm(0));
     code_guard(c, NULL, false);

@@ -123,6 +123,7 @@ void watch_launch(Launch *l);                 // it begins
 void watch_ran(Warp *w, uint32_t turns);      // a warp has had its turn
 // A group has run for a while. true: the launch is to be ended.
 bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, uint64_t now, uint64_t hang_ns);
+bool watch_waits_for_others(const Launch *l, const Watched *watched);    // this group has said where it stands, others have not
 void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks);
 void watch_end(Launch *l);
 

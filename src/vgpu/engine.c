@@ -365,6 +365,7 @@ static GroupResult run_group_inner(Launch *l, Group *g) {
     if (!start) start = now;
     else if (now - start > GROUP_SLICE_NS) {
       if (watch(l, g, now)) return GROUP_STOPPED;
+      if (watch_waits_for_others(l, &g->watched)) return GROUP_SUSPEND;
       g->ran_ns += now - start;
       start = now;
       if (cancelled) return GROUP_SUSPEND;
@@ -587,9 +588,11 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   l->params = params_take(l, (size_t)k->info.param_bytes + 64);
   if (!l->params) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "no memory for its parameters");
   if (k->info.param_bytes) memcpy(l->params, r->params, k->info.param_bytes);
-  // cooperative groups' grid barrier: {size, barrier}, zero at the start
-  l->workspace = (uint64_t)l->params + ((k->info.param_bytes + 15) & ~15u);
-  memset((char *)l->workspace, 0, 16);
+  // cooperative groups' grid barrier: {size, barrier}, zero at the start; without it a barrier of the grid traps, as on a GPU
+  if (r->cooperative) {
+    l->workspace = (uint64_t)l->params + ((k->info.param_bytes + 15) & ~15u);
+    memset((char *)l->workspace, 0, 16);
+  }
   shuffle_order(l);
   return VGPU_OK;
 }

@@ -254,6 +254,10 @@ bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, u
   return stop;
 }
 
+bool watch_waits_for_others(const Launch *l, const Watched *watched) {
+  return l->look && watched->looked == l->look && l->looking && !l->looking->done;
+}
+
 void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks) {
   if (!l->request->hang) return;
   Looking k = {0};

@@ -1,6 +1,5 @@
 // A barrier of the grid; the launch is not cooperative.
-// expect: barrier-misuse 7
-// nvcc: -rdc=true
+// expect: barrier-misuse 6
 #include "common.h"
 #include <cooperative_groups.h>
 __global__ void k(int *out) {
