@@ -17,12 +17,12 @@ static uint64_t memory_base(const uint64_t *a, const VgpuNativeLane *l) { return
 static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) { return wg_memory_last(a[0], a[1]); }
 
 static uint64_t race_check(const uint64_t *a, const VgpuNativeLane *l) {
-  return wg_race_check(a[0], a[1], (uint32_t)a[2], a[3], (uint32_t)a[4], (uint32_t)a[5], a[6]);
+  return wg_race_check(a[0], a[1], (uint32_t)a[2], a[3], (uint32_t)a[4], (uint32_t)a[5], a[6], (uint32_t)a[7]);
 }
 
 void natives_add(void) {
   vgpu_native_add("wg_memcheck", memcheck, 7, 1);
-  vgpu_native_add("wg_race_check", race_check, 7, 0);
+  vgpu_native_add("wg_race_check", race_check, 8, 0);
   vgpu_native_add("wg_memory_base", memory_base, 2, 1);
   vgpu_native_add("wg_memory_last", memory_last, 2, 1);
 }

@@ -38,7 +38,9 @@ static void prepare(RaceCheck *k) {
   }
   if (k->has_clock) {
     k->fences = body_reg(b, TYPE_B64);
+    k->knows = body_reg(b, TYPE_B64);
     EMIT(c, "mov.b64", opd_reg(k->fences), opd_imm(0));
+    EMIT(c, "mov.b64", opd_reg(k->knows), opd_imm(0));
   }
   if (k->looks_up) {
     k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_entries = body_reg(b, TYPE_B64);

@@ -31,13 +31,14 @@ typedef struct RaceCheck {   // one kernel
   uint32_t record;           // where the WgRaceRecord is
   bool uses_shared, looks_up, stores_anywhere;
   bool has_clock, has_syncs, has_clusters, waits, tells_host;
-  PtxReg *me, *first, *shared_at, *fences;
+  PtxReg *me, *first, *shared_at, *fences, *knows;
   PtxReg *cache_base, *cache_size, *cache_entries;
 } RaceCheck;
 
 // --- racecheck_plan.c ---
 void race_plan(RaceCheck *k);
 bool race_is_strong(const PtxInstr *in);
+bool race_is_acquire(const PtxInstr *in);
 bool race_is_release(const PtxInstr *in);
 bool race_call_orders(const PtxInstr *call);               // nothing is known of the order of things behind it
 // --- racecheck_private.c ---

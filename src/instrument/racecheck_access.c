@@ -107,24 +107,26 @@ static void look_up(Emit *e, Code *hot) {
   EMIT(cold, "bra", opd_label(e->slow));
 }
 
-// The value a store is about to write, if it is one register of up to 8 bytes.
-static PtxReg *written(const Emit *e) {
+// The value a store is about to write, in a register of 8 bytes; false: it is none of one register or constant, and of up to 8 bytes.
+static bool written(Emit *e, Code *c, PtxReg *to, bool *constant) {
   const PtxInstr *in = e->in;
-  if (in->op != OP_ST || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].reg->vector || in->ops[1].reg->type == TYPE_PRED) return NULL;
-  unsigned size = ptx_type_size(in->ops[1].reg->type);
-  return (size == 4 || size == 8) && e->a->bytes == size ? in->ops[1].reg : NULL;
-}
-
-static void value_to_wide(Code *c, PtxReg *to, PtxReg *from) {
-  PtxKind kind = ptx_type_kind(from->type);
-  if (ptx_type_size(from->type) == 8) {
-    if (kind == KIND_FLOAT) EMIT(c, "mov.b64", opd_reg(to), opd_reg(from));
-    else EMIT(c, "mov.b64", opd_reg(to), opd_reg(from));
-    return;
+  const PtxOperand *o = in->nops == 2 ? &in->ops[1] : NULL;
+  *constant = o && (o->kind == OPD_INT || o->kind == OPD_FLOAT);
+  if (in->op != OP_ST || !o || e->a->bytes > 8) return false;
+  if (*constant) {
+    EMIT(c, "mov.b64", opd_reg(to), opd_imm(o->imm));
+    return true;
   }
-  PtxReg *w = body_temp(c->body, TYPE_B32, 2);
-  EMIT(c, "mov.b32", opd_reg(w), opd_reg(from));
-  EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
+  if (o->kind != OPD_REG || o->reg->vector || o->reg->type == TYPE_PRED || o->selector != SEL_NONE) return false;
+  unsigned size = ptx_type_size(o->reg->type);
+  if (size == 8) EMIT(c, "mov.b64", opd_reg(to), *o);
+  else if (size == 4) {
+    PtxReg *w = body_temp(c->body, TYPE_B32, 2);
+    EMIT(c, "mov.b32", opd_reg(w), *o);
+    EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
+  } else if (size == 2 && ptx_type_kind(o->reg->type) != KIND_FLOAT) EMIT(c, "cvt.u64.u16", opd_reg(to), *o);
+  else return false;
+  return true;
 }
 
 // What the entries say already needs no call. Words of 4 bytes, aligned, for accesses that are not strong.
@@ -188,26 +190,37 @@ static void compare(Emit *e, Code *c, bool shared) {
   Body *b = k->body;
   Program *p = b->program;
   skip_known(e, c, shared);
-  PtxReg *mine = wide(e, 3), *with = wide(e, 4), *unordered = wide(e, 5), *layout = word(e, 0), *t = word(e, 1), *none = pred(e, 0);
+  PtxReg *mine = wide(e, 3), *with = wide(e, 4), *unordered = wide(e, 5), *layout = word(e, 0), *t = word(e, 1), *know = word(e, 3), *none = pred(e, 0);
   EMIT(c, "or.b64", opd_reg(mine), opd_reg(k->me), opd_imm((int64_t)e->a->site << WG_RACE_SITE_AT | e->a->flags));
+  bool constant;
+  if (written(e, c, with, &constant)) {    // WG_RACE_VALUE
+    EMIT(c, "mul.lo.u64", opd_reg(with), opd_reg(with), opd_imm((int64_t)0x9e3779b97f4a7c15));
+    EMIT(c, "shr.u64", opd_reg(with), opd_reg(with), opd_imm(61));
+    EMIT(c, "shl.b64", opd_reg(with), opd_reg(with), opd_imm(3));
+    EMIT(c, "or.b64", opd_reg(mine), opd_reg(mine), opd_reg(with));
+  }
   RACE_LOAD(k, c, layout, layout);
   RACE_LOAD(k, c, unordered, unordered);
   if (shared) EMIT(c, "or.b32", opd_reg(layout), opd_reg(layout), opd_imm((int64_t)(uint32_t)(WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED)));
-  const PtxOperand args[] = {opd_reg(e->entries), opd_reg(e->off), opd_imm(e->a->bytes), opd_reg(mine), opd_reg(layout), opd_reg(k->first), opd_reg(unordered)};
+  if (k->has_clock) {
+    EMIT(c, "and.b64", opd_reg(with), opd_reg(k->knows), opd_imm(0x1fffff));
+    EMIT(c, "cvt.u32.u64", opd_reg(know), opd_reg(with));
+  } else EMIT(c, "mov.b32", opd_reg(know), opd_imm(0));
+  const PtxOperand args[] = {opd_reg(e->entries), opd_reg(e->off), opd_imm(e->a->bytes), opd_reg(mine), opd_reg(layout), opd_reg(k->first), opd_reg(unordered), opd_reg(know)};
   code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, ARRAY_LEN(args));
   EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
   code_branch(c, none, false, e->back);
-  PtxReg *channel = wide(e, 1), *value = wide(e, 2), *launches = unordered, *launch = word(e, 2), *stored = written(e);     // entries and off have done their part
-  if (stored) value_to_wide(c, value, stored);
-  else EMIT(c, "mov.b64", opd_reg(value), opd_imm(0));
+  PtxReg *channel = wide(e, 1), *value = wide(e, 2), *launches = unordered, *launch = word(e, 2);     // entries and off have done their part
+  bool stored = written(e, c, value, &constant);
+  if (!stored) EMIT(c, "mov.b64", opd_reg(value), opd_imm(0));
   record_load(c, channel, offsetof(WgLaunch, channel));
   record_load(c, launch, offsetof(WgLaunch, launch));
   record_load(c, t, offsetof(WgLaunch, site_base));
   EMIT(c, "add.u32", opd_reg(t), opd_reg(t), opd_imm(k->first_site));
   RACE_LOAD(k, c, launches, launches);
-  uint32_t what = e->a->bytes | (stored ? 256u : 0u) | (shared ? 512u : 0u);
+  uint32_t what = e->a->bytes | (stored ? 256u : 0u) | (shared ? 512u : 0u) | (stored && constant ? 1024u : 0u);
   const PtxOperand report[] = {opd_reg(channel), opd_reg(launch), opd_reg(t), opd_imm(what), opd_reg(e->at), opd_reg(value), opd_reg(with), opd_reg(mine),
-                               opd_reg(layout), opd_reg(k->first), opd_reg(launches)};
+                               opd_reg(layout), opd_reg(k->first), opd_reg(launches), opd_reg(know)};
   code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
   EMIT(c, "bra", opd_label(e->back));
 }

@@ -71,6 +71,20 @@ static void tick(RaceCheck *k, Code *c) {
   code_call_value(c, probe(k, "wg_race_tick"), k->me, args, 2);
 }
 
+// What the thread knows has changed: what it does is later.
+static void after(RaceCheck *k, Code *c) {
+  PtxReg *layout = word(k, 0);
+  RACE_LOAD(k, c, layout, layout);
+  const PtxOperand args[] = {opd_reg(k->me), opd_reg(layout), opd_reg(k->knows)};
+  code_call_value(c, probe(k, "wg_race_after"), k->me, args, 3);
+}
+
+static void settle(RaceCheck *k, Code *c, bool only_block) {
+  const PtxOperand args[] = {opd_reg(k->knows), opd_imm(only_block)};
+  code_call_value(c, probe(k, "wg_race_settle"), k->knows, args, 2);
+  after(k, c);
+}
+
 static void fence(RaceCheck *k, Code *c, bool only_block) {
   PtxReg *layout = word(k, 0);
   tick(k, c);
@@ -94,7 +108,7 @@ static void arrive(RaceCheck *k, Code *c, unsigned where, const PtxOperand *numb
     EMIT(c, "shl.b32", opd_reg(place), opd_reg(place), opd_imm(8));
     EMIT(c, "or.b32", opd_reg(place), opd_reg(place), opd_imm(where));
   }
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(place), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->fences)};
+  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(place), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->fences), opd_reg(k->knows)};
   code_call_value(c, probe(k, "wg_race_arrive"), nothing, args, ARRAY_LEN(args));
 }
 
@@ -108,8 +122,11 @@ static void depart(RaceCheck *k, Code *c, unsigned where, const PtxOperand *numb
     EMIT(c, "or.b32", opd_reg(place), opd_reg(place), opd_imm(where));
   }
   const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(place), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->fences)};
+  const PtxOperand known[] = {opd_reg(slots), opd_reg(serial), opd_reg(place), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->knows)};
   code_call_value(c, probe(k, "wg_race_depart_fences"), k->fences, args, 7);
+  code_call_value(c, probe(k, "wg_race_depart_knows"), k->knows, known, 7);
   code_call_value(c, probe(k, "wg_race_depart"), k->me, args, 6);
+  after(k, c);
 }
 
 static void at_barrier(RaceCheck *k, uint32_t i) {
@@ -120,6 +137,7 @@ static void at_barrier(RaceCheck *k, uint32_t i) {
   if (k->has_clock) {
     Code *c = guarded(k, i, false);
     PtxLabel *over = around(k, c, in);
+    settle(k, c, false);                   // a barrier behind a read of a flag counts as its fence
     if (part) tick(k, c);
     arrive(k, c, where, number);
     end_around(c, over);
@@ -138,6 +156,7 @@ static void at_warp_sync(RaceCheck *k, uint32_t i, bool everybody) {
   if (k->has_clock) {
     Code *c = guarded(k, i, false);
     PtxLabel *over = around(k, c, in);
+    settle(k, c, false);
     arrive(k, c, WG_RACE_MEET_WARP, NULL);
     end_around(c, over);
     c = guarded(k, i, true);
@@ -152,6 +171,7 @@ static void at_fence(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   Code *c = guarded(k, i, true);
   PtxLabel *over = around(k, c, in);
+  settle(k, c, ptx_has(in, MOD_CTA));
   fence(k, c, ptx_has(in, MOD_CTA));
   end_around(c, over);
 }
@@ -162,6 +182,7 @@ static void at_cluster_barrier(RaceCheck *k, uint32_t i) {
   Code *c = guarded(k, i, waits);
   PtxLabel *over = around(k, c, in);
   if (!waits) {
+    settle(k, c, false);
     tick(k, c);
     arrive(k, c, WG_RACE_MEET_ALL, NULL);
   } else depart(k, c, WG_RACE_MEET_ALL, NULL);
@@ -181,10 +202,12 @@ static void release(RaceCheck *k, Code *c, const PtxOperand *address, bool to_sh
 }
 
 static void acquire(RaceCheck *k, Code *c, PtxReg *at, unsigned how) {
-  PtxReg *slots = wide(k, 0), *serial = word(k, 1), *layout = word(k, 0);
-  load_common(k, c, slots, serial, layout);
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at), opd_imm(how), opd_reg(k->me), opd_reg(layout), opd_reg(k->first)};
-  code_call_value(c, probe(k, "wg_race_acquire"), k->me, args, ARRAY_LEN(args));
+  PtxReg *slots = wide(k, 0), *serial = word(k, 1);
+  RACE_LOAD(k, c, slots, slots);
+  RACE_LOAD(k, c, serial, serial);
+  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at), opd_imm(how), opd_reg(k->first), opd_reg(k->knows)};
+  code_call_value(c, probe(k, "wg_race_acquire"), k->knows, args, ARRAY_LEN(args));
+  if (how & WG_RACE_TELL_ACQUIRE) after(k, c);
 }
 
 // The address as it is before the instruction, which may overwrite what it is computed from.
@@ -212,7 +235,7 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
     PtxReg *at = keep_address(k, a->instr, a->address, to_shared);
     Code *c = guarded(k, a->instr, true);
     PtxLabel *over = around(k, c, in);
-    acquire(k, c, at, how);
+    acquire(k, c, at, how | WG_RACE_TELL_ACQUIRE);       // with or without a fence behind it: programs rely on what depends on the value
     end_around(c, over);
   }
 }
@@ -229,11 +252,12 @@ static void at_mbarrier(RaceCheck *k, uint32_t i) {
   PtxReg *at = waits && !k->has_clusters ? keep_address(k, i, address, generic) : NULL;
   Code *c = guarded(k, i, waits);
   PtxLabel *over = around(k, c, in);
+  if (!waits) settle(k, c, true);
   if (!waits) fence(k, c, true);
   if (k->has_clusters) {
     if (waits) depart(k, c, WG_RACE_MEET_ALL, NULL);
     else arrive(k, c, WG_RACE_MEET_ALL, NULL);
-  } else if (waits) acquire(k, c, at, WG_RACE_TELL_SHARED | WG_RACE_CTA);
+  } else if (waits) acquire(k, c, at, WG_RACE_TELL_SHARED | WG_RACE_CTA | WG_RACE_TELL_ACQUIRE);
   else release(k, c, address, generic, WG_RACE_TELL_SHARED | WG_RACE_CTA);
   end_around(c, over);
 }

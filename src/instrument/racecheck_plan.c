@@ -6,6 +6,8 @@ bool race_is_strong(const PtxInstr *in) {
          ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_MMIO);
 }
 
+bool race_is_acquire(const PtxInstr *in) { return ptx_has(in, MOD_ACQUIRE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_SC); }
+
 bool race_is_release(const PtxInstr *in) { return ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_SC); }
 
 // --- where ---

@@ -1,19 +1,21 @@
 // racecheck: one access meets what is known of the last ones to the same word.
 #include "probe/race.h"
 
-DEVICE int race_is_unordered(uint64_t unordered, uint32_t launch) {
-  for (; unordered; unordered >>= 9)
+// A launch that was asked for after this one and has been there already is not ordered after it. Numbers of the same half only grow.
+DEVICE int race_is_unordered(uint64_t unordered, uint32_t launch, uint32_t mine) {
+  if (unordered & WG_RACE_LATER && launch > mine && launch / (WG_RACE_LAUNCHES / 2) == mine / (WG_RACE_LAUNCHES / 2)) return 1;
+  for (unordered &= ~WG_RACE_LATER; unordered; unordered >>= 9)
     if ((unordered & 511) == launch) return 1;
   return 0;
 }
 
 // Is there a race between the access that `old` tells of and mine?
-DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered) {
+DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know) {
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT), both = (uint32_t)(old & mine), any = (uint32_t)(old | mine);
   if (!launch || !(race_bytes(old) & race_bytes(mine))) return 0;
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT))
-    return !(layout & WG_RACE_SHARED) && any & WG_RACE_WRITE && !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) && race_is_unordered(unordered, launch);
-  RacePair p = race_pair(old, mine, layout, first);
+    return !(layout & WG_RACE_SHARED) && any & WG_RACE_WRITE && !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) && race_is_unordered(unordered, launch, (uint32_t)(mine >> WG_RACE_LAUNCH_AT));
+  RacePair p = race_pair(old, mine, layout, first, know);
   if (layout & WG_RACE_SHARED && !p.same_block) return 0;
   if (!(any & WG_RACE_WRITE)) return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);
   if (both & WG_RACE_STRONG && (p.same_block || !(any & WG_RACE_CTA))) return 0;
@@ -47,10 +49,10 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) 
 }
 
 // What to keep of both in one entry. raced: there is a race between them.
-DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, int raced) {
+DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint32_t know, int raced) {
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT)) return mine;
-  RacePair p = race_pair(old, mine, layout, first);
+  RacePair p = race_pair(old, mine, layout, first, know);
   if (layout & WG_RACE_SHARED && !p.same_block) return mine;
   uint32_t same_time = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs && p.was.clock == p.now.clock;
   if (mine & WG_RACE_WRITE) {
@@ -64,11 +66,11 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
 }
 
 // Puts the access into one entry. The entry it races with, or 0.
-DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered) {
+DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know) {
   uint64_t old = race_load(at);
   for (;;) {
-    int raced = race_conflict(old, mine, layout, first, unordered);
-    uint64_t new = race_next(old, mine, layout, first, raced);
+    int raced = race_conflict(old, mine, layout, first, unordered, know);
+    uint64_t new = race_next(old, mine, layout, first, know, raced);
     if (new == old) return raced ? old : 0;
     uint64_t there = device_swap_if64(at, old, new);
     if (there == old) return raced ? old : 0;
@@ -77,26 +79,27 @@ DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_
 }
 
 // Two entries: a read is kept apart from the last write.
-DEVICE uint64_t race_enter_pair(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered) {
+DEVICE uint64_t race_enter_pair(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know) {
   if (!(mine & WG_RACE_WRITE)) {
     uint64_t old = race_load(at);
-    race_enter(at + 1, mine, layout, first, unordered);
-    return race_conflict(old, mine, layout, first, unordered) ? old : 0;
+    race_enter(at + 1, mine, layout, first, unordered, know);
+    return race_conflict(old, mine, layout, first, unordered, know) ? old : 0;
   }
-  uint64_t with = race_enter(at, mine, layout, first, unordered), old = race_load(at + 1);
-  return with ? with : race_conflict(old, mine, layout, first, unordered) ? old : 0;
+  uint64_t with = race_enter(at, mine, layout, first, unordered, know), old = race_load(at + 1);
+  return with ? with : race_conflict(old, mine, layout, first, unordered, know) ? old : 0;
 }
 
-// An access of `bytes` at `offset` of what the entries at `entries` are for. mine: the entry, without bytes. 0, or the entry that it races with.
-uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint32_t bytes, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered);
+// An access of `bytes` at `offset` of what the entries at `entries` are for. mine: the entry, without bytes. know: what was
+// done at an earlier clock is known to this thread. 0, or the entry that it races with.
+uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint32_t bytes, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know);
 __attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint32_t bytes, uint64_t mine, uint32_t layout, uint32_t first,
-                                                 uint64_t unordered) {
+                                                 uint64_t unordered, uint32_t know) {
   uint64_t found = 0, end = offset + bytes;
   uint32_t pairs = layout >> 30 & 1;
   for (uint64_t word = offset & ~3ull; word < end; word += 4) {
     uint32_t from = word < offset ? (uint32_t)(offset - word) : 0, to = end - word < 4 ? (uint32_t)(end - word) : 4;
     uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT, *at = (uint64_t *)(entries + (word << 1 << pairs));
-    uint64_t with = pairs ? race_enter_pair(at, it, layout, first, unordered) : race_enter(at, it, layout, first, unordered);
+    uint64_t with = pairs ? race_enter_pair(at, it, layout, first, unordered, know) : race_enter(at, it, layout, first, unordered, know);
     if (!found) found = with;
   }
   return found;

@@ -24,9 +24,9 @@ DEVICE int race_is_full(uint32_t value, uint32_t bits) { return value == (1u << 
 DEVICE uint32_t race_bytes(uint64_t e) { return (uint32_t)(e >> WG_RACE_BYTES_AT) & 15; }
 
 // One access by the side of another, both of this launch.
-typedef struct RacePair { RaceView was, now; uint32_t in_block, was_in_block, same_thread, same_block, same_warp; } RacePair;
-DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first) {
-  RacePair p = {.was = race_view(old, layout), .now = race_view(mine, layout)};
+typedef struct RacePair { RaceView was, now; uint32_t know, in_block, was_in_block, same_thread, same_block, same_warp; } RacePair;
+DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint32_t know) {
+  RacePair p = {.was = race_view(old, layout), .now = race_view(mine, layout), .know = know};
   uint32_t mask = (1u << WG_RACE_THREAD_BITS(layout)) - 1;
   p.in_block = (p.now.thread - first) & mask;
   p.was_in_block = (p.was.thread - first) & mask;
@@ -38,7 +38,7 @@ DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
 
 DEVICE int race_clock_orders(const RacePair *p, uint32_t layout) {
   uint32_t bits = WG_RACE_CLOCK_BITS(layout);
-  return bits && (p->was.clock < p->now.clock || race_is_full(p->was.clock, bits) || race_is_full(p->now.clock, bits));
+  return bits && (p->was.clock < p->know || race_is_full(p->was.clock, bits) || race_is_full(p->now.clock, bits));
 }
 
 // A barrier of the block lies between them, or it is not known that none does.

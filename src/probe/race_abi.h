@@ -20,6 +20,7 @@ enum {
   WG_RACE_MANY = 8,        // a read: another thread of the block has read it too, since the same barrier
   WG_RACE_BLOCKS = 16,     // a read: so has another block
   WG_RACE_WROTE = 32,      // a read: its block has written it before, in this launch
+  WG_RACE_VALUE = 56,      // a write: 3 bits that the value has been mixed into
   WG_RACE_FLAGS = 63,
 };
 enum { WG_RACE_BYTES_AT = 6, WG_RACE_SITE_AT = 10, WG_RACE_TIME_AT = 20, WG_RACE_LAUNCH_AT = 55 };
@@ -37,12 +38,14 @@ enum { WG_RACE_PAIRS = 1 << 30,            // each word has two entries: the las
 #define WG_RACE_CLOCK_AT(l) (WG_RACE_TIME_AT + WG_RACE_THREAD_BITS(l))
 #define WG_RACE_BLOCK(l) ((l) >> 19 & 2047)
 
+#define WG_RACE_LATER (1ull << 63)         // in WgRaceRecord.unordered: larger numbers are of launches that were asked for later
+
 // Clocks: threads that tell each other something (locks, flags, barriers of a part of the block) have scalar clocks. What one has released, at a
 // place known by a key, the other takes when it looks there. Keys share slots by a hash: that can only order more.
 enum { WG_RACE_SLOTS = 1 << 16 };
 enum { WG_RACE_MEET_BLOCK, WG_RACE_MEET_PART, WG_RACE_MEET_WARP, WG_RACE_MEET_ALL };      // wg_race_arrive: PART has a number << 8
-enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2 };          // beside WG_RACE_CTA
-typedef struct WgRaceSlot { uint64_t clock, fence; } WgRaceSlot;     // serial of the launch << 32 | the largest so far
+enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2, WG_RACE_TELL_ACQUIRE = 8 };      // beside WG_RACE_CTA
+typedef struct WgRaceSlot { uint64_t clock, fence, know, reserved; } WgRaceSlot;     // serial of the launch << 32 | the largest so far
 
 // Behind WgLaunch in the kernel's parameter. All zero: this launch is not checked.
 typedef struct WgRaceLaunch { uint32_t launch, sites; } WgRaceLaunch;      // by its number in entries; sites: the process-wide number of its first
@@ -67,6 +70,7 @@ enum {
   WG_RACE_SAME_VALUE = 1 << 6,
   WG_RACE_BLOCK_KNOWN = 1 << 7, WG_RACE_THREAD_KNOWN = 1 << 8,
   WG_RACE_VALUES = 1 << 9, // value[2] and value[3] hold something
+  WG_RACE_IN_SHARED = 1 << 12,
   WG_RACE_MINE_WRITE = 1 << 10, WG_RACE_MINE_STRONG = 1 << 11,
 };
 enum { WG_RACE_NO_BARRIER, WG_RACE_NO_WARP_SYNC, WG_RACE_SAME_INSTRUCTION, WG_RACE_OTHER_BLOCK, WG_RACE_BLOCK_SCOPE, WG_RACE_OTHER_LAUNCH };

@@ -26,7 +26,7 @@ __attribute__((noinline)) uint64_t wg_race_shared(uint64_t shared, uint32_t stri
 
 DEVICE uint64_t race_clock_field(uint32_t layout) { return ((1ull << WG_RACE_CLOCK_BITS(layout)) - 1) << WG_RACE_CLOCK_AT(layout); }
 
-// What is done from now on is later than what was done before.
+// What is done from now on is later than what was done before, and than what is known.
 uint64_t wg_race_tick(uint64_t me, uint32_t layout);
 __attribute__((noinline)) uint64_t wg_race_tick(uint64_t me, uint32_t layout) {
   uint64_t field = race_clock_field(layout);
@@ -37,6 +37,23 @@ __attribute__((noinline)) uint64_t wg_race_tick(uint64_t me, uint32_t layout) {
 uint64_t wg_race_unknown(uint64_t me, uint32_t layout);
 __attribute__((noinline)) uint64_t wg_race_unknown(uint64_t me, uint32_t layout) {
   return me | ((1ull << (WG_RACE_CLOCK_BITS(layout) + WG_RACE_SYNC_BITS(layout) + WG_RACE_BARRIER_BITS(layout))) - 1) << WG_RACE_CLOCK_AT(layout);
+}
+
+// knows: three clocks. What the thread knows to have been done before; what it will know behind a fence; the same behind a fence of its block only.
+enum { KNOWS = 21 };
+DEVICE uint32_t race_clock_of(uint64_t knows, uint32_t which) { return (uint32_t)(knows >> which * KNOWS) & ((1u << KNOWS) - 1); }
+DEVICE uint64_t race_learn(uint64_t knows, uint32_t which, uint32_t clock) {
+  uint32_t most = (1u << KNOWS) - 1;
+  clock = clock < most ? clock : most;
+  if (race_clock_of(knows, which) >= clock) return knows;
+  return (knows & ~((uint64_t)most << which * KNOWS)) | (uint64_t)clock << which * KNOWS;
+}
+
+// A fence: what was read before it counts from now on.
+uint64_t wg_race_settle(uint64_t knows, uint32_t only_block);
+__attribute__((noinline)) uint64_t wg_race_settle(uint64_t knows, uint32_t only_block) {
+  knows = race_learn(knows, 0, race_clock_of(knows, 2));
+  return only_block ? knows : race_learn(knows, 0, race_clock_of(knows, 1));
 }
 
 // fences: the clock at the last fence, for all threads | for those of the block << 32.
@@ -79,29 +96,42 @@ DEVICE uint64_t race_meeting(uint32_t where, uint64_t me, uint32_t layout, uint3
   }
 }
 
-uint32_t wg_race_arrive(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences);
-__attribute__((noinline)) uint32_t wg_race_arrive(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences) {
+uint32_t wg_race_arrive(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences, uint64_t knows);
+__attribute__((noinline)) uint32_t wg_race_arrive(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences,
+                                                  uint64_t knows) {
   if (!slots) return 0;
   WgRaceSlot *s = race_slot(slots, serial, race_meeting(where, me, layout, first));
   race_raise(&s->clock, serial, race_view(me, layout).clock);
   race_raise(&s->fence, serial, (uint32_t)fences);
+  race_raise(&s->know, serial, race_clock_of(knows, 0));
   device_fence();
   return 0;
 }
 
+// With `me` as it was when the thread came, for all three.
 uint64_t wg_race_depart(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first);
 __attribute__((noinline)) uint64_t wg_race_depart(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first) {
   if (!slots) return me;
   return race_at_least(me, race_told(&race_slot(slots, serial, race_meeting(where, me, layout, first))->clock, serial), layout);
 }
 
-// With `me` as it was when the thread came.
 uint64_t wg_race_depart_fences(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences);
 __attribute__((noinline)) uint64_t wg_race_depart_fences(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first,
                                                          uint64_t fences) {
   if (!slots) return fences;
   uint32_t told = race_told(&race_slot(slots, serial, race_meeting(where, me, layout, first))->fence, serial), mine = (uint32_t)fences;
   return (fences & ~0xffffffffull) | (told > mine ? told : mine);
+}
+
+// Barriers that are counted order what their threads did; of others it is the clock that does.
+uint64_t wg_race_depart_knows(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first, uint64_t knows);
+__attribute__((noinline)) uint64_t wg_race_depart_knows(uint64_t slots, uint32_t serial, uint32_t where, uint64_t me, uint32_t layout, uint32_t first,
+                                                        uint64_t knows) {
+  if (!slots) return knows;
+  const WgRaceSlot *s = race_slot(slots, serial, race_meeting(where, me, layout, first));
+  uint32_t counted = (where & 255) == WG_RACE_MEET_BLOCK || (where & 255) == WG_RACE_MEET_WARP;
+  knows = race_learn(knows, 0, race_told(&s->know, serial));
+  return counted ? knows : race_learn(knows, 0, race_told(&s->clock, serial));
 }
 
 // A strong write: whoever reads it there sees what was done before the last fence. how: WG_RACE_CTA: for its block only; WG_RACE_TELL_SHARED: address of shared memory
@@ -120,13 +150,18 @@ __attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t seri
   return 0;
 }
 
-// A strong read has seen what is there.
-uint64_t wg_race_acquire(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint64_t me, uint32_t layout, uint32_t first);
-__attribute__((noinline)) uint64_t wg_race_acquire(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint64_t me, uint32_t layout, uint32_t first) {
-  if (!slots) return me;
+// A strong read has seen what is there. WG_RACE_TELL_ACQUIRE: no fence is needed behind it.
+uint64_t wg_race_acquire(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint32_t first, uint64_t knows);
+__attribute__((noinline)) uint64_t wg_race_acquire(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint32_t first, uint64_t knows) {
+  if (!slots) return knows;
   uint64_t place = race_place(address, how, first);
   device_fence();
   uint32_t told = how & WG_RACE_CTA ? 0 : race_told(&race_slot(slots, serial, place)->clock, serial);
   uint32_t in_block = race_told(&race_slot(slots, serial, place ^ 0x2000000000000000ull ^ (uint64_t)first << 20)->clock, serial);
-  return race_at_least(me, told > in_block ? told : in_block, layout);
+  knows = race_learn(race_learn(knows, 1, told), 2, in_block);
+  return how & WG_RACE_TELL_ACQUIRE ? race_learn(race_learn(knows, 0, told), 0, in_block) : knows;
 }
+
+// What a thread does is later than what it knows.
+uint64_t wg_race_after(uint64_t me, uint32_t layout, uint64_t knows);
+__attribute__((noinline)) uint64_t wg_race_after(uint64_t me, uint32_t layout, uint64_t knows) { return race_at_least(me, race_clock_of(knows, 0), layout); }

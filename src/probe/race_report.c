@@ -1,25 +1,26 @@
 // racecheck: a race is described.
 #include "probe/race.h"
 
-DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first) {
+DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint32_t know) {
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return WG_RACE_OTHER_LAUNCH;
-  RacePair p = race_pair(old, mine, layout, first);
+  RacePair p = race_pair(old, mine, layout, first, know);
   if (old & mine & WG_RACE_STRONG && (old | mine) & WG_RACE_CTA && !p.same_block) return WG_RACE_BLOCK_SCOPE;
-  if (!p.same_block || (!(mine & WG_RACE_WRITE) && old & WG_RACE_WROTE)) return WG_RACE_OTHER_BLOCK;
-  if (race_ordered(&p, layout)) return old & WG_RACE_BLOCKS ? WG_RACE_OTHER_BLOCK : WG_RACE_NO_BARRIER;
+  if (!p.same_block) return WG_RACE_OTHER_BLOCK;
+  if (!(mine & WG_RACE_WRITE) && !(old & WG_RACE_WRITE) && old & WG_RACE_WROTE) return WG_RACE_OTHER_BLOCK;
+  if (race_ordered(&p, layout)) return !(old & WG_RACE_WRITE) && old & WG_RACE_BLOCKS ? WG_RACE_OTHER_BLOCK : WG_RACE_NO_BARRIER;
   if (!p.same_warp) return WG_RACE_NO_BARRIER;
   return (old ^ mine) >> WG_RACE_SITE_AT & 1023 ? WG_RACE_NO_WARP_SYNC : WG_RACE_SAME_INSTRUCTION;
 }
 
 // Is the other access the one the entry names, or only somebody else's of that block, or of some block?
-DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first) {
+DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint32_t know) {
   uint64_t threads = (uint64_t)device_nctaid_x() * device_nctaid_y() * device_nctaid_z() * WG_RACE_BLOCK(layout);
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return 0;
   if (threads > 1ull << WG_RACE_THREAD_BITS(layout)) return 0;
-  RacePair p = race_pair(old, mine, layout, first);
+  RacePair p = race_pair(old, mine, layout, first, know);
   if (!(mine & WG_RACE_WRITE) && old & WG_RACE_WROTE && !(old & WG_RACE_WRITE)) return WG_RACE_BLOCK_KNOWN;
   if (!race_ordered(&p, layout)) return WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN;
-  return old & WG_RACE_BLOCKS ? 0 : WG_RACE_BLOCK_KNOWN;
+  return !(old & WG_RACE_WRITE) && old & WG_RACE_BLOCKS ? 0 : WG_RACE_BLOCK_KNOWN;
 }
 
 // What is at an address of memory that can be read now.
@@ -38,16 +39,29 @@ DEVICE uint64_t race_shared_content(uint64_t offset, uint32_t bytes) {
   return v;
 }
 
+// Lanes that came here with the same address: all of them write the same.
+DEVICE int race_lanes_agree(uint64_t address, uint64_t value) {
+  uint32_t rest = device_active_lanes();
+  for (;;) {
+    uint32_t leader = (uint32_t)__builtin_ctz(rest);
+    uint64_t its = device_read_lane(rest, (uint32_t)address, leader) | (uint64_t)device_read_lane(rest, (uint32_t)(address >> 32), leader) << 32;
+    uint64_t writes = device_read_lane(rest, (uint32_t)value, leader) | (uint64_t)device_read_lane(rest, (uint32_t)(value >> 32), leader) << 32;
+    uint32_t same = device_ballot(rest, address == its), agree = device_ballot(rest, address == its && value == writes);
+    if (address == its) return agree == same;
+    rest &= ~same;
+  }
+}
+
 void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2,
                     uint64_t v3, uint64_t e0, uint64_t e2);
 
-// what: bytes of the access | 256: `value` is what it writes | 512: shared memory. sites: site_base + first site of the kernel.
+// what: bytes of the access | 256: `value` is what it writes | 512: shared memory | 1024: the value is a constant. sites: site_base + first site of the kernel.
 void wg_race_report(uint64_t channel, uint32_t launch, uint32_t sites, uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t mine, uint32_t layout,
-                    uint32_t first, uint64_t launches);
+                    uint32_t first, uint64_t launches, uint32_t know);
 __attribute__((noinline)) void wg_race_report(uint64_t channel, uint32_t launch, uint32_t sites, uint32_t what, uint64_t address, uint64_t value, uint64_t old,
-                                              uint64_t mine, uint32_t layout, uint32_t first, uint64_t launches) {
+                                              uint64_t mine, uint32_t layout, uint32_t first, uint64_t launches, uint32_t know) {
   uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023, old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023, bytes = what & 255;
-  uint32_t why = race_why(old, mine, layout, first), flags = why | race_known(old, mine, layout, first);
+  uint32_t why = race_why(old, mine, layout, first, know), flags = why | race_known(old, mine, layout, first, know);
   const WgRaceLaunch *its = (const WgRaceLaunch *)launches + (old >> WG_RACE_LAUNCH_AT);
   uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? its->sites : sites;
   uint64_t there = 0, other = old_site == WG_RACE_NO_SITE || !(flags & WG_RACE_THREAD_KNOWN || why == WG_RACE_OTHER_LAUNCH) ? 0xffffffffu : other_sites + old_site;
@@ -56,13 +70,18 @@ __attribute__((noinline)) void wg_race_report(uint64_t channel, uint32_t launch,
   if (mine & WG_RACE_WRITE) flags |= WG_RACE_MINE_WRITE;
   if (mine & WG_RACE_STRONG) flags |= WG_RACE_MINE_STRONG;
   if (what & 256 && old & WG_RACE_WRITE) {
+    if (bytes < 8) value &= (1ull << 8 * bytes) - 1;
     there = what & 512 ? race_shared_content(address, bytes) : race_content(address, bytes);
-    flags |= WG_RACE_VALUES | (there == value ? WG_RACE_SAME_VALUE : 0);
+    // What the other wrote may not be in memory yet. Then the bits of the value decide, for writes of the same place, and what the lanes have that came here.
+    int same = there == value || (old_site == mine_site && (what & 1024 || !((old ^ mine) & WG_RACE_VALUE)));
+    if (why == WG_RACE_SAME_INSTRUCTION && same && there != value) same = race_lanes_agree(address, value);
+    flags |= same ? WG_RACE_SAME_VALUE | (there == value ? WG_RACE_VALUES : 0) : WG_RACE_VALUES;
   }
+  if (what & 512) flags |= WG_RACE_IN_SHARED;
   uint32_t number = race_view(old, layout).thread, block = WG_RACE_BLOCK(layout), t = number % block, b = number / block;
   uint32_t nx = device_nctaid_x(), ny = device_nctaid_y(), tx = device_ntid_x(), ty = device_ntid_y();
   uint64_t v0 = b % nx | (uint64_t)(b / nx % ny) << 32, v1 = b / nx / ny | (uint64_t)(t % tx | (t / tx % ty) << 11 | (t / tx / ty) << 22) << 32;
   if (why == WG_RACE_OTHER_LAUNCH) v0 = its->launch, v1 = 0;
-  uint32_t kind = why == WG_RACE_OTHER_LAUNCH ? DEVICE_KIND_RACE_HOST : what & 512 ? DEVICE_KIND_RACE_SHARED : DEVICE_KIND_RACE_GLOBAL;
+  uint32_t kind = flags & WG_RACE_SAME_VALUE ? DEVICE_KIND_RACE_SAME_VALUE : why == WG_RACE_OTHER_LAUNCH ? DEVICE_KIND_RACE_HOST : what & 512 ? DEVICE_KIND_RACE_SHARED : DEVICE_KIND_RACE_GLOBAL;
   wg_report_wide(channel, launch, mine_site == WG_RACE_NO_SITE ? 0xffffffffu : sites + mine_site, kind, bytes, address, v0, v1, value, there, other, flags);
 }

@@ -2,7 +2,9 @@
 #include "probe/race_abi.h"
 #include "report/internal.h"
 
-static bool is_race(const RunFinding *f) { return f->has_thread && f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST; }
+static bool is_race(const RunFinding *f) {
+  return f->has_thread && ((f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST) || f->kind->number == KIND_RACE_SAME_VALUE);
+}
 
 static bool has_class(const RunSite *s, const char *name) {
   for (unsigned i = 0; s && i < 32 && run_class_name(i); i++)
@@ -22,7 +24,6 @@ static const char *others(const RunFinding *f) { return access_name(f->origin, f
 bool report_race_finding(const RunFinding *f, Str *out) {
   if (!is_race(f)) return false;
   str_printf(out, ": %s of %llu bytes after %s %s", mine(f), (unsigned long long)f->size, strchr("aeiou", others(f)[0]) ? "an" : "a", others(f));
-  if (f->extra[2] & WG_RACE_SAME_VALUE) str_add(out, ", both of the same value");
   return true;
 }
 

@@ -1,5 +1,6 @@
 // Findings: the first of each place is kept in full, later ones are counted.
 #include "probe/fp_abi.h"
+#include "probe/race_abi.h"
 #include "probe/watch_abi.h"
 #include "run/internal.h"
 
@@ -160,7 +161,7 @@ void run_settle_findings(Run *r, const RunProcess *p) {
 static bool has_memory_address(const ChannelKindInfo *kind) {
   switch ((ChannelKind)kind->number) {
   case KIND_OOB_READ: case KIND_OOB_WRITE: case KIND_OOB_ATOMIC: case KIND_USE_AFTER_FREE: case KIND_MISALIGNED:
-  case KIND_UNINIT_USE: case KIND_RACE_GLOBAL: case KIND_RACE_SHARED: case KIND_RACE_HOST: case KIND_BARRIER_MISUSE: return true;
+  case KIND_UNINIT_USE: case KIND_RACE_GLOBAL: case KIND_RACE_SHARED: case KIND_RACE_HOST: case KIND_RACE_SAME_VALUE: case KIND_BARRIER_MISUSE: return true;
   default: return false;
   }
 }
@@ -207,7 +208,7 @@ static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   return known;
 }
 
-static bool is_race(const ChannelKindInfo *k) { return k->number == KIND_RACE_GLOBAL || k->number == KIND_RACE_SHARED || k->number == KIND_RACE_HOST; }
+static bool is_race(const ChannelKindInfo *k) { return k->number == KIND_RACE_GLOBAL || k->number == KIND_RACE_SHARED || k->number == KIND_RACE_HOST || k->number == KIND_RACE_SAME_VALUE; }
 
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   const ChannelKindInfo *kind = channel_kind(d->kind);
@@ -248,7 +249,7 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
     vec_push(&r->bad_stores, f);
     return;
   }
-  if (f->has_address && kind->number != KIND_RACE_SHARED && (f->origin || is_global(f->site))) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
+  if (f->has_address && !(is_race(kind) && d->extra[2] & WG_RACE_IN_SHARED) && (f->origin || is_global(f->site))) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
   if (has_pointer(kind)) f->parameter = run_parameter_name(r, f);
   f->count = 1;
   RunFinding *known = same_place(r, p, f);

@@ -54,8 +54,13 @@ static uint32_t step(OrderStream *s) {
 }
 
 void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps, bool tells_host, RaceOrder *out) {
+  static pthread_t thread;
+  static bool several_threads;
   *out = (RaceOrder){0};
   pthread_mutex_lock(&lock);
+  if (nrecent && !pthread_equal(thread, pthread_self())) several_threads = true;
+  thread = pthread_self();
+  out->one_thread = !several_threads;
   OrderStream *s = stream_of(stream);
   if (s) {
     if (!s->used) launched_on++;

@@ -6,7 +6,7 @@
 
 // --- order.c ---
 enum { RACE_UNORDERED = 7 };
-typedef struct RaceOrder { uint32_t n, number[RACE_UNORDERED]; } RaceOrder;     // numbers in entries of launches that nothing orders before this one
+typedef struct RaceOrder { uint32_t n, number[RACE_UNORDERED]; bool one_thread; } RaceOrder;     // numbers in entries of launches that nothing orders before this one; all launches were made by one thread
 // overlaps: it may begin before the launch before it has ended. tells_host: what it does may be known to the host before it ends.
 void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps, bool tells_host, RaceOrder *out);
 void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to);

@@ -74,7 +74,18 @@ __global__ void plain_with_atomic(int *out) {
 }
 
 __global__ void same_value(int *flag, const int *in) {
-  if (in[threadIdx.x] >= 0) *flag = 1;                                  // race same_value
+  if (in[threadIdx.x] >= 0) *flag = 1;                                  // same same_value
+}
+
+__global__ void same_computed(int *out, const int *in) {
+  __shared__ bool found;
+  found = in[0] == 7;                                                   // same same_computed
+  __syncthreads();
+  out[blockIdx.x] = in[2] + found;                                      // same same_computed_global
+}
+
+__global__ void same_but_one(int *out) {
+  *out = threadIdx.x == 37;                                             // race same_but_one
 }
 
 int main() {
@@ -93,5 +104,7 @@ int main() {
   vector<<<4, 64>>>((float4 *)out);
   plain_with_atomic<<<4, 96>>>(out);
   same_value<<<1, 64>>>(out, in);
+  same_computed<<<2, 64>>>(out, in);
+  same_but_one<<<1, 64>>>(out);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

@@ -45,6 +45,28 @@ __global__ void lock_without_fence(int *lock, int *total) {
   }
 }
 
+__global__ void lock_with_one_fence(int *lock, int *total) {            // the fence behind the lock does not cover what comes after it
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1)) {}
+    __threadfence();
+    total[0] += 1;                                                      // race lock_with_one_fence
+    atomicExch(lock, 0);
+  }
+}
+
+__global__ void after_release(int *data, int *flag, int *out) {         // written once more behind the release
+  if (blockIdx.x == 0) {
+    data[0] = 1;
+    __threadfence();
+    atomicExch(flag, 1);
+    data[0] = 2;                                                        // race after_release
+  } else {
+    while (atomicAdd(flag, 0) == 0) {}
+    __threadfence();
+    out[0] = data[0];                                                   // race after_release
+  }
+}
+
 __global__ void read_after_block(int *a, int *out) {                    // block 0 writes and reads it behind a barrier; others read it at any time
   if (blockIdx.x == 0) {
     a[threadIdx.x] = threadIdx.x;                                       // race read_after_block
@@ -56,7 +78,7 @@ __global__ void read_after_block(int *a, int *out) {                    // block
 __device__ int variable;
 __global__ void of_variable() { variable += threadIdx.x == 0; }         // race of_variable
 
-__global__ void through_table(int **table) { *table[threadIdx.x % 2] = 1; }      // race through_table
+__global__ void through_table(int **table) { *table[threadIdx.x % 2] = 1; }      // same through_table
 
 int main() {
   int *a, *b, *c, **table;
@@ -77,6 +99,9 @@ int main() {
   block_atomic<<<8, 1>>>(c);
   cudaMemset(c, 0, 1 << 16);
   lock_without_fence<<<8, 32>>>(c, a);
+  cudaMemset(c, 0, 1 << 16);
+  lock_with_one_fence<<<8, 32>>>(c, a);
+  after_release<<<2, 1>>>(a, c + 1, b);
   read_after_block<<<4, 64>>>(a, b);
   of_variable<<<8, 1>>>();
   through_table<<<8, 1>>>(table);

@@ -8,7 +8,7 @@ __global__ void row(float *a) {                                         // launc
 
 __global__ void too_close(float *a) {                                   // blocks of 64, 32 apart
   int i = blockIdx.x * 32 + threadIdx.x;
-  a[i] = i;                                                             // race too_close
+  a[i] = i;                                                             // same too_close
 }
 
 __global__ void plane(float *a) {                                       // rows of 100 for 128 threads
