@@ -111,10 +111,12 @@ static void test_count(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand
 
 // --- threads that leave early, and those that end ---
 
-static void say_gone(Sync *s, uint32_t i, PtxReg *guard, bool negated, bool early, bool dead) {
+static void say_gone(Sync *s, uint32_t i, PtxReg *guard, bool negated, bool early, bool gone, bool dead) {
   Code *c = body_before(s->body, i);
   code_guard(c, guard, negated);
   if (s->early && early) EMIT(c, "mov.u32", opd_reg(s->early), opd_imm(1));
+  code_guard(c, NULL, false);
+  if (!gone) return;
   PtxLabel *over = body_label(s->body);
   PtxReg *watch = body_temp(s->body, TYPE_B64, 6), *launch = body_temp(s->body, TYPE_B32, 7);
   code_branch(c, guard, !negated, over);
@@ -137,10 +139,11 @@ static bool each_early_leave(Sync *s, bool emit) {
     bool ends = (last->op == OP_RET || last->op == OP_EXIT) && b->nsucc && (s->t.reaches[b->succ[0]] || s->t.meets[b->succ[0]]);
     if (!ends && (last->op != OP_BRA || b->nsucc != 2)) continue;
     for (uint32_t i = 0; i < (ends ? 1 : 2); i++) {
-      bool early = ends || synccheck_leaves_early(s, k, b->succ[i]), dead = ends || synccheck_leaves_warp(s, k, b->succ[i]);
+      bool gone = ends || synccheck_leaves_early(s, k, b->succ[i]), dead = ends || synccheck_leaves_warp(s, k, b->succ[i]);
+      bool early = gone || synccheck_leaves_quietly(s, k, b->succ[i]);
       if (!early && !dead) continue;
       any = true;
-      if (emit) say_gone(s, b->end - 1, last->guard, last->guard_negated != (!ends && i == 1), early, dead);
+      if (emit) say_gone(s, b->end - 1, last->guard, last->guard_negated != (!ends && i == 1), early, gone || dead, dead);
     }
   }
   return any;

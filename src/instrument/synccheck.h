@@ -10,8 +10,9 @@ typedef struct Together {
   bool *varying;                           // by register: threads of a block may hold different values
   bool *apart;                             // by IrBlock: not all of them come, or not equally often
   bool *apart_strict;                      // … those that left early count as missing, too
-  bool *reaches, *reached;                 // by IrBlock: a barrier of the block may come at or behind it; it may come behind one
-  bool *meets, *met;                       // the same for what lanes of a warp execute together
+  bool *has_barrier, *reaches;             // by IrBlock: a barrier of the block is in it; in it or behind it
+  bool *has_meeting, *meets;               // the same for what lanes of a warp execute together
+  bool *quiet;                             // by IrBlock: from there on a thread only computes and writes results of its own
   bool *only_ends;                         // by IrBlock: nothing but the end of the thread
 } Together;
 
@@ -37,6 +38,7 @@ bool synccheck_calls_program(const PtxInstr *in);        // it may come to a bar
 void synccheck_together(const IrCfg *c, bool is_kernel, Together *t);
 // Threads that take this edge go for good, before barriers of the block that others come to; before what others of the warp execute together.
 bool synccheck_leaves_early(const Sync *s, uint32_t from, uint32_t to);
+bool synccheck_leaves_quietly(const Sync *s, uint32_t from, uint32_t to);   // … they may do what others do behind barriers, but only write results
 bool synccheck_leaves_warp(const Sync *s, uint32_t from, uint32_t to);
 
 // --- synccheck.c: calls of probes; the arguments behind launch and site are the caller's ---

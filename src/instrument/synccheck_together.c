@@ -65,15 +65,57 @@ static void spread(Look *l, uint32_t from, uint32_t join) {
   }
 }
 
-static bool gone_for_good(const Together *t, uint32_t from, uint32_t to) {
-  return t->reaches[from] && !t->reaches[to] && (t->only_ends[to] || !t->reached[to]);
+// Blocks that threads may come to on the other ways out of `from`, behind a barrier (1) or before one (0), and not through `from` again.
+static void others_come(const IrCfg *c, const bool *has, uint32_t from, uint32_t not_to, bool *seen[2], uint32_t *work) {
+  uint32_t n = 0, room = 2 * c->nblocks;
+  for (uint32_t i = 0; i < c->blocks[from].nsucc; i++) {
+    uint32_t to = c->blocks[from].succ[i];
+    if (to != not_to && to != from && !seen[0][to]) seen[0][to] = true, work[n++] = to * 2;
+  }
+  while (n) {
+    uint32_t at = work[--n], block = at / 2, behind = (at & 1) | has[block];
+    for (uint32_t i = 0; i < c->blocks[block].nsucc; i++) {
+      uint32_t to = c->blocks[block].succ[i];
+      if (to == from || seen[behind][to] || n >= room) continue;
+      seen[behind][to] = true;
+      work[n++] = to * 2 + behind;
+    }
+  }
 }
 
-bool synccheck_leaves_early(const Sync *s, uint32_t from, uint32_t to) { return gone_for_good(&s->t, from, to); }
+// Threads that go from one block to the other come to no barrier any more, and nothing but `harmless` of what others do behind a barrier they have missed.
+static bool gone_for_good(const IrCfg *c, const bool *has, const bool *before, const bool *harmless, uint32_t from, uint32_t to) {
+  enum { MOST_BLOCKS = 1 << 14 };
+  if (!before[from] || before[to]) return false;
+  if (harmless[to]) return true;
+  if (c->nblocks > MOST_BLOCKS) return false;
+  Arena a = {0};
+  bool *seen[2] = {ARENA_ARRAY(&a, bool, c->nblocks + 1), ARENA_ARRAY(&a, bool, c->nblocks + 1)}, *own = ARENA_ARRAY(&a, bool, c->nblocks + 1), joins = false;
+  uint32_t *work = ARENA_ARRAY(&a, uint32_t, 2 * c->nblocks + 2), n = 0;
+  others_come(c, has, from, to, seen, work);
+  own[to] = true, work[n++] = to;
+  while (n && !joins) {
+    uint32_t block = work[--n];
+    joins = seen[1][block] && !harmless[block];
+    for (uint32_t i = 0; i < c->blocks[block].nsucc; i++) {
+      uint32_t next = c->blocks[block].succ[i];
+      if (!own[next]) own[next] = true, work[n++] = next;
+    }
+  }
+  arena_free(&a);
+  return !joins;
+}
+
+bool synccheck_leaves_quietly(const Sync *s, uint32_t from, uint32_t to) {
+  return gone_for_good(s->body->cfg, s->t.has_barrier, s->t.reaches, s->t.quiet, from, to);
+}
+
+bool synccheck_leaves_early(const Sync *s, uint32_t from, uint32_t to) {
+  return gone_for_good(s->body->cfg, s->t.has_barrier, s->t.reaches, s->t.only_ends, from, to);
+}
 
 bool synccheck_leaves_warp(const Sync *s, uint32_t from, uint32_t to) {
-  const Together *t = &s->t;
-  return (t->meets[from] || t->reaches[from]) && !t->meets[to] && !t->reaches[to] && (t->only_ends[to] || (!t->met[to] && !t->reached[to]));
+  return !s->t.reaches[to] && gone_for_good(s->body->cfg, s->t.has_meeting, s->t.meets, s->t.only_ends, from, to);
 }
 
 static void split(Look *l, uint32_t block) {
@@ -85,7 +127,7 @@ static void split(Look *l, uint32_t block) {
   if (!branches) return;
   if (!l->strict && b->nsucc == 2)
     for (uint32_t i = 0; i < 2; i++)
-      if (gone_for_good(l->t, block, b->succ[i])) return;
+      if (gone_for_good(l->c, l->t->has_barrier, l->t->reaches, l->t->only_ends, block, b->succ[i])) return;
   for (uint32_t i = 0; i < b->nsucc; i++) spread(l, b->succ[i], b->ipdom);
 }
 
@@ -128,8 +170,8 @@ static bool has_meeting(const IrCfg *c, const IrBlock *b) {
   return false;
 }
 
-// before: one of those blocks may come at or behind it. behind: it may come behind one.
-static void spread_ways(const IrCfg *c, const bool *has, bool *before, bool *behind) {
+// before: one of those blocks may come at or behind it.
+static void spread_ways(const IrCfg *c, const bool *has, bool *before) {
   memcpy(before, has, c->nblocks * sizeof *has);
   for (bool changed = true; changed;) {
     changed = false;
@@ -138,27 +180,35 @@ static void spread_ways(const IrCfg *c, const bool *has, bool *before, bool *beh
       for (uint32_t k = 0; k < c->blocks[b].nsucc && !before[b]; k++)
         if (before[c->blocks[b].succ[k]]) before[b] = changed = true;
     }
-    for (uint32_t i = 0; i < c->norder; i++) {
-      uint32_t b = c->order[i];
-      for (uint32_t k = 0; k < c->blocks[b].nsucc; k++) {
-        uint32_t to = c->blocks[b].succ[k];
-        if ((behind[b] || has[b]) && !behind[to]) behind[to] = changed = true;
-      }
-    }
   }
 }
 
+// Nothing in it depends on what others do, nor do others on it: it computes and writes results to global memory.
+static bool is_quiet(const IrCfg *c, const IrBlock *b) {
+  for (uint32_t i = b->first; i < b->end; i++) {
+    const PtxInstr *in = c->instrs[i];
+    unsigned classes = ptx_op_classes(in);
+    if (in->op == OP_LD && (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL)) continue;
+    if (classes & (CLASS_LOAD | CLASS_ATOMIC | CLASS_SYNC | CLASS_CALL | CLASS_WARP | CLASS_TENSOR | CLASS_TEXTURE | CLASS_SURFACE | CLASS_ASYNC | CLASS_MEMFENCE)) return false;
+    if (classes & CLASS_STORE && in->space != SPACE_GLOBAL && in->space != SPACE_LOCAL) return false;
+  }
+  return true;
+}
+
 static void find_ways(const IrCfg *c, Together *t) {
-  bool *has = ARENA_ARRAY((Arena *)&c->arena, bool, c->nblocks + 1);
+  bool *loud = ARENA_ARRAY((Arena *)&c->arena, bool, c->nblocks + 1), *before = ARENA_ARRAY((Arena *)&c->arena, bool, c->nblocks + 1);
   for (uint32_t i = 0; i < c->nblocks; i++) {
     const IrBlock *b = &c->blocks[i];
     t->only_ends[i] = b->nsucc == 0;
     for (uint32_t k = b->first; k < b->end; k++) t->only_ends[i] &= c->instrs[k]->op == OP_RET || c->instrs[k]->op == OP_EXIT;
-    has[i] = has_barrier(c, b);
+    t->has_barrier[i] = has_barrier(c, b);
+    t->has_meeting[i] = has_meeting(c, b);
+    loud[i] = !is_quiet(c, b);
   }
-  spread_ways(c, has, t->reaches, t->reached);
-  for (uint32_t i = 0; i < c->nblocks; i++) has[i] = has_meeting(c, &c->blocks[i]);
-  spread_ways(c, has, t->meets, t->met);
+  spread_ways(c, t->has_barrier, t->reaches);
+  spread_ways(c, t->has_meeting, t->meets);
+  spread_ways(c, loud, before);
+  for (uint32_t i = 0; i < c->nblocks; i++) t->quiet[i] = !before[i];
 }
 
 void synccheck_together(const IrCfg *c, bool is_kernel, Together *t) {
@@ -167,10 +217,11 @@ void synccheck_together(const IrCfg *c, bool is_kernel, Together *t) {
   t->apart = ARENA_ARRAY(a, bool, c->nblocks + 1);
   t->apart_strict = ARENA_ARRAY(a, bool, c->nblocks + 1);
   t->reaches = ARENA_ARRAY(a, bool, c->nblocks + 1);
-  t->reached = ARENA_ARRAY(a, bool, c->nblocks + 1);
+  t->has_barrier = ARENA_ARRAY(a, bool, c->nblocks + 1);
   t->meets = ARENA_ARRAY(a, bool, c->nblocks + 1);
-  t->met = ARENA_ARRAY(a, bool, c->nblocks + 1);
+  t->has_meeting = ARENA_ARRAY(a, bool, c->nblocks + 1);
   t->only_ends = ARENA_ARRAY(a, bool, c->nblocks + 1);
+  t->quiet = ARENA_ARRAY(a, bool, c->nblocks + 1);
   find_ways(c, t);
   if (!is_kernel) {                        // who calls it is not known
     for (uint32_t i = 0; i < c->nblocks; i++) t->apart[i] = t->apart_strict[i] = true;

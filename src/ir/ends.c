@@ -32,31 +32,38 @@ static bool same_operand(const PtxOperand *a, const PtxOperand *b) {
   return a->kind == b->kind && (a->kind == OPD_REG ? a->reg == b->reg : a->kind == OPD_INT && a->imm == b->imm);
 }
 
-// What moves `r` in each turn: from one turn to the next it comes back to itself through moves and additions of one and the same step, once or, in a
-// loop that was unrolled, several times.
+// What moves `r` in each turn. Backwards through moves and additions of what the loop does not change, one comes to a register that comes back to itself
+// from one turn to the next; on the way around it one and the same step is added, once or, in a loop that was unrolled, several times.
 static bool find_step(const Search *s, const PtxReg *r, const PtxOperand **step, bool *halves) {
-  const PtxReg *at = r;
-  *halves = false;
-  *step = NULL;
-  for (int hops = 0; hops < 40; hops++) {
+  enum { HOPS = 40 };
+  struct { const PtxReg *reg; const PtxOperand *added; bool shifts; } way[HOPS];
+  unsigned n = 0, first = HOPS;
+  for (const PtxReg *at = r; n < HOPS && first == HOPS;) {
     const PtxInstr *in = only_def(s, at);
     if (!in || !in_every_turn(s, s->def[at->id])) return false;
-    const PtxOperand *own = NULL, *other = NULL;
-    if (in->op == OP_MOV && in->nops == 2 && in->ops[1].kind == OPD_REG) own = &in->ops[1];
+    const PtxOperand *own = NULL, *added = NULL;
+    bool shifts = in->op == OP_SHR;
+    if ((in->op == OP_MOV || in->op == OP_CVT) && in->nops == 2 && in->ops[1].kind == OPD_REG) own = &in->ops[1];
     else {
-      bool adds = in->op == OP_ADD || in->op == OP_SUB, shifts = in->op == OP_SHR;
-      if ((!adds && !shifts) || in->nops != 3 || (in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT)) return false;
-      unsigned k = is_fixed(s, &in->ops[2]) ? 1 : in->op == OP_ADD && is_fixed(s, &in->ops[1]) ? 2 : 0;
+      if ((in->op != OP_ADD && in->op != OP_SUB && !shifts) || in->nops != 3 || (in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT)) return false;
+      unsigned k = is_fixed(s, &in->ops[2]) ? 1 : !shifts && is_fixed(s, &in->ops[1]) ? 2 : 0;
       if (!k || in->ops[k].kind != OPD_REG) return false;
-      own = &in->ops[k], other = &in->ops[3 - k];
-      if (*step && (!same_operand(*step, other) || *halves != shifts)) return false;
-      *step = other;
-      *halves = shifts;
+      own = &in->ops[k], added = &in->ops[3 - k];
     }
+    way[n].reg = at, way[n].added = added, way[n++].shifts = shifts;
     at = own->reg;
-    if (at == r) return *step != NULL;
+    for (unsigned i = 0; i < n; i++)
+      if (way[i].reg == at) first = i;
   }
-  return false;
+  *step = NULL;
+  *halves = false;
+  for (unsigned i = first; i < n; i++) {
+    if (!way[i].added) continue;
+    if (*step && (!same_operand(*step, way[i].added) || *halves != way[i].shifts)) return false;
+    *step = way[i].added;
+    *halves = way[i].shifts;
+  }
+  return *step != NULL;
 }
 
 // Where the register's value comes from in the loop: through what only changes its form.

@@ -158,6 +158,7 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
     if (is_first(here)) {
       device_swap_or32(&w->gone, here);
       device_swap_or32(&w->dead, here);
+      device_and32(&w->wait_lanes, ~here);
     }
   }
   if (site == ~0u) return;                 // the kernel has no such barrier

@@ -75,7 +75,7 @@ void session_waited(bool began) {
 
 // --- devices ---
 
-typedef struct Seen { uint64_t key, turns, since, turned; uint32_t site, state, barrier; } Seen;
+typedef struct Seen { uint64_t key, turns, since, turned; uint32_t site, state, barrier, waiting; } Seen;
 typedef struct Device { SessionDeviceOps ops; void *user; const void *owner; uint64_t watch; Seen *seen; struct Device *next; } Device;
 static Device *devices;
 
@@ -126,8 +126,8 @@ static const Site *find_site(uint32_t number) {
 
 static void describe(const WgWatchWarp *w, const Launched *l, SessionStanding *s) {
   uint32_t threads = l->block[0] * l->block[1] * l->block[2], warps = (threads + 31) / 32, serial = (uint32_t)w->key;
-  uint32_t block = serial / warps, lanes = w->barrier_site ? UINT32_MAX : w->loop_lanes;
-  const Site *site = find_site((w->barrier_site ? w->barrier_site : w->loop_site) - 1);
+  uint32_t block = serial / warps, lanes = w->barrier_site ? UINT32_MAX : w->wait_lanes ? w->wait_lanes : w->loop_lanes;
+  const Site *site = find_site(w->barrier_site ? w->barrier_site - 1 : w->wait_lanes ? w->wait_site : w->loop_site - 1);
   *s = (SessionStanding){.key = site, .warp = serial % warps, .lanes = lanes ? lanes : 1, .gone = w->gone};
   uint32_t first = s->warp * 32 + (uint32_t)__builtin_ctz(s->lanes), rest = threads - s->warp * 32;
   if (rest < 32) s->lanes &= (1u << rest) - 1;
@@ -136,6 +136,11 @@ static void describe(const WgWatchWarp *w, const Launched *l, SessionStanding *s
   if (site) s->places = site->places, s->nplaces = site->nplaces, s->function = site->function, s->ptx_line = site->ptx_line;
   if (w->barrier_site) {
     s->wait = SESSION_WAITS_BARRIER;
+    return;
+  }
+  if (w->wait_lanes) {
+    s->wait = SESSION_WAITS_WARP;
+    s->needed = w->wait_mask & ~w->dead;
     return;
   }
   s->in_loop = true;
@@ -150,13 +155,13 @@ static void describe(const WgWatchWarp *w, const Launched *l, SessionStanding *s
 
 // Does this warp stand still, and since when? A loop whose turns have not grown for long is one that was left.
 static bool stands_still(const WgWatchWarp *w, Seen *s, uint64_t now) {
-  if (w->key != s->key || w->barrier_site != s->barrier || (!w->barrier_site && (w->loop_site != s->site || w->loop_state != s->state || w->loop_turns < s->turns))) {
-    *s = (Seen){.key = w->key, .turns = w->loop_turns, .since = now, .turned = 0, .site = w->loop_site, .state = w->loop_state, .barrier = w->barrier_site};
-    return w->barrier_site != 0;
+  if (w->key != s->key || w->barrier_site != s->barrier || w->wait_lanes != s->waiting || (!w->barrier_site && !w->wait_lanes && (w->loop_site != s->site || w->loop_state != s->state || w->loop_turns < s->turns))) {
+    *s = (Seen){.key = w->key, .turns = w->loop_turns, .since = now, .turned = 0, .site = w->loop_site, .state = w->loop_state, .barrier = w->barrier_site, .waiting = w->wait_lanes};
+    return w->barrier_site || w->wait_lanes;
   }
   if (w->loop_turns != s->turns) s->turned = now;
   s->turns = w->loop_turns;
-  return w->barrier_site || (s->turned && now - s->turned < 5 * SECOND);
+  return w->barrier_site || w->wait_lanes || (s->turned && now - s->turned < 5 * SECOND);
 }
 
 typedef struct Stuck { uint32_t launch; uint64_t changed; uint32_t n; } Stuck;

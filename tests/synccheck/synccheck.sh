@@ -22,7 +22,7 @@ P
 }
 
 run() {                                    # NAME BINARY: runs it, its findings into NAME.lines
-  timeout 40 "$WARPGRIND" --device="$device" --tool=synccheck --hang-timeout=3 --hang-action=stop --json="$d/$1.json" "$2" > "$d/$1.out" 2> "$d/$1.err"
+  timeout -k 10 "${SYNCCHECK_SECONDS:-40}" "$WARPGRIND" --device="$device" --tool=synccheck --hang-timeout=3 --hang-action=stop --json="$d/$1.json" "$2" > "$d/$1.out" 2> "$d/$1.err"
   echo $? > "$d/$1.code"
   lines "$d/$1.json" "$3" 2>/dev/null | sort -u > "$d/$1.lines"
 }
