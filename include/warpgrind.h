@@ -1,8 +1,9 @@
-/* warpgrind.h: what a program can tell Warpgrind's initcheck, in C11, C++ and CUDA. This header is all there is: nothing to link with.
+/* warpgrind.h: what a program can tell Warpgrind's initcheck and racecheck, in C11, C++ and CUDA. This header is all there is: nothing to link with.
  *
  *   wg_mark_initialized(p, n)     these n bytes count as written: something Warpgrind does not see has done it
  *   wg_mark_uninitialized(p, n)   nobody may rely on what is in these n bytes: as if just allocated
  *   wg_is_initialized(p, n)       true if every byte was written. Without Warpgrind, and for memory it knows nothing of: true
+ *   wg_benign_race(p, n)          races on these n bytes are meant: they are not reported
  *   __dflog_forceinit(x)          wg_mark_initialized of the variable or array x; __dflog_forceinit(p, n) is wg_mark_initialized(p, n)
  *
  * p is an address of device memory. On the host the call takes effect at once: the host waits for the work of the current context first.
@@ -32,7 +33,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-enum { WG_MARK_INITIALIZED_ = 1, WG_MARK_UNINITIALIZED_ = 2, WG_IS_INITIALIZED_ = 3 };
+enum { WG_MARK_INITIALIZED_ = 1, WG_MARK_UNINITIALIZED_ = 2, WG_IS_INITIALIZED_ = 3, WG_BENIGN_RACE_ = 4 };
 typedef int (*wg_host_function_)(int what, const void *p, size_t n);
 
 /* The library that `warpgrind` preloads has this function; without it there is none of the name. */
@@ -75,6 +76,15 @@ WG_BOTH_ int wg_is_initialized(const void *p, size_t n) {
   return result;
 #else
   return wg_host_call_(WG_IS_INITIALIZED_, p, n);
+#endif
+}
+
+WG_BOTH_ void wg_benign_race(const void *p, size_t n) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("{\n\t.reg .b64 wg_benign_race_p, wg_benign_race_n;\n\tmov.b64 wg_benign_race_p, %0;\n\tmov.b64 wg_benign_race_n, %1;\n\t}"
+               : : "l"(p), "l"((unsigned long long)n) : "memory");
+#else
+  wg_host_call_(WG_BENIGN_RACE_, p, n);
 #endif
 }
 

@@ -105,6 +105,7 @@ static void weave(Body *b) {
         race_tells(&k, &k.accesses.data[a]);
       }
       race_order(&k, i);
+      race_said(&k, i);
     }
     if (!k.looks_up && !k.stores_anywhere) race_find_private(&k);
     tell_host(&k);

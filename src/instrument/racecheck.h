@@ -47,6 +47,9 @@ void race_find_private(RaceCheck *k);                       // facts of pointers
 void race_access(RaceCheck *k, const RaceAccess *a);
 void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);    // of the WgRaceRecord
 #define RACE_LOAD(k, c, to, field) race_load((k), (c), (to), offsetof(WgRaceRecord, field))
+// --- racecheck_said.c ---
+bool race_says(const RaceCheck *k, uint32_t i);             // that races on some bytes are meant
+void race_said(RaceCheck *k, uint32_t i);
 // --- racecheck_order.c ---
 void race_order(RaceCheck *k, uint32_t i);                  // barriers, fences, what tells another thread something
 // A strong access in a kernel with clocks: before it tells, after it takes.

@@ -131,6 +131,7 @@ void race_plan(RaceCheck *k) {
     k->waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
     k->tells_host |= ptx_has(in, MOD_SYS);
     if (in->op == OP_CALL && program_callee(in)) k->stores_anywhere = true;
+    if (race_says(k, i)) k->looks_up = k->uses_shared = true;          // all memory has entries then
     add_access(k, i);
   }
 }

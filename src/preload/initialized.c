@@ -2,10 +2,14 @@
 #include "cuda/abi.h"
 #include "session/session.h"
 
-enum { MARK = 1, UNMARK = 2, ASK = 3 };    // as in warpgrind.h
+enum { MARK = 1, UNMARK = 2, ASK = 3, BENIGN = 4 };    // as in warpgrind.h
 
 __attribute__((visibility("default"))) int wg_host_initialized(int what, const void *p, size_t n) {
-  if (!session_wants_shadow()) return 1;
+  if (what == BENIGN && session_wants_races()) {
+    cuCtxSynchronize();
+    session_race_meant((uintptr_t)p, n);
+  }
+  if (what == BENIGN || !session_wants_shadow()) return 1;
   cuCtxSynchronize();                      // through our own table: what was asked for before has been done then
   if (what == MARK || what == UNMARK) session_shadow_mark((uintptr_t)p, n, what == MARK);
   return what == ASK ? session_shadow_is_initialised((uintptr_t)p, n) : 1;

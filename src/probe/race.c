@@ -3,7 +3,7 @@
 
 // A launch that was asked for after this one and has been there already is not ordered after it. Numbers of the same half only grow.
 DEVICE int race_is_unordered(uint64_t unordered, uint32_t launch, uint32_t mine) {
-  if (unordered & WG_RACE_LATER && launch > mine && launch / (WG_RACE_LAUNCHES / 2) == mine / (WG_RACE_LAUNCHES / 2)) return 1;
+  if (unordered & WG_RACE_LATER && launch > mine && launch / WG_RACE_HALF == mine / WG_RACE_HALF) return 1;
   for (unordered &= ~WG_RACE_LATER; unordered; unordered >>= 9)
     if ((unordered & 511) == launch) return 1;
   return 0;
@@ -68,7 +68,7 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
 // Puts the access into one entry. The entry it races with, or 0.
 DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know) {
   uint64_t old = race_load(at);
-  for (;;) {
+  while (old != WG_RACE_BENIGN) {
     int raced = race_conflict(old, mine, layout, first, unordered, know);
     uint64_t new = race_next(old, mine, layout, first, know, raced);
     if (new == old) return raced ? old : 0;
@@ -76,10 +76,12 @@ DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_
     if (there == old) return raced ? old : 0;
     old = there;
   }
+  return 0;
 }
 
 // Two entries: a read is kept apart from the last write.
 DEVICE uint64_t race_enter_pair(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know) {
+  if (race_load(at) == WG_RACE_BENIGN) return 0;
   if (!(mine & WG_RACE_WRITE)) {
     uint64_t old = race_load(at);
     race_enter(at + 1, mine, layout, first, unordered, know);
@@ -103,4 +105,12 @@ __attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offs
     if (!found) found = with;
   }
   return found;
+}
+
+// The program says that races on these bytes are meant. Words of which it names a part count as a whole.
+uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes, uint32_t pairs);
+__attribute__((noinline)) uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes, uint32_t pairs) {
+  for (uint64_t word = offset & ~3ull; word < offset + bytes; word += 4)
+    for (uint32_t i = 0; i <= pairs; i++) *(volatile uint64_t *)(entries + (word << 1 << pairs) + 8 * i) = WG_RACE_BENIGN;
+  return 0;
 }

@@ -24,7 +24,8 @@ enum {
   WG_RACE_FLAGS = 63,
 };
 enum { WG_RACE_BYTES_AT = 6, WG_RACE_SITE_AT = 10, WG_RACE_TIME_AT = 20, WG_RACE_LAUNCH_AT = 55 };
-enum { WG_RACE_TIME_BITS = WG_RACE_LAUNCH_AT - WG_RACE_TIME_AT, WG_RACE_NO_SITE = 1023, WG_RACE_LAUNCHES = 512 };
+enum { WG_RACE_HALF = 256 };               // numbers of launches are used in two halves
+enum { WG_RACE_TIME_BITS = WG_RACE_LAUNCH_AT - WG_RACE_TIME_AT, WG_RACE_NO_SITE = 1023, WG_RACE_LAUNCHES = 511 };
 
 // Widths: clock, syncs, barriers, thread; then the threads of a block, and flags.
 #define WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) \
@@ -38,6 +39,7 @@ enum { WG_RACE_PAIRS = 1 << 30,            // each word has two entries: the las
 #define WG_RACE_CLOCK_AT(l) (WG_RACE_TIME_AT + WG_RACE_THREAD_BITS(l))
 #define WG_RACE_BLOCK(l) ((l) >> 19 & 2047)
 
+#define WG_RACE_BENIGN (~0ull)             // an entry: races here are meant. No launch has this number
 #define WG_RACE_LATER (1ull << 63)         // in WgRaceRecord.unordered: larger numbers are of launches that were asked for later
 
 // Clocks: threads that tell each other something (locks, flags, barriers of a part of the block) have scalar clocks. What one has released, at a

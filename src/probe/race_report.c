@@ -73,8 +73,8 @@ __attribute__((noinline)) void wg_race_report(uint64_t channel, uint32_t launch,
     if (bytes < 8) value &= (1ull << 8 * bytes) - 1;
     there = what & 512 ? race_shared_content(address, bytes) : race_content(address, bytes);
     // What the other wrote may not be in memory yet. Then the bits of the value decide, for writes of the same place, and what the lanes have that came here.
-    int same = there == value || (old_site == mine_site && (what & 1024 || !((old ^ mine) & WG_RACE_VALUE)));
-    if (why == WG_RACE_SAME_INSTRUCTION && same && there != value) same = race_lanes_agree(address, value);
+    int same = !((old ^ mine) & WG_RACE_VALUE) && (there == value || old_site == mine_site);
+    if (why == WG_RACE_SAME_INSTRUCTION && same && !(what & 1024)) same = race_lanes_agree(address, value);
     flags |= same ? WG_RACE_SAME_VALUE | (there == value ? WG_RACE_VALUES : 0) : WG_RACE_VALUES;
   }
   if (what & 512) flags |= WG_RACE_IN_SHARED;

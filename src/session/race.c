@@ -9,7 +9,7 @@
 #include "probe/race_abi.h"
 #include "session/shadow.h"
 
-enum { HALF = WG_RACE_LAUNCHES / 2, SHARED_LEAST = 1 << 20, SHARED_MOST = 256 << 20, SYSTEM_SHARED = WG_SHARED_RESERVED };
+enum { HALF = WG_RACE_HALF, SHARED_LEAST = 1 << 20, SHARED_MOST = 256 << 20, SYSTEM_SHARED = WG_SHARED_RESERVED };
 typedef struct Entries { uint64_t base, size, address; size_t bytes; SessionDevice *device; } Entries;
 typedef struct RaceDevice {
   SessionDevice *device;
@@ -53,6 +53,24 @@ static void clear(SessionDevice *d, uint64_t address, size_t bytes) {
 
 static size_t entry_bytes(uint64_t size) { return (size_t)((size + 3) / 4 + 8) * (session_plan()->race_full ? 16 : 8); }       // a vector access may begin at the last byte
 
+typedef struct Meant { uint64_t base, size; } Meant;
+static VEC(Meant) meant;                   // races there are
+
+// Words of which a part is named count as a whole.
+static void mark_meant(const Entries *e, Meant m) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(e->device, &user);
+  uint64_t from = MAX(m.base, e->base), to = MIN(m.base + m.size, e->base + e->size);
+  if (from >= to) return;
+  uint64_t each = session_plan()->race_full ? 16 : 8, first = (from - e->base) / 4, end = (to - e->base + 3) / 4;
+  if (ops->direct) memset((char *)(uintptr_t)e->address + first * each, 0xff, (end - first) * each);
+  else ops->fill(user, NULL, e->address + first * each, 0xff, (end - first) * each);
+}
+
+static void mark_all_meant(const Entries *e) {
+  for (uint32_t i = 0; i < meant.len; i++) mark_meant(e, meant.data[i]);
+}
+
 static void drop(Entries *e) {
   shadow_give(e->device, e->address, e->bytes);
   free(e);
@@ -74,13 +92,32 @@ static Entries *entries_of(SessionDevice *d, uint64_t base, uint64_t size) {
   e = mem_alloc(sizeof *e);
   *e = (Entries){base, size, address, bytes, d};
   u64map_put(&known, base, e);
+  mark_all_meant(e);
   return e;
+}
+
+void session_race_meant(uint64_t address, uint64_t n) {
+  if (!session_wants_races() || !n) return;
+  pthread_mutex_lock(&lock);
+  vec_push(&meant, (Meant){address, n});
+  uint32_t it = 0;
+  uint64_t base;
+  void *e;
+  while (u64map_next(&known, &it, &base, &e)) mark_meant(e, meant.data[meant.len - 1]);
+  pthread_mutex_unlock(&lock);
+}
+
+// With the allocation goes what was said of it.
+static void forget_meant(const Entries *e) {
+  for (uint32_t i = meant.len; i-- > 0;)
+    if (meant.data[i].base - e->base < e->size) meant.data[i] = meant.data[--meant.len];
 }
 
 void session_race_free(uint64_t base) {
   if (!session_wants_races()) return;
   pthread_mutex_lock(&lock);
   Entries *e = u64map_remove(&known, base);
+  if (e) forget_meant(e);
   if (e) drop(e);
   pthread_mutex_unlock(&lock);
 }
@@ -120,7 +157,7 @@ static void clear_all(RaceDevice *r) {
   uint64_t base;
   void *e;
   while (u64map_next(&known, &it, &base, &e))
-    if (((Entries *)e)->device == r->device) clear(r->device, ((Entries *)e)->address, ((Entries *)e)->bytes);
+    if (((Entries *)e)->device == r->device) clear(r->device, ((Entries *)e)->address, ((Entries *)e)->bytes), mark_all_meant(e);
   if (r->shared) clear(r->device, r->shared, r->shared_bytes);
 }
 

@@ -214,6 +214,7 @@ bool session_array_find(uint64_t handle, SessionArray *out);
 
 // --- race.c: racecheck ---
 bool session_wants_races(void);
+void session_race_meant(uint64_t address, uint64_t n);   // warpgrind.h: races on these bytes are meant
 // --- order.c: what orders launches. stream NULL: the legacy default stream ---
 void session_order_stream(const void *stream, bool non_blocking);        // the program made it
 void session_order_record(const void *event, const void *stream);
