@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(words);
     at += 2 + n * 8;
   }
-  sink.device_closed(sink.user, 1, 0, 3);
+  sink.device_closed(sink.user, 1, 0, 3, true);
   sink.closed(sink.user, 1, CLOSED_ENDED, 1, true);
   Str out = {0};
   for (uint32_t i = 0; i < run.findings.len; i++) report_finding(&run, run.findings.data[i], &out);
