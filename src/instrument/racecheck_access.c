@@ -129,76 +129,134 @@ static bool written(Emit *e, Code *c, PtxReg *to, bool *constant) {
   return true;
 }
 
-// What the entries say already needs no call. Words of 4 bytes, aligned, for accesses that are not strong.
+// --- what needs no call: words of 4 bytes, aligned, accesses that are not strong ---
 
 enum { WHOLE = 15 << WG_RACE_BYTES_AT };
 static const int64_t not_the_time = (int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS;
 
-// p = (entry ^ me ^ want) & look == 0, && and
-static void test_entry(Emit *e, Code *c, PtxReg *p, PtxReg *entry, int64_t want, int64_t look, PtxReg *and) {
-  PtxReg *t = wide(e, 4);
-  EMIT(c, "xor.b64", opd_reg(t), opd_reg(entry), opd_reg(e->k->me));
-  EMIT(c, "xor.b64", opd_reg(t), opd_reg(t), opd_imm(want));
-  EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm(look));
-  EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(t), opd_imm(0), opd_reg(and));
-}
-
-// A read, of memory with two entries for a word: nobody has written since the last barrier, and this thread has read it, or several.
-static void skip_read_of_pair(Emit *e, Code *c, PtxReg *at, PtxReg *aligned) {
-  PtxReg *write = wide(e, 5), *read = wide(e, 3), *t = wide(e, 4), *known = pred(e, 0);
-  EMIT(c, "ld.volatile.global.u64", opd_reg(read), opd_at(c, opd_reg(at), 8));
-  EMIT(c, "ld.volatile.global.u64", opd_reg(write), opd_at(c, opd_reg(at), 0));      // over the address
-  EMIT(c, "xor.b64", opd_reg(write), opd_reg(write), opd_reg(e->k->me));
-  RACE_LOAD(e->k, c, t, interval);
-  EMIT(c, "and.b64", opd_reg(write), opd_reg(write), opd_reg(t));
-  EMIT(c, "setp.ne.and.u64", opd_reg(aligned), opd_reg(write), opd_imm(0), opd_reg(aligned));
-  test_entry(e, c, known, read, WHOLE, ~not_the_time | WG_RACE_STRONG, aligned);
-  code_branch(c, known, false, e->back);
-  RACE_LOAD(e->k, c, t, moment);
-  EMIT(c, "xor.b64", opd_reg(read), opd_reg(read), opd_reg(e->k->me));
-  EMIT(c, "xor.b64", opd_reg(read), opd_reg(read), opd_imm(WHOLE | WG_RACE_MANY));
-  EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
-  EMIT(c, "and.b64", opd_reg(read), opd_reg(read), opd_reg(t));
-  EMIT(c, "setp.eq.and.u64", opd_reg(known), opd_reg(read), opd_imm(0), opd_reg(aligned));
-  code_branch(c, known, false, e->back);
-}
-
-static void skip_known(Emit *e, Code *c, bool shared) {
-  RaceCheck *k = e->k;
-  bool writes = e->a->flags & WG_RACE_WRITE, pair = shared || k->body->program->plan->race_full;
-  if (e->a->bytes != 4 || e->a->flags & WG_RACE_STRONG || (pair && writes)) return;
-  PtxReg *entry = wide(e, 3), *at = wide(e, 5), *known = pred(e, 0), *aligned = pred(e, 1);
-  EMIT(c, "and.b64", opd_reg(at), opd_reg(e->off), opd_imm(3));
-  EMIT(c, "setp.eq.u64", opd_reg(aligned), opd_reg(at), opd_imm(0));
-  EMIT(c, "and.b64", opd_reg(at), opd_reg(e->off), opd_imm(-4));
-  EMIT(c, "shl.b64", opd_reg(at), opd_reg(at), opd_imm(pair ? 2 : 1));
-  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(e->entries));
-  if (pair) {
-    skip_read_of_pair(e, c, at, aligned);
+// The entry of this access, with WG_RACE_VALUE where it is known.
+static void make_entry(Emit *e, Code *c, PtxReg *to, int64_t bytes) {
+  bool constant;
+  int64_t rest = (int64_t)e->a->site << WG_RACE_SITE_AT | e->a->flags | bytes;
+  if (!written(e, c, to, &constant)) {
+    EMIT(c, "or.b64", opd_reg(to), opd_reg(e->k->me), opd_imm(rest));
     return;
   }
-  EMIT(c, "ld.volatile.global.u64", opd_reg(entry), opd_at(c, opd_reg(at), 0));
-  test_entry(e, c, known, entry, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0), aligned);
-  code_branch(c, known, false, e->back);
-  if (writes || k->has_clock) return;      // reads of several blocks
-  test_entry(e, c, known, entry, WHOLE | WG_RACE_BLOCKS, (int64_t)511 << WG_RACE_LAUNCH_AT | WHOLE | WG_RACE_BLOCKS | WG_RACE_WRITE | WG_RACE_WROTE | WG_RACE_STRONG, aligned);
-  code_branch(c, known, false, e->back);
+  EMIT(c, "mul.lo.u64", opd_reg(to), opd_reg(to), opd_imm((int64_t)0x9e3779b97f4a7c15));
+  EMIT(c, "shr.u64", opd_reg(to), opd_reg(to), opd_imm(61));
+  EMIT(c, "shl.b64", opd_reg(to), opd_reg(to), opd_imm(3));
+  EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_reg(e->k->me));
+  EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_imm(rest));
+}
+
+// Branches where (entry ^ me ^ want) & look == 0.
+static void branch_if(Emit *e, Code *c, PtxReg *entry, int64_t want, int64_t look, PtxLabel *to) {
+  PtxReg *t = wide(e, 4), *p = pred(e, 0);
+  EMIT(c, "xor.b64", opd_reg(t), opd_reg(entry), opd_reg(e->k->me));
+  if (want) EMIT(c, "xor.b64", opd_reg(t), opd_reg(t), opd_imm(want));
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_imm(look));
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(0));
+  code_branch(c, p, false, to);
+}
+
+// Branches where the entry is of this launch and barrier interval, or where it is not.
+static void branch_if_now(Emit *e, Code *c, PtxReg *entry, bool now, PtxLabel *to) {
+  PtxReg *t = wide(e, 4), *mask = wide(e, 2), *p = pred(e, 0);
+  RACE_LOAD(e->k, c, mask, interval);
+  EMIT(c, "xor.b64", opd_reg(t), opd_reg(entry), opd_reg(e->k->me));
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_reg(mask));
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(0));
+  code_branch(c, p, !now, to);
+}
+
+// Puts the access into the entry at [at + offset], which held `entry`; somebody was faster: to the call.
+static void swap_in(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxLabel *call) {
+  PtxReg *t = wide(e, 4), *p = pred(e, 0);
+  make_entry(e, c, t, WHOLE);
+  EMIT(c, "atom.global.cas.b64", opd_reg(t), opd_at(c, opd_reg(at), offset), opd_reg(entry), opd_reg(t));
+  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_reg(entry));
+  code_branch(c, p, false, call);
+}
+
+static void load_entry(Code *c, PtxReg *to, PtxReg *at, int64_t offset) { EMIT(c, "ld.volatile.global.u64", opd_reg(to), opd_at(c, opd_reg(at), offset)); }
+
+static void read_of_pair(Emit *e, Code *c, PtxReg *at, PtxLabel *call) {
+  PtxReg *entry = wide(e, 3), *t = wide(e, 4), *moment = wide(e, 2), *p = pred(e, 0);
+  PtxLabel *old = body_label(e->k->body), *kept = body_label(e->k->body);
+  load_entry(c, entry, at, 8);
+  branch_if_now(e, c, entry, false, old);
+  branch_if(e, c, entry, WHOLE, ~not_the_time | WG_RACE_STRONG, kept);               // this thread, before
+  RACE_LOAD(e->k, c, moment, moment);                                               // several
+  EMIT(c, "or.b64", opd_reg(moment), opd_reg(moment), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
+  EMIT(c, "xor.b64", opd_reg(t), opd_reg(entry), opd_reg(e->k->me));
+  EMIT(c, "xor.b64", opd_reg(t), opd_reg(t), opd_imm(WHOLE | WG_RACE_MANY));
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(t), opd_reg(moment));
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(0));
+  code_branch(c, p, false, kept);
+  EMIT(c, "bra", opd_label(call));
+  code_label(c, old);
+  swap_in(e, c, at, 8, entry, call);
+  code_label(c, kept);
+  load_entry(c, entry, at, 0);
+  branch_if_now(e, c, entry, false, e->back);
+  branch_if(e, c, entry, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE, e->back);
+}
+
+static void write_of_pair(Emit *e, Code *c, PtxReg *at, PtxLabel *call) {
+  PtxReg *entry = wide(e, 3), *p = pred(e, 0);
+  load_entry(c, entry, at, 0);
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
+  code_branch(c, p, false, e->back);
+  branch_if_now(e, c, entry, true, call);
+  swap_in(e, c, at, 0, entry, call);
+  load_entry(c, entry, at, 8);
+  branch_if_now(e, c, entry, false, e->back);
+  branch_if(e, c, entry, WHOLE, ~not_the_time | WG_RACE_MANY | WG_RACE_STRONG, e->back);
+}
+
+static void one_entry(Emit *e, Code *c, PtxReg *at, PtxLabel *call) {
+  RaceCheck *k = e->k;
+  bool writes = e->a->flags & WG_RACE_WRITE;
+  PtxReg *entry = wide(e, 3), *t = wide(e, 4), *p = pred(e, 0);
+  int64_t launch = (int64_t)511 << WG_RACE_LAUNCH_AT;
+  load_entry(c, entry, at, 0);
+  branch_if(e, c, entry, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0), e->back);
+  if (!writes && !k->has_clock)            // reads of several blocks
+    branch_if(e, c, entry, WHOLE | WG_RACE_BLOCKS, launch | WHOLE | WG_RACE_BLOCKS | WG_RACE_WRITE | WG_RACE_WROTE | WG_RACE_STRONG, e->back);
+  branch_if(e, c, entry, 0, launch, call);
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
+  code_branch(c, p, false, e->back);
+  RACE_LOAD(k, c, t, unordered);           // of an earlier launch
+  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
+  code_branch(c, p, false, call);
+  swap_in(e, c, at, 0, entry, call);
+  EMIT(c, "bra", opd_label(e->back));
+}
+
+// The call begins where this ends. Overwrites e->entries, which find_entries sets again.
+static void without_call(Emit *e, Code *c, bool shared) {
+  bool writes = e->a->flags & WG_RACE_WRITE;
+  if (e->a->bytes != 4 || e->a->flags & WG_RACE_STRONG || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
+  PtxReg *at = wide(e, 5), *p = pred(e, 0);
+  PtxLabel *call = body_label(e->k->body);
+  EMIT(c, "and.b64", opd_reg(at), opd_reg(e->off), opd_imm(3));
+  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(at), opd_imm(0));
+  code_branch(c, p, false, call);
+  EMIT(c, "shl.b64", opd_reg(at), opd_reg(e->off), opd_imm(shared ? 2 : 1));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(e->entries));
+  if (!shared) one_entry(e, c, at, call);
+  else if (writes) write_of_pair(e, c, at, call);
+  else read_of_pair(e, c, at, call);
+  code_label(c, call);
 }
 
 static void compare(Emit *e, Code *c, bool shared) {
   RaceCheck *k = e->k;
   Body *b = k->body;
   Program *p = b->program;
-  skip_known(e, c, shared);
   PtxReg *mine = wide(e, 3), *with = wide(e, 4), *unordered = wide(e, 5), *layout = word(e, 0), *t = word(e, 1), *know = word(e, 3), *none = pred(e, 0);
-  EMIT(c, "or.b64", opd_reg(mine), opd_reg(k->me), opd_imm((int64_t)e->a->site << WG_RACE_SITE_AT | e->a->flags));
+  make_entry(e, c, mine, 0);
   bool constant;
-  if (written(e, c, with, &constant)) {    // WG_RACE_VALUE
-    EMIT(c, "mul.lo.u64", opd_reg(with), opd_reg(with), opd_imm((int64_t)0x9e3779b97f4a7c15));
-    EMIT(c, "shr.u64", opd_reg(with), opd_reg(with), opd_imm(61));
-    EMIT(c, "shl.b64", opd_reg(with), opd_reg(with), opd_imm(3));
-    EMIT(c, "or.b64", opd_reg(mine), opd_reg(mine), opd_reg(with));
-  }
   RACE_LOAD(k, c, layout, layout);
   RACE_LOAD(k, c, unordered, unordered);
   if (shared) EMIT(c, "or.b32", opd_reg(layout), opd_reg(layout), opd_imm((int64_t)(uint32_t)(WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED)));
@@ -225,6 +283,12 @@ static void compare(Emit *e, Code *c, bool shared) {
   EMIT(c, "bra", opd_label(e->back));
 }
 
+static void find_entries(Emit *e, Code *c, bool shared) {
+  if (shared) EMIT(c, "mov.b64", opd_reg(e->entries), opd_reg(e->k->shared_at));
+  else if (e->a->place == RACE_PARAM) record_load(c, e->entries, e->a->fact_at + 16);
+  else EMIT(c, "mov.b64", opd_reg(e->entries), opd_reg(e->k->cache_entries));
+}
+
 void race_access(RaceCheck *k, const RaceAccess *a) {
   Body *b = k->body;
   Emit e = {.k = k, .a = a, .in = b->cfg->instrs[a->instr], .slow = body_label(b), .back = body_label(b)};
@@ -239,11 +303,15 @@ void race_access(RaceCheck *k, const RaceAccess *a) {
   Code *c = body_cold(b);
   c->near = e.in;
   code_label(c, e.slow);
-  if (a->place == RACE_PARAM) record_load(c, e.entries, a->fact_at + 16);
-  if (a->place == RACE_SHARED_MEMORY) EMIT(c, "mov.b64", opd_reg(e.entries), opd_reg(k->shared_at));
-  compare(&e, c, a->place == RACE_SHARED_MEMORY);
+  bool shared = a->place == RACE_SHARED_MEMORY;
+  find_entries(&e, c, shared);
+  without_call(&e, c, shared);
+  find_entries(&e, c, shared);
+  compare(&e, c, shared);
   if (!e.shared_slow) return;
   code_label(c, e.shared_slow);
-  EMIT(c, "mov.b64", opd_reg(e.entries), opd_reg(k->shared_at));
+  find_entries(&e, c, true);
+  without_call(&e, c, true);
+  find_entries(&e, c, true);
   compare(&e, c, true);
 }

@@ -83,8 +83,8 @@ DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_
 DEVICE uint64_t race_enter_pair(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know) {
   if (race_load(at) == WG_RACE_BENIGN) return 0;
   if (!(mine & WG_RACE_WRITE)) {
-    uint64_t old = race_load(at);
     race_enter(at + 1, mine, layout, first, unordered, know);
+    uint64_t old = race_load(at);          // behind its own entry: of two that come at once one sees the other
     return race_conflict(old, mine, layout, first, unordered, know) ? old : 0;
   }
   uint64_t with = race_enter(at, mine, layout, first, unordered, know), old = race_load(at + 1);

@@ -306,7 +306,7 @@ static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, 
   if (!r->launches) return;
   r->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site};
   out->launches = r->launches_at;
-  if (order.one_thread) out->unordered = WG_RACE_LATER;
+  if (order.one_thread && session_order_concurrent()) out->unordered = WG_RACE_LATER;
   for (uint32_t i = 0; i < order.n; i++) out->unordered |= (uint64_t)order.number[i] << 9 * i;
 }
 
