@@ -62,6 +62,39 @@ static bool is_exception(const Place *p) {
 }
 static void drop(Place *p) { free(p->kind), free(p->format), free(p->file), free(p->kernel); }
 
+// The functions of CUDA's and the compiler's headers are nobody's source: the line that calls them counts.
+static bool is_header(const char *file) { return file && strstr(file, "/include/"); }
+
+static void read_callers(Json *j, Place *p) {
+  Str key = {0}, file = {0};
+  if (!take(j, '[')) j->bad = true;
+  while (!j->bad && !take(j, ']')) {
+    unsigned long long line = 0;
+    file.len = 0;
+    if (!take(j, '{')) j->bad = true;
+    while (!j->bad && !take(j, '}')) {
+      read_string(j, &key);
+      if (!take(j, ':')) j->bad = true;
+      if (j->bad) break;
+      skip_space(j);
+      if (!strcmp(key.data, "file")) read_string(j, &file);
+      else {
+        if (!strcmp(key.data, "line") && j->at < j->end) line = strtoull(j->at, NULL, 10);
+        skip_value(j, 0);
+      }
+      take(j, ',');
+    }
+    if (is_header(p->file) && file.len) {
+      free(p->file);
+      p->file = mem_strdup(file.data);
+      p->line = line;
+    }
+    take(j, ',');
+  }
+  str_free(&key);
+  str_free(&file);
+}
+
 static void read_finding(Json *j, Places *out) {
   Place p = {0};
   Str key = {0}, text = {0};
@@ -78,6 +111,8 @@ static void read_finding(Json *j, Places *out) {
       read_string(j, &text);
       free(*field);
       *field = mem_strdup(text.data);
+    } else if (!strcmp(key.data, "inlined_at")) {
+      read_callers(j, &p);
     } else {
       if (number && j->at < j->end) *number = strtoull(j->at, NULL, 10);
       skip_value(j, 0);

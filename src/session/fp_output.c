@@ -15,6 +15,8 @@ static VEC(Open) devices;
 static _Atomic uint32_t ndevices;
 static U64Map said;                        // site and allocation
 static uint32_t nsaid;
+static uint64_t looked_at;                 // bytes, in all
+#define MOST (4ull << 30)                  // then it is enough: a program that copies exceptions of memory that it has overwritten, again and again
 
 void session_fp_meet(Reports *r, const WgChannel *channel, const SessionDeviceOps *ops, void *user) {
   pthread_mutex_lock(&lock);
@@ -61,7 +63,7 @@ static uint64_t writer_of(const uint64_t *pages, uint64_t address) {
 
 // --- what is in them ---
 
-typedef struct Writer { uint64_t entry, first, nan, inf; uint32_t format; } Writer;
+typedef struct Writer { uint64_t entry, first, nan, inf; uint32_t format; bool done; } Writer;   // done: said before
 typedef struct Look { Writer writers[WRITERS]; uint32_t n; } Look;
 
 static uint32_t format_of(uint64_t entry) {
@@ -73,11 +75,18 @@ static uint32_t format_of(uint64_t entry) {
   return format;
 }
 
-static Writer *writer(Look *l, uint64_t entry) {
+// What is said once for each of them.
+static uint64_t key_of(uint64_t entry, uint64_t address) {
+  HeapRange range = {0};
+  session_ranges_look(address, &range);
+  return ((uint64_t)WG_FP_WRITER_SITE(entry) << 44 ^ range.memory.base) + 1;
+}
+
+static Writer *writer(Look *l, uint64_t entry, uint64_t address) {
   for (uint32_t i = 0; i < l->n; i++)
     if (l->writers[i].entry == entry) return &l->writers[i];
   if (l->n == WRITERS) return NULL;
-  l->writers[l->n] = (Writer){.entry = entry, .format = format_of(entry)};
+  l->writers[l->n] = (Writer){.entry = entry, .format = format_of(entry), .done = nsaid >= SAID || u64map_get(&said, key_of(entry, address))};
   return &l->writers[l->n++];
 }
 
@@ -103,8 +112,9 @@ static bool read_host(void *to, uint64_t from, size_t n) {
 
 static void scan(Look *l, uint64_t entry, uint64_t host, uint64_t address, size_t n) {
   unsigned char bytes[CHUNK];
-  Writer *w = writer(l, entry);
-  if (!w || !w->format || !read_host(bytes, host, n)) return;
+  Writer *w = writer(l, entry, address);
+  if (!w || !w->format || w->done || looked_at >= MOST || !read_host(bytes, host, n)) return;
+  looked_at += n;
   size_t size = wg_fp_bytes(w->format);
   for (size_t i = (size - address % size) % size; i + size <= n; i += size) {
     unsigned class = class_of(bytes + i, w->format);
@@ -129,11 +139,7 @@ static void say(const Writer *w, const SessionCopy *c) {
   static const char *const formats[] = {"", "f16", "bf16", "f32", "f64"};
   const Piece *piece;
   const Site *site;
-  HeapRange range = {0};
-  session_ranges_look(w->first, &range);
-  uint64_t key = ((uint64_t)WG_FP_WRITER_SITE(w->entry) << 44 ^ range.memory.base) + 1;
-  if (nsaid >= SAID || u64map_get(&said, key)) return;
-  u64map_put(&said, key, &said);
+  u64map_put(&said, key_of(w->entry, w->first), &said);
   nsaid++;
   pthread_mutex_lock(&session_lock);
   bool known = session_site(WG_FP_WRITER_SITE(w->entry), &piece, &site);
