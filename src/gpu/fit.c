@@ -32,12 +32,13 @@ static bool may_wait(PtxModule *const *units, uint32_t n) {
   return false;
 }
 
-// Registers that a kernel with checks may have in any case: with so few, enough threads run at a time.
-enum { REGISTERS_NOBODY_MISSES = 40 };
-unsigned gpu_fit_floor(void) {
+// Registers that a kernel with checks may have in any case. 32: as many threads run at a time as can. Loops gain more from a few registers more than they
+// lose by a quarter of the threads (measured on an H200 with PolyBench: 2MM 1.50 times the plain time with 32, 1.20 with 48; 2DCONV, without loops, 1.76 and 2.27).
+enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 40 };
+unsigned gpu_fit_floor(void) {                // 0: nobody has asked for another
   const char *text = getenv("WARPGRIND_REGISTERS");
   int n = text ? atoi(text) : 0;
-  return n >= 16 && n <= 255 ? (unsigned)n : REGISTERS_NOBODY_MISSES;
+  return n >= 16 && n <= 255 ? (unsigned)n : 0;
 }
 
 static unsigned round_up(unsigned n, unsigned to) { return (n + to - 1) / to * to; }
@@ -48,7 +49,7 @@ static unsigned register_limit(const Needs *original, const Needs *ours, bool ke
   unsigned limit = 0;
   if (ours->threads < original->threads && original->threads > 0)
     limit = MIN(255u, REGISTER_FILE / round_up((unsigned)original->threads, 128) / REGISTER_STEP * REGISTER_STEP);
-  unsigned step = MAX(round_up((unsigned)MAX(original->regs, 1), REGISTER_STEP), gpu_fit_floor());
+  unsigned step = MAX(round_up((unsigned)MAX(original->regs, 1), REGISTER_STEP), (unsigned)REGISTERS_NOBODY_MISSES);
   if (keep_occupancy && (unsigned)ours->regs > step) limit = limit ? MIN(limit, step) : step;
   return limit;
 }
@@ -67,12 +68,19 @@ static void limit_registers(PtxModule *m, PtxFunc *f, unsigned limit) {
 
 // Checks are rarely reached code with calls in it, for which the compiler would take more registers for all of the kernel (GEMM of
 // PolyBench: 52 instead of 22), and fewer threads could run at a time. So it gets as many as the original has, and keeps what does not
-// fit in local memory. gpu_fit would ask for the same limit after a first compilation; what the limit itself gains was not measured.
-void gpu_fit_registers(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n) {
+// fit in local memory.
+static unsigned floor_of(const Instrumented *made, const char *kernel, bool keep_occupancy) {
+  const InstrumentedKernel *k = instrument_kernel(made, kernel);
+  if (gpu_fit_floor()) return gpu_fit_floor();
+  return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_NOBODY_MISSES;
+}
+
+void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n) {
+  bool keep_occupancy = may_wait(units, n);
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original;
     if (!kernel_needs(m->module, m->library, p->kernels[i], &original) || original.regs <= 0) continue;
-    unsigned limit = MAX(round_up((unsigned)original.regs, REGISTER_STEP), gpu_fit_floor());
+    unsigned limit = MAX(round_up((unsigned)original.regs, REGISTER_STEP), floor_of(made, p->kernels[i], keep_occupancy));
     for (uint32_t u = 0; u < n; u++) {
       PtxFunc *f = ptx_find_func(units[u], p->kernels[i]);
       if (f && !f->is_declaration && limit < 255) limit_registers(units[u], f, limit);

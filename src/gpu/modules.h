@@ -133,7 +133,7 @@ int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name);
 unsigned gpu_device_sm(void);              // of the current context, else of the first device
 
 // --- fit.c ---
-void gpu_fit_registers(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n);   // before compiling: as many as the original has
+void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n);   // before compiling: as many as the original has
 // true: all kernels of the piece fit. Else err says why not, and *try_again whether registers were limited in the units.
 unsigned gpu_fit_floor(void);
 bool gpu_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, bool *try_again, Error *err);

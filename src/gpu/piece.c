@@ -288,8 +288,8 @@ static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **
 }
 
 // Compiled with what the original admits; a second try has a limit on registers.
-static bool compile(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, const char *name, Error *err) {
-  if (session_tools()) gpu_fit_registers(m, p, units, n);
+static bool compile(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n, const char *name, Error *err) {
+  if (session_tools()) gpu_fit_registers(m, p, made, units, n);
   for (int attempt = 0; attempt < 2; attempt++) {
     GpuTexts t = {.has_key = !session_tools(), .key = piece_key(m, p->index)};
     bool try_again = false;
@@ -344,7 +344,7 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   bool ok = piece_texts(m, p, &a, texts, lens, &own, err) && gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, units, &result, err);
   if (ok) {
     double emitted = now_ms();
-    ok = compile(m, p, units, n, name, err);
+    ok = compile(m, p, &result, units, n, name, err);
     log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, emitted - start, now_ms() - emitted);
     for (uint32_t i = 0; i < n; i++) ptx_free(units[i]);
     if (!session_tools()) describe_identity(p, &result);

@@ -18,6 +18,7 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
     if (pass_of(p, t) && pass_of(p, t)->prepare) pass_of(p, t)->prepare(p, f);
   Body b;
   if (!body_open(&b, p, f, unit, err)) return false;
+  if (f->is_entry && info->kernel < p->out->nkernels) p->out->kernels[info->kernel].has_loops = b.cfg->nloops > 0;
   record_fill_slot(&b);
   for (unsigned t = 0; info->wanted && t < 32; t++)
     if (pass_of(p, t)) pass_of(p, t)->weave(&b);

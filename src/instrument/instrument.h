@@ -78,6 +78,7 @@ typedef struct InstrumentedKernel {
   uint32_t user_params, user_param_bytes;  // without ours
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
   const InstrumentFact *facts; uint32_t nfacts;
+  bool has_loops;
   bool may_recurse;                        // how deep its stack gets cannot be told from its code
   bool good_if_reads_good;                 // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
   bool stores_anywhere;                    // initcheck: also through pointers that no fact is about

@@ -57,8 +57,11 @@ uint32_t memcheck_what(const Memcheck *m, const Check *c) {
   return c->access | (c->var ? WG_WHAT_OBJECT : 0) | space_of(c) << WG_WHAT_SPACE | clusters | (uint32_t)__builtin_ctz(c->align) << WG_WHAT_ALIGN;
 }
 
-// The object's base and size stay in temporaries 1 and 2, for the report.
-void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
+static uint32_t site_of(Memcheck *m, const Check *c);
+
+// The object's base and size stay in temporaries 1 and 2, for the report. With `reports` that is made in the same call: each call costs a compiler
+// what is live across it (spare.c). The virtual device does the test natively, and the two are apart.
+static void emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address, bool reports) {
   Body *b = m->body;
   PtxReg *base = body_temp(b, TYPE_B64, 1), *size = body_temp(b, TYPE_B64, 2), *table = body_temp(b, TYPE_B64, 3);
   memcheck_object(code, c, base, size);
@@ -66,9 +69,19 @@ void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, 
   if (c->kind == CHECK_LOOKUP || c->range_at) record_load(code, heap, offsetof(WgLaunch, heap));
   else EMIT(code, "mov.u32", opd_reg(heap), opd_imm(0));
   record_load(code, table, offsetof(WgLaunch, memory));
-  const PtxOperand args[] = {opd_reg(table), opd_reg(address), c->size ? *c->size : opd_imm(c->bytes), opd_imm(memcheck_what(m, c)), opd_reg(base), opd_reg(size), opd_reg(heap)};
-  code_call_value(code, probe_function(b->program, b->unit, "wg_memcheck"), kind, args, ARRAY_LEN(args));
+  PtxReg *channel = body_temp(b, TYPE_B64, 5), *launch = body_temp(b, TYPE_B32, 7), *site = body_temp(b, TYPE_B32, 6);
+  if (reports) {
+    record_load(code, channel, offsetof(WgLaunch, channel));
+    record_load(code, launch, offsetof(WgLaunch, launch));
+    record_load(code, site, offsetof(WgLaunch, site_base));
+    EMIT(code, "add.u32", opd_reg(site), opd_reg(site), opd_imm(site_of(m, c)));
+  }
+  const PtxOperand args[] = {opd_reg(table), opd_reg(address), c->size ? *c->size : opd_imm(c->bytes), opd_imm(memcheck_what(m, c)), opd_reg(base), opd_reg(size), opd_reg(heap),
+                             opd_reg(channel), opd_reg(launch), opd_reg(site)};
+  code_call_value(code, probe_function(b->program, b->unit, reports ? "wg_memcheck_report" : "wg_memcheck"), kind, args, reports ? 10 : 7);
 }
+
+void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) { emit_exact(m, code, c, kind, address, false); }
 
 // The range found now is tried first from now on.
 static void remember_range(Memcheck *m, Code *code, const Check *c, PtxReg *address) {
@@ -88,13 +101,17 @@ static void name_object(Memcheck *m, const Check *c, Site *s) {
   }
 }
 
-void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
+static uint32_t site_of(Memcheck *m, const Check *c) {
   Body *b = m->body;
-  PtxInstr *in = b->cfg->instrs[c->instr];
-  uint32_t site = program_site(b->program, b, in);
+  uint32_t site = program_site(b->program, b, b->cfg->instrs[c->instr]);
   b->program->sites.data[site].space = c->space;         // a copy has two
   name_object(m, c, &b->program->sites.data[site]);
-  code_report_sized(code, site, opd_reg(kind), c->size ? *c->size : opd_imm(c->bytes), opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_reg(body_temp(b, TYPE_B64, 2)));
+  return site;
+}
+
+void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
+  Body *b = m->body;
+  code_report_sized(code, site_of(m, c), opd_reg(kind), c->size ? *c->size : opd_imm(c->bytes), opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_reg(body_temp(b, TYPE_B64, 2)));
   if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 
@@ -105,7 +122,8 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   code->near = in;
   code_label(code, slow);
   PtxReg *address = memcheck_address(m, code, c, 0), *good = body_temp(b, TYPE_PRED, 1), *kind = body_temp(b, TYPE_B32, 2);
-  memcheck_emit_exact(m, code, c, kind, address);
+  bool reports = b->program->plan->spare_registers;
+  emit_exact(m, code, c, kind, address, reports);
   PtxLabel *bad = body_label(b);
   EMIT(code, "setp.ne.u32", opd_reg(good), opd_reg(kind), opd_imm(0));
   code_branch(code, good, false, bad);
@@ -113,7 +131,8 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   if (c->kind == CHECK_LOOKUP && c->leads) memcheck_test(m, code, c);      // those that rely on it need not look again
   EMIT(code, "bra", opd_label(back));
   code_label(code, bad);
-  memcheck_report(m, code, c, kind, address);
+  if (!reports) memcheck_report(m, code, c, kind, address);
+  else if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
   memcheck_zero(code, in);
   memcheck_complete(m, code, in);
   EMIT(code, "bra", opd_label(after));

@@ -74,6 +74,19 @@ __attribute__((noinline)) uint32_t wg_memcheck(uint64_t table, uint64_t address,
   return address & ((1u << (what >> WG_WHAT_ALIGN & 15)) - 1) ? DEVICE_KIND_MISALIGNED : 0;
 }
 
+// The same, and reports what is bad: device code only.
+#ifdef __NVPTX__
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+uint32_t wg_memcheck_report(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t size, uint32_t heap, uint64_t channel, uint32_t launch,
+                            uint32_t site);
+__attribute__((noinline)) uint32_t wg_memcheck_report(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t size, uint32_t heap,
+                                                      uint64_t channel, uint32_t launch, uint32_t site) {
+  uint32_t kind = wg_memcheck(table, address, bytes, what, base, size, heap);
+  if (kind) wg_report(channel, launch, site, kind, bytes, address, base, size);
+  return kind;
+}
+#endif
+
 // The range a good address is in, for accesses of up to 32 bytes; one that holds nothing where there is none or it is too small.
 DEVICE const WgMemoryRange *range_around(uint64_t table, uint64_t address) {
   const WgMemoryRange *r = range_below(table, address);
