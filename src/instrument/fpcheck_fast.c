@@ -8,7 +8,25 @@
 
 enum { GROUP = 4, SEEN = 32 };
 
-typedef struct Fast { FpCheck *k; const PtxReg *seen[SEEN]; unsigned nseen; } Fast;   // tested already in this block
+typedef struct Fast { FpCheck *k; bool infinity_is_used; const PtxReg *seen[SEEN]; unsigned nseen; } Fast;   // seen: tested already in this block
+
+// The program works with infinity as a constant: a mask, a seed. Constants of the library's functions do not count: they stand in
+// multiplications, and in the selection that gives the logarithm of zero.
+static bool uses_infinity(const FpCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  PtxOperand *x;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    const PtxInstr *in = cfg->instrs[i];
+    if (in->op == OP_FMA || in->op == OP_MUL || in->op == OP_ADD || in->op == OP_SETP || in->op == OP_SET || in->op == OP_TESTP) continue;
+    if (in->op == OP_MOV && in->nops == 2 && fp_is_fixed(k->flow, &in->ops[0])) continue;          // where it is used counts
+    for (unsigned o = 1; o < in->nops; o++) {
+      const PtxInstr *def = in->ops[o].kind == OPD_REG ? fp_def(k->flow, &in->ops[o]) : NULL;
+      bool infinite = fp_operand_infinite(&in->ops[o]) || (def && def->op == OP_MOV && def->nops == 2 && fp_operand_infinite(&def->ops[1]));
+      if (infinite && !(in->op == OP_SELP && fp_is_log_of_zero(k->body, k->flow, in, &x))) return true;
+    }
+  }
+  return false;
+}
 
 static bool was_seen(Fast *f, const PtxReg *r) {
   for (unsigned i = 0; i < f->nseen; i++)
@@ -46,11 +64,12 @@ static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
   FpType t = k->flow->type[o->reg->id];
   if (!t.format || !k->flow->made[o->reg->id] || (!nan_only && !in->guard && was_seen(f, o->reg))) return;
   bool scalar = !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
+  nan_only |= f->infinity_is_used;
   if (nan_only && scalar) fp_test_nan(k, fp_before(k, i), t, *o, *o, in->guard, in->guard_negated);
   else fp_test_value(k, fp_before(k, i), t, *o, false, in->guard, in->guard_negated);
   FpItem item = new_item(i, in, o, t);
   item.nan_only = nan_only;
-  if (nan_only || !fp_store_address(in, &item.address, &item.offset)) item.address = (PtxOperand){0};
+  if (!fp_store_address(in, &item.address, &item.offset)) item.address = (PtxOperand){0};
   fp_add_item(k, item);
 }
 
@@ -124,7 +143,7 @@ static bool must_close_before(FpCheck *k, uint32_t i) {
 
 void fp_weave_fast(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
-  Fast f = {.k = k};
+  Fast f = {.k = k, .infinity_is_used = uses_infinity(k)};
   for (uint32_t b = 0; b < cfg->nblocks; b++) {
     if (cfg->blocks[b].rpo == IR_NONE) continue;
     f.nseen = 0;

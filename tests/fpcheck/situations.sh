@@ -5,6 +5,7 @@
 command -v nvcc > /dev/null || { echo "skip situations: nvcc is not on PATH"; exit 0; }
 build situations compute_75
 build many compute_75
+build seeds compute_75
 line() { grep -n "// bug: $1\$" "$t/situations.cu" | cut -d: -f1; }
 errors() { python3 -c 'import json,sys; print(*sorted({"%s:%d" % (f["kind"], f["line"]) for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] == "error"}))' "$TEST_DIR/report.json"; }
 total() { python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == sys.argv[2]))' "$TEST_DIR/report.json" "$1"; }
@@ -29,6 +30,12 @@ for kind in atomics waits graph capture in-place; do
     check "$kind: nothing in its twin, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/situations" $kind good)" 0
     check "$kind: no notes either, $mode" is "$(kinds)" ""
   done
+done
+
+# Infinity at home, in large launches: silent, and no reason for a second run.
+for mode in full fast; do
+  check "seeds: nothing to find, $mode" is "$(code fp --fp-mode=$mode --fp-rerun "$TEST_DIR/seeds" < /dev/null)" 0
+  check "seeds: no notes either, $mode" is "$(kinds)" ""
 done
 
 # Every thread makes a NaN: one place, counted exactly.
