@@ -23,20 +23,39 @@ static bool is_inside(const IrCfg *c, uint32_t loop, uint32_t block) {
   return false;
 }
 
-// What the index is when the loop is entered: the last write in the block before it, or the only one outside of the loop.
-static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop, uint32_t preheader, const PtxReg *index) {
+// What the index is when the loop is entered: the last write in the block before it, or the only one outside of the loop. `more`: a remainder of an unrolled
+// loop has moved it by the step before.
+static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop, uint32_t preheader, const IrLoopEnd *e, bool *more) {
   const PtxInstr *found = NULL;
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
     uint32_t block = c->block_of[i];
-    if (!in->nops || in->ops[0].kind != OPD_REG || in->ops[0].reg != index || is_inside(c, loop, block)) continue;
+    if (!in->nops || in->ops[0].kind != OPD_REG || in->ops[0].reg != e->index || is_inside(c, loop, block)) continue;
+    bool moves = in->op == OP_ADD && in->nops == 3 && in->ops[1].kind == OPD_REG && in->ops[1].reg == e->index && in->ops[2].kind == OPD_REG && in->ops[2].reg == e->step->reg;
+    if (moves) {
+      *more = true;
+      continue;
+    }
     if (block != preheader && (found || !ir_dominates(c, block, preheader))) return NULL;
     found = in;
   }
   return found && found->op == OP_MOV && found->nops == 2 && !found->guard ? copied_from(d, &found->ops[1]) : NULL;
 }
 
-typedef struct Shape { uint32_t preheader, gate; const PtxInstr *test; bool stays_if_true; const PtxOperand *bound; const PtxReg *index; } Shape;
+// An unrolled loop has more than one of these.
+static uint32_t count_steps(const IrCfg *c, uint32_t loop, const PtxReg *step) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < c->loops[loop].nblocks; k++) {
+    const IrBlock *b = &c->blocks[c->loops[loop].blocks[k]];
+    for (uint32_t i = b->first; i < b->end; i++) {
+      const PtxInstr *in = c->instrs[i];
+      n += in->op == OP_ADD && in->nops == 3 && ((in->ops[1].kind == OPD_REG && in->ops[1].reg == step) || (in->ops[2].kind == OPD_REG && in->ops[2].reg == step));
+    }
+  }
+  return n;
+}
+
+typedef struct Shape { uint32_t preheader, gate, behind_gate; const PtxInstr *test; bool stays_if_true; const PtxOperand *bound; const PtxReg *index; } Shape;
 
 // The block before the loop.
 static bool find_entry(const IrCfg *c, uint32_t loop, Shape *s) {
@@ -52,20 +71,34 @@ static bool find_entry(const IrCfg *c, uint32_t loop, Shape *s) {
   return true;
 }
 
-// The block whose branch asks for the loop's own condition before its first turn, and goes around it; else the one before the loop.
-static uint32_t find_gate(const IrCfg *c, const IrDefs *d, const Shape *s) {
-  const IrBlock *p = &c->blocks[s->preheader];
-  uint32_t gate = p->npred == 1 ? p->pred[0] : IR_NONE;
-  if (gate == IR_NONE || c->blocks[gate].nsucc != 2 || c->blocks[gate].first == c->blocks[gate].end) return s->preheader;
+static bool asks_for_loop(const IrCfg *c, const IrDefs *d, const Shape *s, uint32_t gate) {
   const PtxInstr *branch = c->instrs[c->blocks[gate].end - 1], *test = branch->guard ? ir_single_def(d, branch->guard) : NULL;
-  if (!test || test->op != OP_SETP || test->nops != 3) return s->preheader;
+  if (!test || test->op != OP_SETP || test->nops != 3) return false;
   for (unsigned k = 1; k <= 2; k++) {
     const PtxOperand *own = &test->ops[k], *bound = &test->ops[3 - k];
     bool of_index = (own->kind == OPD_REG && own->reg == s->index) || is_sreg(copied_from(d, own), SREG_TID);
     bool same = bound->kind == s->bound->kind && (bound->kind == OPD_INT ? llabs(bound->imm - s->bound->imm) <= 1 : bound->kind == OPD_REG && bound->reg == s->bound->reg);
-    if (of_index && same) return gate;
+    if (of_index && same) return true;
   }
-  return s->preheader;
+  return false;
+}
+
+// The block whose branch asks for the loop's own condition before its first turn, and goes around it; else the one before the loop.
+static void find_gate(const IrCfg *c, const IrDefs *d, uint32_t loop, Shape *s) {
+  s->gate = s->preheader;
+  s->behind_gate = IR_NONE;
+  uint32_t header = c->loops[loop].header;
+  for (uint32_t at = s->preheader, hops = 0; hops < 8 && at != IR_NONE; hops++, at = c->blocks[at].idom) {
+    const IrBlock *g = &c->blocks[at];
+    if (g->nsucc != 2 || g->first == g->end || !asks_for_loop(c, d, s, at)) continue;
+    for (uint32_t i = 0; i < 2; i++) {
+      const IrBlock *e = &c->blocks[g->succ[i]];
+      if (!ir_dominates(c, g->succ[i], header) || e->npred != 1 || e->first == e->end || e->loop != c->loops[loop].parent) continue;
+      s->gate = at;
+      s->behind_gate = g->succ[i];
+    }
+    return;
+  }
 }
 
 static bool find_shape(const Body *b, const IrDefs *d, uint32_t loop, Shape *s) {
@@ -73,7 +106,9 @@ static bool find_shape(const Body *b, const IrDefs *d, uint32_t loop, Shape *s) 
   IrLoopEnd e;
   ir_loop_end(c, loop, &e);
   if (e.kind != IR_END_STEPS || !find_entry(c, loop, s)) return false;
-  const PtxOperand *start = start_of(c, d, loop, s->preheader, e.index), *step = e.step->kind == OPD_REG ? copied_from(d, e.step) : NULL;
+  if (e.step->kind != OPD_REG) return false;
+  bool more = count_steps(c, loop, e.step->reg) > 1;
+  const PtxOperand *start = start_of(c, d, loop, s->preheader, &e, &more), *step = e.step->kind == OPD_REG ? copied_from(d, e.step) : NULL;
   if (!start || !step || !is_sreg(start, SREG_TID) || !is_sreg(step, SREG_NTID)) return false;
   const PtxInstr *branch = c->instrs[e.branch];
   for (uint32_t i = e.branch; i-- > c->blocks[c->block_of[e.branch]].first && !s->test;)
@@ -85,8 +120,8 @@ static bool find_shape(const Body *b, const IrDefs *d, uint32_t loop, Shape *s) 
   if (!upward || s->test->ntypes != 1 || ptx_type_size(s->test->types[0]) != 4) return false;
   s->bound = &s->test->ops[2];
   s->index = e.index;
-  s->gate = find_gate(c, d, s);
-  return true;
+  find_gate(c, d, loop, s);
+  return !more || s->behind_gate != IR_NONE;
 }
 
 static bool same_line(const PtxLoc *a, const PtxLoc *b) { return a && b && a->file == b->file && a->line == b->line && a->column == b->column; }
@@ -126,10 +161,10 @@ void synccheck_weave_loops(Sync *s) {
     EMIT(e, "mov.u32", opd_reg(l->expects), opd_imm(0));
     const PtxInstr *first = b->cfg->instrs[b->cfg->blocks[b->cfg->loops[l->loop].header].first];
     l->site = program_site(b->program, b, shape.test->loc ? shape.test : first);
-    // At the end of the block before the loop: it has no branch, or one that goes there.
+    // Behind the gate; else at the end of the block before the loop: it has no branch, or one that goes there.
     const IrBlock *p = &b->cfg->blocks[l->preheader];
     const PtxInstr *last = p->first < p->end ? b->cfg->instrs[p->end - 1] : NULL;
-    Code *c = !last || last->op == OP_BRA ? (last ? body_before(b, p->end - 1) : NULL) : body_after(b, p->end - 1);
+    Code *c = shape.behind_gate != IR_NONE ? body_before(b, b->cfg->blocks[shape.behind_gate].first) : !last || last->op == OP_BRA ? (last ? body_before(b, p->end - 1) : NULL) : body_after(b, p->end - 1);
     if (!c) continue;
     PtxReg *next = body_temp(b, TYPE_B32, 0), *more = body_temp(b, TYPE_PRED, 0);
     EMIT(c, "mov.u32", opd_reg(next), opd_sreg(SREG_TID, SEL_X));
