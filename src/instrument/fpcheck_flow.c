@@ -199,6 +199,20 @@ static bool unchanged(const IrCfg *cfg, const PtxInstr *from, const PtxInstr *to
   return cfg->instrs[i] == to;
 }
 
+// x * inf + inf among what a register may be computed from. Compilers move what follows the logarithm before its last selection.
+static const PtxInstr *find_x_inf_inf(const Body *b, const FpFlow *f, const PtxReg *r, unsigned depth) {
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+    const PtxInstr *def = b->cfg->instrs[i], *found = NULL;
+    if (def->nops < 2 || def->ops[0].kind != OPD_REG || def->ops[0].reg != r) continue;
+    if (is_x_inf_inf(f, def)) return def;
+    bool passes = def->op == OP_SELP || def->op == OP_MOV || def->op == OP_ADD || def->op == OP_SUB || def->op == OP_MUL || def->op == OP_FMA || def->op == OP_NEG;
+    for (unsigned o = 1; passes && depth && !found && o < def->nops && o < 4; o++)
+      if (def->ops[o].kind == OPD_REG && def->ops[o].reg != r && def->ops[o].reg->type != TYPE_PRED) found = find_x_inf_inf(b, f, def->ops[o].reg, depth - 1);
+    if (found) return found;
+  }
+  return NULL;
+}
+
 // The library's logarithms end in  x == 0 ? -inf : r,  where r is, for infinities, NaN and negative numbers, x * inf + inf. The
 // second is found nowhere else, and tells this -inf from one that the programmer wrote.
 bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x) {
@@ -216,6 +230,12 @@ bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOp
       *x = &fma->ops[1];
       return fp_is_fixed(f, *x) || unchanged(b->cfg, fma, in, (*x)->reg);
     }
+    // Through arithmetic only where the selection asks for x == 0 itself: a programmer's own -inf may stand behind any logarithm.
+    const PtxInstr *asks = in->ops[3].kind == OPD_REG ? fp_def(f, &in->ops[3]) : NULL, *fma = find_x_inf_inf(b, f, other->reg, 2);
+    if (!fma || !asks || asks->op != OP_SETP || asks->nops < 3 || !fp_is_fixed(f, &fma->ops[1]) || fma->ops[1].kind != OPD_REG) continue;
+    if (asks->ops[1].kind != OPD_REG || asks->ops[1].reg != fma->ops[1].reg || asks->ops[2].kind != OPD_FLOAT || asks->ops[2].imm != 0) continue;
+    *x = &fma->ops[1];
+    return true;
   }
   return false;
 }
