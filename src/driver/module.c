@@ -49,7 +49,7 @@ void code_close(CodeImage *code) {
 static PtxModule *parse(const PtxText *unit, Error *err) {
   PtxModule *m = ptx_parse(unit->text, unit->len, unit->name, err);
   if (!m) return NULL;
-  if (ptx_verify(m, err) && ir_contract(m, err)) return m;
+  if (ptx_verify(m, err) && ir_contract_for(m, 90, NULL, err)) return m;
   ptx_free(m);
   return NULL;
 }
