@@ -70,7 +70,7 @@ static void take_back(Spare *s, Code *c, PtxReg *r) {
 }
 
 // Large kernels have hundreds of calls, and the compiler would take minutes for what is put away around them: those are left to it.
-enum { MOST_PUT_AWAY = 6000 };
+enum { MOST_PUT_AWAY = 2000 };
 
 static bool is_argument(const PtxInstr *in) { return in->op == OP_ST && in->space == SPACE_PARAM; }
 

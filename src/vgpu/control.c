@@ -107,6 +107,12 @@ const Inst *vgpu_yield(Warp *w, const Inst *next) {
   return preempt(w, next);
 }
 
+const Inst *vgpu_give_way(Warp *w, const Inst *next) {
+  w->budget = -1;
+  save(w, settle(next));
+  return NULL;
+}
+
 static inline const Inst *go(Warp *w, const Inst *from, const Inst *to) {
   if (to <= from && --w->budget < 0) return preempt(w, to);
   return to;

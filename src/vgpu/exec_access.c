@@ -105,8 +105,8 @@ static const Inst *store_any(Warp *w, const Inst *in) {
 
 static const Inst *exec_store_any(Warp *w, const Inst *in) {
   const MemDesc *d = mem_desc(in);
-  if ((d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC) && vgpu_must_wait_before_store(w)) return vgpu_yield(w, in);
-  if (d->space == SPACE_SHARED && vgpu_must_wait_before_shared_store(w)) return vgpu_yield(w, in);
+  if ((d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC) && vgpu_must_wait_before_store(w)) return vgpu_give_way(w, in);
+  if (d->space == SPACE_SHARED && vgpu_must_wait_before_shared_store(w)) return vgpu_give_way(w, in);
   return store_any(w, in);
 }
 
@@ -115,7 +115,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 // (is this run of bytes accessible?), X_GOOD(bytes) (are all executing lanes' accesses accessible and aligned?), X_WAIT()
 // before a store. The window is a power of two in size and ends in a page nobody owns, so high bits tell what is outside.
 #define GLOBAL_ADDR uint64_t
-#define GLOBAL_WAIT() if (vgpu_must_wait_before_store(w)) return vgpu_yield(w, in)
+#define GLOBAL_WAIT() if (vgpu_must_wait_before_store(w)) return vgpu_give_way(w, in)
 #define GLOBAL_BASE in->imm
 #define GLOBAL_SPAN(first, bytes) vgpu_window_holds((first) + in->imm, bytes)
 #define GLOBAL_GOOD(bytes) \
@@ -148,7 +148,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
       } \
     !bad_ && !(low_ & ((bytes) - 1)); \
   })
-#define SHARED32_WAIT() if (vgpu_must_wait_before_shared_store(w)) return vgpu_yield(w, in)
+#define SHARED32_WAIT() if (vgpu_must_wait_before_shared_store(w)) return vgpu_give_way(w, in)
 #define SHARED64_WAIT() SHARED32_WAIT()
 #define SHARED32_ADDR uint32_t
 #define SHARED32_BASE SHARED_BASE_POINTER

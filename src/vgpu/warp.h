@@ -208,6 +208,8 @@ const Inst *vgpu_fault(Warp *w, const Inst *in, VgpuStatus s, unsigned lane, uin
 bool vgpu_warp_converged(Warp *w, const Inst *in, uint32_t needed);
 // Lets other warps and fragments run before going on at `next`.
 const Inst *vgpu_yield(Warp *w, const Inst *next);
+// Lets other warps run, but no other lanes of this one: they would come to a barrier before those that store.
+const Inst *vgpu_give_way(Warp *w, const Inst *next);
 // Called for loads that may be a poll (volatile, acquire, relaxed, cas, try_wait): makes spinning warps give way sooner.
 static inline void vgpu_poll(Warp *w) {
   w->polls++;
