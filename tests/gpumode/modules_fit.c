@@ -3,6 +3,8 @@
 
 GpuReal gpu_real;
 GpuContext *gpu_context_current(void) { return NULL; }
+static InstrumentedKernel made;
+const InstrumentedKernel *instrument_kernel(const Instrumented *r, const char *name) { return &made; }
 
 typedef struct Figures { int threads, shared, regs; } Figures;
 static Figures original, ours;
@@ -41,6 +43,24 @@ static void expect(const char *what, const char *head, const char *body, Figures
   if (unit) ptx_free(unit);
 }
 
+// What the compiler is allowed from the start: as much as the original has, and a few that nobody misses; more where there are loops, unless blocks may wait for each other.
+static void expect_limit(const char *what, const char *body, int regs, bool loops, unsigned limit) {
+  char text[512];
+  Error err = {{0}};
+  snprintf(text, sizeof text, ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p) {\n.reg .b32 %%r; .reg .b64 %%a; ld.param.u64 %%a, [p];\n%s ret;\n}\n", body);
+  PtxModule *unit = ptx_parse(text, strlen(text), "k.ptx", &err);
+  const char *name = "k";
+  GpuPiece p = {.kernels = &name, .nkernels = 1};
+  GpuModule m = {.module = (CUmodule)1};
+  original = (Figures){1024, 0, regs};
+  made.has_loops = loops;
+  if (unit) gpu_fit_registers(&m, &p, NULL, &unit, 1);
+  unsigned got = unit ? unit->funcs[0]->maxnreg : 0;
+  printf("%s %s\n", got == limit ? "ok" : "FAIL", what);
+  if (got != limit) printf("    %u, wanted %u %s\n", got, limit, err.text), failures++;
+  if (unit) ptx_free(unit);
+}
+
 int main(void) {
   gpu_real.cuModuleGetFunction = get_function;
   gpu_real.cuFuncGetAttribute = get_attribute;
@@ -58,5 +78,9 @@ int main(void) {
   expect("acquires", "", acquires, (Figures){1024, 0, 33}, (Figures){1024, 0, 48}, "limit 40");
   expect("compares and swaps", "", cas, (Figures){1024, 0, 40}, (Figures){1024, 0, 60}, "limit 40");
   expect("waits within the block", "", shared, (Figures){1024, 0, 40}, (Figures){1024, 0, 60}, "fits");
+  expect_limit("few registers", "", 22, false, 32);
+  expect_limit("few registers and loops", "", 22, true, 48);
+  expect_limit("loops that wait for other blocks", "ld.volatile.global.u32 %r, [%a];", 22, true, 32);
+  expect_limit("many registers", "", 61, true, 64);
   return failures != 0;
 }
