@@ -72,6 +72,9 @@ PROBE_OBJ := $(BUILD)/obj/probe/embedded.o
 CMD_OBJS += $(PROBE_OBJ)
 LIB_OBJS += $(PROBE_OBJ)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
+# An object whose source is gone must not be linked again: some tests take all objects of a folder.
+STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ),$(wildcard $(BUILD)/obj/*/*.o))
+$(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
 
