@@ -37,12 +37,13 @@ CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
 }
 
 // A kernel that initcheck does not follow comes into an executable graph.
-static void node_changed(CUgraphNode node) {}
-static void exec_node_changed(CUgraphExec exec, CUgraphNode node) { gpu_exec_changed(exec); }
-static void exec_overruled(CUgraphExec exec, CUgraphNode node);
-static void node_overruled(CUgraphNode node);
-#define OVERRULED(...) CHANGED_(__VA_ARGS__, exec_overruled, node_overruled, )(__VA_ARGS__)
-#define CHANGED_(a, b, which, ...) which
+static void overrule(CUgraphExec exec, CUgraphNode node);
+static void node_changed(CUgraphNode node, bool marks) { overrule(NULL, node); }
+static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool marks) {
+  if (!marks) gpu_exec_changed(exec);
+  overrule(exec, node);
+}
+#define CHANGED_(a, b, c, which, ...) which
 #define CHANGED(...) CHANGED_(__VA_ARGS__, exec_node_changed, node_changed, )(__VA_ARGS__)
 
 #define SET_PARAMS(name, Params, begin, first_types, first_args) \
@@ -51,8 +52,7 @@ static void node_overruled(CUgraphNode node);
     GpuLaunch l; \
     Params p = *given; \
     begin(&l, &p); \
-    if (!l.marks) CHANGED(first_args); \
-    OVERRULED(first_args); \
+    CHANGED(first_args, l.marks); \
     return gpu_launch_end(&l, gpu_real.name(first_args, &p)); \
   }
 #define NODE_TYPES CUgraphNode node
@@ -65,36 +65,21 @@ SET_PARAMS(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, begin_nod
 SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_node, EXEC_TYPES, EXEC_ARGS)
 
 // Only kernel nodes are copied: the driver writes into the parameters of some others.
-#define ANY_NODE(name, types, args_before) \
+#define ANY_NODE(name, types, args_before, ...) \
   CUresult gpu_##name types { \
     if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) return gpu_real.name(args_before, given); \
     GpuLaunch l; \
     CUgraphNodeParams p = *given; \
     begin_node(&l, &p.kernel); \
+    __VA_ARGS__; \
     return gpu_launch_end(&l, gpu_real.name(args_before, &p)); \
   }
 #define ADD_ARGS out, g, after, n
 #define ADD_V2_ARGS out, g, after, edges, n
-ANY_NODE(cuGraphAddNode, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n, CUgraphNodeParams *given), ADD_ARGS)
-ANY_NODE(cuGraphAddNode_v2, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *given), ADD_V2_ARGS)
-CUresult gpu_cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *given) {
-  if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) return gpu_real.cuGraphNodeSetParams(node, given);
-  GpuLaunch l;
-  CUgraphNodeParams p = *given;
-  begin_node(&l, &p.kernel);
-  node_overruled(node);
-  return gpu_launch_end(&l, gpu_real.cuGraphNodeSetParams(node, &p));
-}
-
-CUresult gpu_cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given) {
-  if (!given || given->type != CU_GRAPH_NODE_TYPE_KERNEL) return gpu_real.cuGraphExecNodeSetParams(exec, node, given);
-  GpuLaunch l;
-  CUgraphNodeParams p = *given;
-  begin_node(&l, &p.kernel);
-  if (!l.marks) gpu_exec_changed(exec);
-  exec_overruled(exec, node);
-  return gpu_launch_end(&l, gpu_real.cuGraphExecNodeSetParams(exec, node, &p));
-}
+ANY_NODE(cuGraphAddNode, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n, CUgraphNodeParams *given), ADD_ARGS, )
+ANY_NODE(cuGraphAddNode_v2, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *given), ADD_V2_ARGS, )
+ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS, node_changed(node, l.marks))
+ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given), EXEC_ARGS, exec_node_changed(exec, node, l.marks))
 
 // --- what the program asks for: its own handles, and parameters without ours ---
 
@@ -152,7 +137,7 @@ CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p) {
 }
 
 CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
-  node_overruled(node);
+  overrule(NULL, node);
   pthread_mutex_lock(&lock);
   free(shortened.len ? u64map_remove(&shortened, (uintptr_t)node) : NULL);
   pthread_mutex_unlock(&lock);
@@ -370,37 +355,29 @@ void gpu_exec_changed(CUgraphExec exec) {
   pthread_mutex_unlock(&lock);
 }
 
-// The program has given it other parameters: they have their limits, and the graph's are not theirs. node NULL: all of them.
-static void exec_overruled(CUgraphExec exec, CUgraphNode node) {
-  pthread_mutex_lock(&lock);
-  Exec *e = u64map_get(&execs, (uintptr_t)exec);
-  for (uint32_t i = 0; e && i < e->nodes.len; i++)
-    if (!node || e->nodes.data[i].node == node) e->nodes.data[i].own = true;
-  pthread_mutex_unlock(&lock);
-}
-
-// A node of the graph is changed or goes: what was instantiated before stays as it was.
-static void node_overruled(CUgraphNode node) {
+// The program has given nodes other parameters, in an executable graph (exec NULL: in the graph, or they go; what was made of it stays as it was): they have
+// their limits, and the graph's are not theirs. node NULL: all of them.
+static void overrule(CUgraphExec exec, CUgraphNode node) {
   uint32_t it = 0;
   uint64_t handle;
   void *found;
   pthread_mutex_lock(&lock);
   while (u64map_next(&execs, &it, &handle, &found)) {
     Exec *e = found;
-    for (uint32_t i = 0; i < e->nodes.len; i++)
-      if (e->nodes.data[i].node == node) e->nodes.data[i].own = true;
+    for (uint32_t i = 0; (!exec || (uintptr_t)exec == handle) && i < e->nodes.len; i++)
+      if (!node || e->nodes.data[i].node == node) e->nodes.data[i].own = true;
   }
   pthread_mutex_unlock(&lock);
 }
 
 CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error, CUgraphExecUpdateResult *result) {
   gpu_exec_changed(exec);
-  exec_overruled(exec, NULL);
+  overrule(exec, NULL);
   return gpu_checked(gpu_real.cuGraphExecUpdate(exec, g, error, result));
 }
 CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdateResultInfo *info) {
   gpu_exec_changed(exec);
-  exec_overruled(exec, NULL);
+  overrule(exec, NULL);
   return gpu_checked(gpu_real.cuGraphExecUpdate_v2(exec, g, info));
 }
 

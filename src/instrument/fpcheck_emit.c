@@ -233,8 +233,7 @@ FpHead fp_head(FpCheck *k, Code *c, uint32_t site) {
   FpHead h = {opd_reg(body_temp(k->body, TYPE_B64, 5)), temp32(k, 6), temp32(k, 7)};
   record_load(c, h.channel.reg, offsetof(WgLaunch, channel));
   record_load(c, h.launch.reg, offsetof(WgLaunch, launch));
-  record_load(c, h.site.reg, offsetof(WgLaunch, site_base));
-  EMIT(c, "add.u32", h.site, h.site, opd_imm(site));
+  record_site(c, h.site.reg, site);
   return h;
 }
 

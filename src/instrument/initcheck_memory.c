@@ -290,8 +290,7 @@ static void mark_good(Access *a, Code *c) {
 static void remember_origin(Access *a, Code *c) {
   InitCheck *k = a->k;
   uint32_t site = program_site(k->body->program, k->body, a->in);
-  record_load(c, k->origin_site, offsetof(WgLaunch, site_base));
-  EMIT(c, "add.u32", opd_reg(k->origin_site), opd_reg(k->origin_site), opd_imm(site));
+  record_site(c, k->origin_site, site);
   if (a->place.kind == PLACE_SHARED || a->place.kind == PLACE_LOCAL) EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
   else access_address(c, k->origin_address, a->address);
 }

@@ -73,8 +73,7 @@ static void emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, Pt
   if (reports) {
     record_load(code, channel, offsetof(WgLaunch, channel));
     record_load(code, launch, offsetof(WgLaunch, launch));
-    record_load(code, site, offsetof(WgLaunch, site_base));
-    EMIT(code, "add.u32", opd_reg(site), opd_reg(site), opd_imm(site_of(m, c)));
+    record_site(code, site, site_of(m, c));
   }
   const PtxOperand args[] = {opd_reg(table), opd_reg(address), c->size ? *c->size : opd_imm(c->bytes), opd_imm(memcheck_what(m, c)), opd_reg(base), opd_reg(size), opd_reg(heap),
                              opd_reg(channel), opd_reg(launch), opd_reg(site)};

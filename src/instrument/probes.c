@@ -81,8 +81,7 @@ void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size,
   code_guard(c, NULL, false);
   record_load(c, channel, offsetof(WgLaunch, channel));
   record_load(c, launch, offsetof(WgLaunch, launch));
-  record_load(c, number, offsetof(WgLaunch, site_base));
-  EMIT(c, "add.u32", opd_reg(number), opd_reg(number), opd_imm(site));
+  record_site(c, number, site);
   const PtxOperand args[] = {opd_reg(channel), opd_reg(launch), opd_reg(number), kind, size, address, value, extra};
   code_call(c, report, args, ARRAY_LEN(args));
   if (guard) code_label(c, over);

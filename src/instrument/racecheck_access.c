@@ -273,8 +273,7 @@ static void compare(Emit *e, Code *c, bool shared) {
   if (!stored) EMIT(c, "mov.b64", opd_reg(value), opd_imm(0));
   record_load(c, channel, offsetof(WgLaunch, channel));
   record_load(c, launch, offsetof(WgLaunch, launch));
-  record_load(c, t, offsetof(WgLaunch, site_base));
-  EMIT(c, "add.u32", opd_reg(t), opd_reg(t), opd_imm(k->first_site));
+  record_site(c, t, k->first_site);
   RACE_LOAD(k, c, launches, launches);
   uint32_t what = e->a->bytes | (stored ? 256u : 0u) | (shared ? 512u : 0u) | (stored && constant ? 1024u : 0u);
   const PtxOperand report[] = {opd_reg(channel), opd_reg(launch), opd_reg(t), opd_imm(what), opd_reg(e->at), opd_reg(value), opd_reg(with), opd_reg(mine),

@@ -159,6 +159,11 @@ void record_load(Code *c, PtxReg *to, unsigned offset) {
   else EMIT(c, "ld.volatile.global.u32", opd_reg(to), from);
 }
 
+void record_site(Code *c, PtxReg *to, uint32_t site) {
+  record_load(c, to, offsetof(WgLaunch, site_base));
+  EMIT(c, "add.u32", opd_reg(to), opd_reg(to), opd_imm(site));
+}
+
 void record_fill_slot(Body *b) {
   const FuncInfo *info = b->info;
   bool leaves = b->program->launches_from_device && info->record;       // for what it launches

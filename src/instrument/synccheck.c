@@ -8,8 +8,7 @@
 
 PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number) {
   uint32_t site = program_site(s->body->program, s->body, in);
-  record_load(c, number, offsetof(WgLaunch, site_base));
-  EMIT(c, "add.u32", opd_reg(number), opd_reg(number), opd_imm(site));
+  record_site(c, number, site);
   return opd_reg(number);
 }
 
@@ -53,20 +52,29 @@ static bool is_unsure(const Sync *s, uint32_t i) {
 
 // --- one barrier ---
 
-static void test_warp(Sync *s, uint32_t i, const PtxInstr *in) {
+Code *synccheck_where_few(Sync *s, uint32_t i, PtxLabel **back) {
   Body *b = s->body;
+  const PtxInstr *in = b->cfg->instrs[i];
   Code *c = body_before(b, i), *cold = body_cold(b);
-  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *few = body_temp(b, TYPE_PRED, 0), *number = body_temp(b, TYPE_B32, 1);
-  PtxLabel *rare = body_label(b), *back = body_label(b);
+  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *few = body_temp(b, TYPE_PRED, 0);
+  PtxLabel *rare = body_label(b);
+  *back = body_label(b);
   code_guard(c, in->guard, in->guard_negated);
   EMIT(c, "activemask.b32", opd_reg(lanes));
   code_guard(c, NULL, false);
   if (in->guard) EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
   else EMIT(c, "setp.ne.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1));
   code_branch(c, few, false, rare);
-  code_label(c, back);
+  code_label(c, *back);
   cold->near = in;
   code_label(cold, rare);
+  return cold;
+}
+
+static void test_warp(Sync *s, uint32_t i, const PtxInstr *in) {
+  PtxReg *number = body_temp(s->body, TYPE_B32, 1);
+  PtxLabel *back;
+  Code *cold = synccheck_where_few(s, i, &back);
   PtxOperand site = synccheck_site(s, cold, in, number);
   SYNC_CALL(s, cold, "wg_sync_barrier", site, opd_imm(s->leaves_early || !s->is_kernel));
   EMIT(cold, "bra", opd_label(back));

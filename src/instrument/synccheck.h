@@ -43,6 +43,8 @@ bool synccheck_leaves_warp(const Sync *s, uint32_t from, uint32_t to);
 
 // --- synccheck.c: calls of probes; the arguments behind launch and site are the caller's ---
 PtxOperand synccheck_site(Sync *s, Code *c, const PtxInstr *in, PtxReg *number);   // a new site, its number into the register
+// Code that lanes come to before instruction i when not all 32 of the warp are there; it must end with a branch to `back`.
+Code *synccheck_where_few(Sync *s, uint32_t i, PtxLabel **back);
 void synccheck_call(Sync *s, Code *c, const char *probe, const PtxOperand *more, unsigned n);
 #define SYNC_CALL(s, c, probe, ...) \
   synccheck_call((s), (c), (probe), (const PtxOperand[]){__VA_ARGS__}, sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))

@@ -198,8 +198,7 @@ void synccheck_leave_loops(Sync *s, Code *c) {
     PtxReg *site = body_temp(b, TYPE_B32, 1);
     PtxLabel *over = guard ? body_label(b) : NULL;
     if (guard) code_branch(c, guard, !negated, over);
-    record_load(c, site, offsetof(WgLaunch, site_base));
-    EMIT(c, "add.u32", opd_reg(site), opd_reg(site), opd_imm(l->site));
+    record_site(c, site, l->site);
     SYNC_CALL(s, c, "wg_sync_shared_loop", opd_reg(site), opd_reg(l->visits), opd_reg(l->expects));
     if (over) code_label(c, over);
     code_guard(c, guard, negated);

@@ -105,20 +105,11 @@ static void test_present(Sync *s, uint32_t i, const PtxInstr *in, const PtxOpera
 // Which lane a shuffle reads, as the manual computes it, and whether that is in range. d|p: ops[0]; a, b, c, mask follow.
 static void test_source(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand *mask) {
   Body *b = s->body;
-  Code *c = body_before(b, i), *cold = body_cold(b);
-  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *few = body_temp(b, TYPE_PRED, 0), *in_range = body_temp(b, TYPE_PRED, 1), *number = body_temp(b, TYPE_B32, 1);
+  PtxReg *in_range = body_temp(b, TYPE_PRED, 1), *number = body_temp(b, TYPE_B32, 1);
   PtxReg *from = body_temp(b, TYPE_B32, 2), *low = body_temp(b, TYPE_B32, 3), *bound = body_temp(b, TYPE_B32, 4), *lane = body_temp(b, TYPE_B32, 5);
   PtxReg *offset = body_temp(b, TYPE_B32, 6);
-  PtxLabel *rare = body_label(b), *back = body_label(b);
-  code_guard(c, in->guard, in->guard_negated);
-  EMIT(c, "activemask.b32", opd_reg(lanes));
-  code_guard(c, NULL, false);
-  if (in->guard) EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
-  else EMIT(c, "setp.ne.u32", opd_reg(few), opd_reg(lanes), opd_imm(-1));
-  code_branch(c, few, false, rare);
-  code_label(c, back);
-  cold->near = in;
-  code_label(cold, rare);
+  PtxLabel *back;
+  Code *cold = synccheck_where_few(s, i, &back);
   EMIT(cold, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
   EMIT(cold, "mov.b32", opd_reg(low), in->ops[3]);
   EMIT(cold, "and.b32", opd_reg(bound), opd_reg(low), opd_imm(31));

@@ -35,8 +35,7 @@ void watch_barrier(Sync *s, uint32_t i) {
   PtxReg *number = body_temp(b, TYPE_B32, 0);
   Code *c = body_before(b, i);
   code_guard(c, s->leads, false);
-  record_load(c, number, offsetof(WgLaunch, site_base));
-  EMIT(c, "add.u32", opd_reg(number), opd_reg(number), opd_imm(program_site(b->program, b, in) + 1));
+  record_site(c, number, program_site(b->program, b, in) + 1);
   EMIT(c, "st.volatile.global.u32", opd_at(c, opd_reg(s->slot), at), opd_reg(number));
   code_guard(c, NULL, false);
   c = body_after(b, i);
@@ -126,8 +125,7 @@ static void watch_loop(Sync *s, uint32_t loop, const IrLoopEnd *e) {
   find_address(cold, address, load);
   record_load(cold, watch, offsetof(WgLaunch, progress));
   record_load(cold, launch, offsetof(WgLaunch, launch));
-  record_load(cold, number, offsetof(WgLaunch, site_base));
-  EMIT(cold, "add.u32", opd_reg(number), opd_reg(number), opd_imm(program_site(b->program, b, branch)));
+  record_site(cold, number, program_site(b->program, b, branch));
   const PtxOperand args[] = {opd_reg(watch), opd_reg(launch), opd_reg(number), opd_reg(flags), opd_reg(turns), opd_reg(state), opd_reg(address)};
   code_call_value(cold, probe_function(b->program, b->unit, "wg_watch_loop"), stop, args, ARRAY_LEN(args));
   EMIT(cold, "setp.ne.u32", opd_reg(zero), opd_reg(stop), opd_imm(0));
