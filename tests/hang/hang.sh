@@ -7,17 +7,7 @@ cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "skip: nvcc is not installed"; exit 77; }
 command -v python3 > /dev/null || { echo "skip: python3 is not installed"; exit 77; }
 device=${HANG_DEVICE:-cpu} jobs=${HANG_JOBS:-2}
-d=$TEST_DIR
-
-lines() {
-  python3 - "$@" << 'P'
-import json, sys
-for f in json.load(open(sys.argv[1]))["findings"]:
-    places = [f] + f.get("inlined_at", [])
-    mine = [p.get("line") for p in places if (p.get("file") or "").endswith(sys.argv[2])]
-    print(f["kind"], mine[0] if mine else "?")
-P
-}
+. tests/lib/one_bug.sh
 
 run() {                                    # NAME FILE HOW: stop, or be interrupted
   local options=(--device="$device" --tool=synccheck --hang-timeout=2 --hang-action=stop --json="$d/$1.json") before=timeout
@@ -39,23 +29,7 @@ one() {
     nvcc -w -lineinfo -arch=compute_75 ${HANG_NVCC:-} $twin -o "$d/$name$twin" "$f" > "$d/$name.nvcc" 2>&1 || { echo "FAIL $name: nvcc"; cat "$d/$name.nvcc"; return; }
     run "$name$twin" "$name.cu" "$([ -z "$twin" ] && echo $how || echo stop)"
   done
-  local line ok=
-  if [ "$wants" = nothing ]; then
-    [ -s "$d/$name.lines" ] || [ "$(cat "$d/$name.code")" != 0 ] || ok=1
-  else
-    for line in ${wants#* }; do [ "$(cat "$d/$name.lines")" = "hang $line" ] && ok=1; done
-    grep -q "$says" "$d/$name.err" || ok=
-  fi
-  [ -n "$ok" ] && echo "ok $name" || { echo "FAIL $name: wants $wants, has: $(tr '\n' ';' < "$d/$name.lines")"; tail -n 20 "$d/$name.err"; }
-  if [ ! -s "$d/$name-DTWIN.lines" ] && [ "$(cat "$d/$name-DTWIN.code")" = 0 ]; then echo "ok ${name}_twin"
-  else echo "FAIL ${name}_twin: $(tr '\n' ';' < "$d/$name-DTWIN.lines")"; tail -n 20 "$d/$name-DTWIN.err"; fi
+  judge "$name" "$wants" "$says"
 }
 
-running=0
-for f in tests/hang/programs/*.cu; do
-  one "$f" > "$d/$(basename "$f").result" 2>&1 &
-  running=$((running + 1))
-  [ $((running % jobs)) = 0 ] && wait
-done
-wait
-cat "$d"/*.result
+every "$jobs" tests/hang/programs/*.cu

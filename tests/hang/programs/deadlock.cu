@@ -2,7 +2,7 @@
 // expect: hang 11 13
 // says: barrier
 // gpu: ends only when it is killed
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out, const int *side) {
 #ifdef TWIN
   asm volatile("bar.sync 1, 64;" ::: "memory");

@@ -1,6 +1,6 @@
 // A kernel that stays and does what the host gives it, now and then: it makes progress.
 // expect: nothing
-#include "common.h"
+#include "../../lib/one_bug.h"
 #include <unistd.h>
 __global__ void k(volatile int *work, volatile int *done, int *out) {
   for (int seen = 0;;) {

@@ -1,7 +1,7 @@
 // A flag that nobody sets.
 // expect: hang 8
 // says: waits for a value in memory
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *flag, int *out, int setter) {
   int t = threadIdx.x;
   if (blockIdx.x == 0) {

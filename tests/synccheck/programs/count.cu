@@ -1,7 +1,7 @@
 // A named barrier for more threads than there are: nobody would ever pass. With too odd a number, too.
 // expect: barrier-mismatch 11
 // gpu: no, what a GPU does at such a barrier is not known
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out, int n) {
 #ifdef TWIN
   n = 64;

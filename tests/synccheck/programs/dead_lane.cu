@@ -1,6 +1,6 @@
 // A sum over a warp, some lanes of which have ended.
 // expect: barrier-mismatch 12
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out, int n) {
   int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
 #ifndef TWIN

@@ -1,6 +1,6 @@
 // A barrier that half of a warp does not come to.
 // expect: barrier-divergence 10
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out) {
   __shared__ int s[64];
   int t = threadIdx.x;

@@ -1,6 +1,6 @@
 // Threads beyond the end return first: that is right, with and without -DTWIN.
 // expect: nothing
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out, int n) {
   __shared__ int s[128];
   int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;

@@ -1,6 +1,6 @@
 // Two halves of a warp with the same mask execute different things.
 // expect: barrier-mismatch 8 10
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out, const int *side) {
   int t = threadIdx.x, v;
 #ifndef TWIN

@@ -1,6 +1,6 @@
 // A barrier of the grid; the launch is not cooperative.
 // expect: barrier-misuse 6
-#include "common.h"
+#include "../../lib/one_bug.h"
 #include <cooperative_groups.h>
 __global__ void k(int *out) {
   cooperative_groups::this_grid().sync();

@@ -1,6 +1,6 @@
 // Threads leave a loop of barriers at different times.
 // expect: barrier-divergence 11
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out, const int *turns) {
   __shared__ int s;
   int t = threadIdx.x, n = turns[t];

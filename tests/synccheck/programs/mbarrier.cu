@@ -1,7 +1,7 @@
 // Arriving at an mbarrier that nobody has initialised.
 // expect: barrier-misuse 11
 // arch: compute_90
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out) {
   __shared__ unsigned long long bar[2];
   unsigned at = (unsigned)__cvta_generic_to_shared(&bar[0]), other = (unsigned)__cvta_generic_to_shared(&bar[1]);

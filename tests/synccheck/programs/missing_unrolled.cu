@@ -1,6 +1,6 @@
 // A loop that the block shares, unrolled by the compiler, in a loop that some threads leave before others.
 // expect: barrier-divergence 6
-#include "common.h"
+#include "../../lib/one_bug.h"
 __device__ __forceinline__ void fill(int *out, int n) {
 #pragma unroll 4
   for (int i = threadIdx.x; i < n; i += blockDim.x)

@@ -1,6 +1,6 @@
 // A warp barrier that names lanes which go another way.
 // expect: barrier-mismatch 9
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out, int *more) {
   int t = threadIdx.x;
 #ifndef TWIN

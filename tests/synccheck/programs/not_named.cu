@@ -1,6 +1,6 @@
 // Lanes execute a shuffle whose mask does not name them.
 // expect: barrier-mismatch 10
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out) {
 #ifndef TWIN
   unsigned mask = out[64] ? ~0u : 0xffffu;

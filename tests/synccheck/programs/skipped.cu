@@ -1,6 +1,6 @@
 // A barrier that whole warps do not come to.
 // expect: barrier-divergence 10
-#include "common.h"
+#include "../../lib/one_bug.h"
 __global__ void k(int *out) {
   __shared__ int s[128];
   int t = threadIdx.x;

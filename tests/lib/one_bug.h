@@ -1,4 +1,4 @@
-// What the programs of this folder share. Each has one bug; with -DTWIN it is the correct twin.
+// What programs with one bug share (tests/hang, tests/synccheck). With -DTWIN each is its correct twin.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
