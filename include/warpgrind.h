@@ -49,10 +49,14 @@ static inline int wg_host_call_(int what, const void *p, size_t n) {
 }
 #endif
 
+// On the device: two registers of this name, which Warpgrind sees and the compiler of machine code drops.
+#define WG_DEVICE_SAYS_(name) \
+  asm volatile("{\n\t.reg .b64 " name "_p, " name "_n;\n\tmov.b64 " name "_p, %0;\n\tmov.b64 " name "_n, %1;\n\t}" \
+               : : "l"(p), "l"((unsigned long long)n) : "memory")
+
 WG_BOTH_ void wg_mark_initialized(const void *p, size_t n) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("{\n\t.reg .b64 wg_mark_initialized_p, wg_mark_initialized_n;\n\tmov.b64 wg_mark_initialized_p, %0;\n\tmov.b64 wg_mark_initialized_n, %1;\n\t}"
-               : : "l"(p), "l"((unsigned long long)n) : "memory");
+  WG_DEVICE_SAYS_("wg_mark_initialized");
 #else
   wg_host_call_(WG_MARK_INITIALIZED_, p, n);
 #endif
@@ -60,8 +64,7 @@ WG_BOTH_ void wg_mark_initialized(const void *p, size_t n) {
 
 WG_BOTH_ void wg_mark_uninitialized(const void *p, size_t n) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("{\n\t.reg .b64 wg_mark_uninitialized_p, wg_mark_uninitialized_n;\n\tmov.b64 wg_mark_uninitialized_p, %0;\n\tmov.b64 wg_mark_uninitialized_n, %1;\n\t}"
-               : : "l"(p), "l"((unsigned long long)n) : "memory");
+  WG_DEVICE_SAYS_("wg_mark_uninitialized");
 #else
   wg_host_call_(WG_MARK_UNINITIALIZED_, p, n);
 #endif
@@ -81,8 +84,7 @@ WG_BOTH_ int wg_is_initialized(const void *p, size_t n) {
 
 WG_BOTH_ void wg_benign_race(const void *p, size_t n) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("{\n\t.reg .b64 wg_benign_race_p, wg_benign_race_n;\n\tmov.b64 wg_benign_race_p, %0;\n\tmov.b64 wg_benign_race_n, %1;\n\t}"
-               : : "l"(p), "l"((unsigned long long)n) : "memory");
+  WG_DEVICE_SAYS_("wg_benign_race");
 #else
   wg_host_call_(WG_BENIGN_RACE_, p, n);
 #endif
