@@ -62,7 +62,7 @@ folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
-CMD_FOLDERS := base ptx ir image instrument channel run symbol report cli
+CMD_FOLDERS := base ptx ir image instrument channel trace run symbol report view cli
 LIB_FOLDERS := base ptx ir image instrument channel where session vgpu driver runtime gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is started.
 CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \

@@ -1,0 +1,64 @@
+// What a recorded kernel writes (--record): one record for each operation of a warp, into rings that the `warpgrind` command made
+// and drains. Read by device code (probe/trace.c), by the session that makes the rings and by src/trace, which keeps the records.
+//
+// A record is complete when no word of it is zero, so that nobody needs a fence: the command sets what it has read to zero before it moves
+// `tail`. Words are therefore written so that they cannot be zero: fields have bit 31 set, and values are written as value ^ WG_TRACE_KEY;
+// where a value is the key itself the whole record is SPLIT: each value word is two words of 16 bits, bit 31 set.
+//
+//   head (16 bytes) | address unit, if any | lane offsets, if any | values | what an atomic found | filling to 16 bytes, bit 31 set
+//
+//   head.place    bit 31, TRACE_* format in bits 24..30, bits 0..23: the process-wide number of the site
+//   head.lanes    the lanes that take part, never 0
+//   head.warp     bit 31, bits 0..30 of the warp's number in its launch: block (x fastest) * warps per block + warp of the block
+//   head.launch   bit 31, in bits 28..29 the planes of a value (0: one word, 1: two, 2: four), in bits 24..27 bits 31..34 of the warp's number, in
+//                 bits 0..23 the launch's number in its process, modulo 2^24
+//
+// Which lanes' words follow: those of head.lanes, lowest first, without gaps.
+#ifndef WG_TRACE_ABI_H
+#define WG_TRACE_ABI_H
+
+#include <stdint.h>
+
+enum {
+  WG_TRACE_KEY = 0x5A7C3E19,
+  WG_TRACE_SITE_BITS = 24, WG_TRACE_LAUNCH_BITS = 24,
+  // format bits of head.place, from bit 24
+  WG_TRACE_ADDRESS = 1,        // an address unit follows
+  WG_TRACE_OFFSETS = 2,        // … and a word for each lane: the lane's address minus base, as 31 bits with sign, bit 31 set
+  WG_TRACE_FAR = 4,            // instead two words for each lane: its address, bits 0..30 and 31..61, bit 31 set in each
+  WG_TRACE_VALUES = 8,         // planes of values; a plane is one word for each lane
+  WG_TRACE_OLD = 16,           // as many planes again: what an atomic operation found
+  WG_TRACE_ONE_VALUE = 32,     // each plane has one word only, the same for all lanes
+  WG_TRACE_SPLIT = 64,         // each word of a plane is two
+  WG_TRACE_MAX = 16 + 16 + 256 + 2 * 2 * 4 * 128 + 16,   // bytes of the longest record
+};
+
+typedef struct WgTraceHead { uint32_t place, lanes, warp, launch; } WgTraceHead;
+// Address of the k-th lane that takes part, without OFFSETS and FAR: base + stride * lane (its number in the warp, not k).
+// time: 31 bits of a clock of the device, a hint only.
+typedef struct WgTraceAddress { uint32_t base_low, base_high, stride, time; } WgTraceAddress;   // 31 bits each, bit 31 set; stride is signed
+
+// One ring, in memory shared with the command. Positions count bytes since the start; a record begins at data[position % size] and
+// may reach up to WG_TRACE_MAX beyond the end of the ring, where there is room for it.
+typedef struct WgTraceRing {
+  uint64_t tail;                           // written by the command: everything before it has been read and is zero
+  uint32_t closed;                         // not 0: nobody reads any more; records are dropped
+  uint8_t pad[116];
+  uint8_t data[];
+} WgTraceRing;
+// The device's own half, in device memory.
+typedef struct WgTraceHeadPosition {
+  uint64_t head;                           // positions are given out by adding to it
+  uint64_t tail;                           // as last seen
+  uint64_t dropped;                        // records, when closed
+  uint8_t pad[104];
+} WgTraceHeadPosition;
+// What a launch's record points to.
+typedef struct WgTrace {
+  uint64_t rings;                          // the first ring, as the device sees it; they are ring_stride apart
+  uint64_t heads;                          // WgTraceHeadPosition[nrings], device memory
+  uint64_t ring_stride;
+  uint32_t nrings;                         // a power of two; a warp uses ring %smid & (nrings - 1)
+  uint32_t ring_size;                      // bytes of data, a power of two
+} WgTrace;
+#endif

@@ -1,0 +1,70 @@
+// trace: recorded memory operations. write.c takes raw records (probe/trace_abi.h) from the rings and keeps them in a run file as
+// compressed columns with indexes (docs/recording.md); read.c answers questions about them. Files of a run are opened with SQLite, so
+// that the tables of src/run are beside; trace knows those only by the ids it is given.
+#ifndef WG_TRACE_H
+#define WG_TRACE_H
+
+#include <sqlite3.h>
+
+#include "base/base.h"
+
+// An operation of one thread, or of the host. `record` counts the warp operations (and host operations) of a file from 1, in an
+// order that agrees with what is known: launches and copies in order, each thread's operations in order.
+typedef enum { TRACE_LOAD, TRACE_STORE, TRACE_ATOMIC, TRACE_SYNC, TRACE_VALUE, TRACE_COPY, TRACE_SET } TraceKind;   // VALUE: wg_record; COPY, SET: by the host
+typedef struct TraceOp {
+  uint64_t record;
+  uint32_t lane;                           // with record: the name of the operation
+  TraceKind kind;
+  uint32_t step;                           // the launch or host operation it belongs to: id of `step` in the run file
+  uint32_t launch;                         // id of `launch`; 0: by the host
+  uint64_t thread;                         // number in its launch: block (x fastest) * threads per block + thread (x fastest)
+  uint32_t site;                           // id of `site`; 0: by the host
+  uint32_t bytes;
+  uint64_t address;
+  uint8_t value[16], old[16];              // STORE: what was written; LOAD: what was read; ATOMIC: operand and what it found
+  bool value_known, old_known, has_address;
+  bool from_replay;                        // the value was not recorded but follows from what was written before
+} TraceOp;
+
+// --- write.c: in the command, while the program runs. Chunks name a launch by its process and number (tables `process` and `launch` of the
+// run file), so that nothing needs to be announced before its records arrive. ---
+typedef struct TraceWriter TraceWriter;
+typedef struct TraceLimits { uint64_t memory, disk; unsigned threads; } TraceLimits;     // 0: a sensible one
+TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err);
+// Takes the complete records at the start of `data`; returns how many bytes they have, to be zeroed and given back to the device. Called by several threads, one
+// for each ring; waits while too much is in memory. ended: the program has; what is incomplete will stay so and is counted as lost.
+size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended);
+// Bytes that came from outside, as the device had them after that step of the process: contents of a copy to the device.
+void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n);
+bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);      // what is finished, by the thread that owns the database, within its transaction
+const char *trace_stopped(const TraceWriter *w);                          // why nothing more is kept ("the limit of 10 GB …"); NULL: it goes on
+void trace_writer_free(TraceWriter *w);
+
+// --- read.c … ---
+typedef struct TraceReader TraceReader;
+TraceReader *trace_open(sqlite3 *db, Error *err);                // the database stays the caller's; NULL: nothing was recorded, or damaged
+void trace_close(TraceReader *t);
+uint64_t trace_count(const TraceReader *t);                      // operations of threads
+
+// Answers come in order, as many as asked for; `more` says that there are others behind. false: err says why.
+typedef struct TraceOps { TraceOp *list; uint32_t n; bool more; uint64_t total; bool total_known; } TraceOps;
+void trace_ops_free(TraceOps *o);
+bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+// All that touched a byte of [address, address + bytes) while that allocation (id in the run file) lived, copies and sets too.
+bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Error *err);
+
+// Who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not decide.
+typedef struct TraceWriters { TraceOps ops; bool ambiguous; bool never_written; const char *why; } TraceWriters;
+bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, TraceWriters *out, Error *err);
+bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+// Each thread of a launch that touched the bytes: its first operation there.
+bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+
+// The contents of a buffer after a step (0: at the end). known[i]: 0 never written, 1 known, 2 written by something that was not recorded.
+bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
+
+typedef struct TraceRace { TraceOp first, second; uint64_t count; } TraceRace;   // one for each pair of sites
+typedef struct TraceRaces { TraceRace *list; uint32_t n; } TraceRaces;
+bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err);   // launch 0: all
+#endif
