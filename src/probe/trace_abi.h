@@ -14,6 +14,13 @@
 //                 bits 0..23 the launch's number in its process, modulo 2^24
 //
 // Which lanes' words follow: those of head.lanes, lowest first, without gaps.
+//
+// What kind of operation it was: with an address, what the site's classes say (load, store, atomic; an instruction that does two of them, cp.async,
+// has a site and a record for each); without one: with values wg_record, else a barrier or fence.
+// Addresses are of 62 bits, modulo 2^62; bits 60 and 61 tell the memory (WG_TRACE_GLOBAL …). Shared and local ones count from the start of the
+// block's (cluster's) and of the thread's memory. Values are as they lie in memory, the first 4 bytes in the first plane; of fewer than 4 bytes the rest is 0.
+// The value of an atomic operation is its operand, of cas what memory holds afterwards. An operation of more than 16 bytes, and one
+// whose value nobody knew when it was recorded (cp.async), has an address and no values.
 #ifndef WG_TRACE_ABI_H
 #define WG_TRACE_ABI_H
 
@@ -30,6 +37,8 @@ enum {
   WG_TRACE_OLD = 16,           // as many planes again: what an atomic operation found
   WG_TRACE_ONE_VALUE = 32,     // each plane has one word only, the same for all lanes
   WG_TRACE_SPLIT = 64,         // each word of a plane is two
+  // bits 60 and 61 of an address
+  WG_TRACE_GLOBAL = 0, WG_TRACE_SHARED = 1, WG_TRACE_LOCAL = 2, WG_TRACE_SPACE_AT = 60,
   WG_TRACE_MAX = 16 + 16 + 256 + 2 * 2 * 4 * 128 + 16,   // bytes of the longest record
 };
 
@@ -54,11 +63,15 @@ typedef struct WgTraceHeadPosition {
   uint8_t pad[104];
 } WgTraceHeadPosition;
 // What a launch's record points to.
+enum { WG_TRACE_RANGES = 8 };
+typedef struct WgTraceRange { uint64_t first, last; } WgTraceRange;
 typedef struct WgTrace {
   uint64_t rings;                          // the first ring, as the device sees it; they are ring_stride apart
   uint64_t heads;                          // WgTraceHeadPosition[nrings], device memory
   uint64_t ring_stride;
   uint32_t nrings;                         // a power of two; a warp uses ring %smid & (nrings - 1)
   uint32_t ring_size;                      // bytes of data, a power of two
+  uint32_t nbuffers, nthreads;             // 0: all. Else only operations of which a lane's address (in global memory) or thread is in one of these
+  WgTraceRange buffers[WG_TRACE_RANGES], threads[WG_TRACE_RANGES];
 } WgTrace;
 #endif
