@@ -146,6 +146,7 @@ static uint64_t read_counts(ChannelReader *r, uint32_t d) {
     // Reading through the descriptor does not allocate pages that were never written.
     if (pread(r->fd, counts, sizeof counts, (off_t)at) != (ssize_t)sizeof counts) break;
     for (uint32_t i = 0; i < CHUNK; i++) {
+      counts[i] &= ~WG_COUNT_DESCRIBED;
       if (counts[i]) queue_add(r->queue, &(Message){.kind = MESSAGE_SITE_COUNT, .process = s->process, .a = d, .b = first + i, .c = counts[i]}, NULL);
       largest = MAX(largest, counts[i]);
     }

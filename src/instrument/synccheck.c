@@ -80,6 +80,17 @@ static void test_warp(Sync *s, uint32_t i, const PtxInstr *in) {
   EMIT(cold, "bra", opd_label(back));
 }
 
+// The compiler takes an aligned barrier's word that all of the warp come to it, and makes code that hangs where they do not, with our call on the way.
+static void let_warp_split(Sync *s, PtxInstr *in) {
+  if (s->body->func->module->sm < 70) return;
+  unsigned kept = 0;
+  for (unsigned k = 0; k < in->nmods; k++)
+    if (in->mods[k] != MOD_ALIGNED) in->mods[kept++] = in->mods[k];
+  in->nmods = (uint8_t)kept;
+  in->op = OP_BARRIER;
+  in->form = 0;
+}
+
 static void count_barrier(Sync *s, uint32_t i, const PtxInstr *in) {
   Code *c = body_before(s->body, i);
   code_guard(c, in->guard, in->guard_negated);
@@ -278,6 +289,7 @@ static void weave(Body *b) {
     if (is_aligned(in)) test_warp(&s, i, in);
     if (s.counts && synccheck_is_block_barrier(in)) count_barrier(&s, i, in);
     if (s.slot) watch_barrier(&s, i);
+    if (is_aligned(in)) let_warp_split(&s, in);
   }
   synccheck_weave_warp(&s);
   synccheck_weave_mbarriers(&s);

@@ -54,7 +54,7 @@ enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES 
 // count there, which costs an atomic operation of the device; one on host memory takes a microsecond if many want the same word.
 typedef struct WgReports {
   uint64_t channel;        // device address of the WgChannel
-  uint64_t counts;         // … of uint64_t[sites]: how often each site has reported
+  uint64_t counts;         // … of uint64_t[sites]: how often each site has reported, and WG_COUNT_DESCRIBED
   uint64_t far_counts;     // … of those in the channel, which grow along in steps (wg_far_count) and are made equal at the end; 0: they are the same
   uint64_t fp_memory;      // … of a WgFpMemory (probe/fp_abi.h); 0: none
   uint32_t sites, reserved;
@@ -62,6 +62,7 @@ typedef struct WgReports {
 
 // What the channel says of a count of n: it in full up to 127, then without all but its 7 leading bits. It never falls, so that the sum of its steps is
 // right whatever the order they arrive in, and there are 64 of them while n doubles.
+#define WG_COUNT_DESCRIBED (1ull << 63)    // in counts: the first finding of the site is on its way in full
 static inline uint64_t wg_far_count(uint64_t n) { return n < 128 ? n : n & ~((1ull << (57 - __builtin_clzll(n))) - 1); }
 
 // Findings on their way from the device to the `warpgrind` command. Lies in shared memory that belongs to the command and is

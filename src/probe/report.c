@@ -6,7 +6,7 @@
 #include "probe/device.h"
 #include "probe/probe_abi.h"
 
-enum { PATIENCE_NS = 1000000000 };
+enum { PATIENCE_NS = 1000000000, DESCRIBED_NS = 2000000, EARLY = 1 << 16 };
 
 // The number of a slot that is ours. -1: no room.
 DEVICE int64_t take_slot(WgChannel *ch) {
@@ -47,22 +47,32 @@ DEVICE void write_finding(WgChannel *ch, uint32_t slot, uint32_t lanes, Said s) 
 
 // The count in the channel follows in steps. Returns what the count was.
 DEVICE uint64_t count_lanes(const WgReports *r, uint32_t site, uint32_t lanes) {
-  uint64_t n = (uint64_t)__builtin_popcount(lanes), old = device_add64((uint64_t *)r->counts + site, n);
+  uint64_t n = (uint64_t)__builtin_popcount(lanes), told = device_add64((uint64_t *)r->counts + site, n), old = told & ~WG_COUNT_DESCRIBED;
   uint64_t step = wg_far_count(old + n) - wg_far_count(old);
   if (step && r->far_counts) device_add64((uint64_t *)r->far_counts + site, step);
-  return old;
+  return told;
+}
+
+// Somebody else describes the first finding of this site. Who comes right behind may run into the very fault that is being described, and end the
+// launch before it has left the device.
+DEVICE void wait_for_description(const WgReports *r, uint32_t site) {
+  for (uint64_t since = device_nanoseconds(); device_nanoseconds() - since < DESCRIBED_NS;)
+    if (*((volatile uint64_t *)r->counts + site) & WG_COUNT_DESCRIBED) return;
 }
 
 // Once for each warp and site; `lanes` of it have the finding.
 DEVICE void report_lanes(const WgReports *r, uint32_t lanes, Said s) {
   WgChannel *ch = (WgChannel *)r->channel;
   if (s.site < r->sites) {
-    if (count_lanes(r, s.site, lanes) != 0) return;
-    int64_t slot = take_slot(ch);
-    if (slot >= 0) {
-      write_finding(ch, (uint32_t)slot, lanes, s);
+    uint64_t told = count_lanes(r, s.site, lanes);
+    if (told) {
+      if (told < EARLY) wait_for_description(r, s.site);
       return;
     }
+    int64_t slot = take_slot(ch);
+    if (slot >= 0) write_finding(ch, (uint32_t)slot, lanes, s);
+    device_add64((uint64_t *)r->counts + s.site, WG_COUNT_DESCRIBED);
+    if (slot >= 0) return;
   }
   device_add32(&ch->lost, 1);
 }

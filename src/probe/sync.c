@@ -40,6 +40,7 @@ __attribute__((noinline)) void wg_sync_enter(uint64_t watch, uint32_t launch) {
   w->wait_lanes = 0;
   w->barrier_site = 0;
   w->loop_site = 0;
+  w->busy = 0;
   w->key = warp_key(launch);
 }
 
@@ -73,13 +74,23 @@ __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel,
 
 // --- barriers of a warp, shuffles and votes ---
 
+// Groups of lanes of a warp come here independently of each other; each must see what the one before it wrote. A group that finds the place
+// taken for too long goes on without.
+DEVICE int enter_warp(WgWatchWarp *w, uint32_t here) {
+  uint32_t ours = 0;
+  if (is_first(here))
+    for (int i = 0; i < 1 << 14 && !ours; i++) ours = device_swap_if32(&w->busy, 0, 1) == 0;
+  return device_ballot(here, (int)ours) != 0;
+}
+
+DEVICE void leave_warp(WgWatchWarp *w, uint32_t here) {
+  device_meet(here);
+  device_fence();
+  if (is_first(here)) *(volatile uint32_t *)&w->busy = 0;
+}
+
 // Some lanes that the mask names are not here. what: the instruction, so that the same one elsewhere is right.
-void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what);
-__attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what) {
-  if (!watch) return;
-  WgWatchWarp *w = own_warp(watch, launch);
-  uint32_t here = device_active_lanes();
-  if (!w) return;
+DEVICE void look_who_waits(WgWatchWarp *w, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what, uint32_t here) {
   uint32_t alive = lanes_of_warp() & ~dead_lanes(w), missing = mask & alive & ~here;
   if (!missing) return;
   uint32_t waiting = *(volatile uint32_t *)&w->wait_lanes & alive & ~here, their_mask = *(volatile uint32_t *)&w->wait_mask;
@@ -96,6 +107,16 @@ __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, ui
   *(volatile uint32_t *)&w->wait_mask = mask;
   *(volatile uint32_t *)&w->wait_what = what;
   *(volatile uint32_t *)&w->wait_lanes = (mask & alive & ~all) ? all : 0;
+}
+
+void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what);
+__attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what) {
+  if (!watch) return;
+  WgWatchWarp *w = own_warp(watch, launch);
+  uint32_t here = device_active_lanes();
+  if (!w || !enter_warp(w, here)) return;
+  look_who_waits(w, channel, launch, site, mask, what, here);
+  leave_warp(w, here);
 }
 
 // A shuffle: lane `from` is read, and it is in range. dead: lanes that have ended or never were.

@@ -22,7 +22,8 @@ typedef struct WgWatchWarp {
   uint32_t loop_state;     // what decides about the loop: while it stays the same there is no progress
   uint32_t loop_lanes;
   uint64_t loop_address;   // what it reads again and again; 0: not known
-} WgWatchWarp;             // 72 bytes
+  uint32_t busy, unused;   // lanes of the warp look at who waits one group after the other
+} WgWatchWarp;             // 80 bytes
 enum { WG_WATCH_NO_STEP = 1, WG_WATCH_FIXED = 2, WG_WATCH_WAITS = 4, WG_WATCH_SHARED = 8 };   // its step is 0; nothing that could end it changes; it waits for memory; shared memory
 
 // A block some of whose threads have ended, or that has mbarriers. Found by hashing; where another block is in the way nothing is kept.

@@ -51,7 +51,7 @@ static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDevic
   size_t bytes = (size_t)(end - first) * 8;
   uint64_t *exact = mem_alloc(bytes);
   bool ok = ops->read(user, exact, r->near + sizeof(WgReports) + (uint64_t)first * 8, bytes);
-  for (uint32_t i = first; ok && i < end; i++) to[i] = MAX(to[i], exact[i - first]);
+  for (uint32_t i = first; ok && i < end; i++) to[i] = MAX(to[i], exact[i - first] & ~WG_COUNT_DESCRIBED);
   free(exact);
   return ok;
 }
