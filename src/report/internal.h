@@ -2,6 +2,7 @@
 #ifndef WG_REPORT_INTERNAL_H
 #define WG_REPORT_INTERNAL_H
 
+#include "base/json.h"
 #include "report/report.h"
 
 // --- stack.c: what of a stack is worth showing ---
@@ -42,16 +43,6 @@ void report_sync_advice(const RunFinding *f, Str *out);               // a line:
 const char *report_buffer_name(const RunAllocation *a);  // of a variable, or what the program calls its pointer; NULL: not known, or no allocation
 
 const char *report_object_name(Run *r, const RunSite *s);             // of the variable an instruction accesses; NULL: it has none of the program's
-
-// --- json_write.c: each adds the comma before it where one is needed ---
-unsigned report_utf8_length(const char *text);           // of the character that starts here, in bytes; 0: it is none
-void json_string(Str *s, const char *text);              // without a comma
-void json_key(Str *s, const char *key);
-void json_text(Str *s, const char *key, const char *value);          // nothing where value is NULL
-void json_number(Str *s, const char *key, uint64_t value);
-void json_address(Str *s, const char *key, uint64_t value);          // "0x7f…"
-void json_three(Str *s, const char *key, const uint32_t *v);
-void json_open(Str *s, const char *key, char bracket);   // { or [; key NULL: an element of a list
 
 // --- suppress_parse.c: entries of suppression files; docs/suppressions.md ---
 typedef enum { FRAME_FUNCTION, FRAME_OBJECT, FRAME_SOURCE, FRAME_ANY } FrameKind;           // ANY: "...", any number of frames

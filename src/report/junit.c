@@ -5,7 +5,7 @@
 // Text that XML can hold: no control characters, nothing that is not UTF-8, and none of the two characters that are none.
 static void add_text(Str *out, const char *text, bool attribute) {
   for (const char *p = text; *p;) {
-    unsigned n = report_utf8_length(p);
+    unsigned n = json_utf8_length(p);
     unsigned char c = (unsigned char)*p;
     if (c == '&') str_add(out, "&amp;");
     else if (c == '<') str_add(out, "&lt;");

@@ -1,8 +1,8 @@
 // Pieces of JSON.
-#include "report/internal.h"
+#include "base/json.h"
 
-// Bytes of the UTF-8 character that starts here; 0: it is none. File names and symbols can be any bytes.
-unsigned report_utf8_length(const char *text) {
+// File names and symbols can be any bytes.
+unsigned json_utf8_length(const char *text) {
   const unsigned char *p = (const unsigned char *)text;
   unsigned n = *p < 0x80 ? 1 : (*p & 0xe0) == 0xc0 && *p >= 0xc2 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : (*p & 0xf8) == 0xf0 && *p <= 0xf4 ? 4 : 0;
   for (unsigned i = 1; i < n; i++)
@@ -15,7 +15,7 @@ unsigned report_utf8_length(const char *text) {
 void json_string(Str *s, const char *text) {
   str_addc(s, '"');
   for (const char *p = text; *p;) {
-    unsigned n = report_utf8_length(p);
+    unsigned n = json_utf8_length(p);
     if (*p == '"' || *p == '\\') str_printf(s, "\\%c", *p);
     else if ((unsigned char)*p < 0x20 || *p == 0x7f) str_printf(s, "\\u%04x", (unsigned char)*p);
     else if (n) str_addn(s, p, n);
