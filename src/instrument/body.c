@@ -60,6 +60,11 @@ PtxReg *body_reg(Body *b, PtxType t) {
   return r;
 }
 
+void body_copied(Body *b, uint32_t i) {
+  if (!b->copied) b->copied = ARENA_ARRAY(&b->cfg->arena, bool, b->cfg->ninstrs + 1);
+  b->copied[i] = true;
+}
+
 PtxReg *body_temp(Body *b, PtxType t, unsigned k) {
   CHECK(k < BODY_TEMPS);
   if (!b->temps[t][k]) b->temps[t][k] = body_reg(b, t);

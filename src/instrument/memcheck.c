@@ -52,7 +52,9 @@ static void weave(Body *b) {
   memcheck_group(&m);
   memcheck_hoist(&m);
   prepare_caches(&m);
-  for (uint32_t i = 0; i < m.nchecks; i++) memcheck_emit(&m, &m.checks[i]);
+  if (b->program->plan->spare_registers && b->program->plan->tools == TOOL_BIT(MEMCHECK)) memcheck_emit_regions(&m);
+  else
+    for (uint32_t i = 0; i < m.nchecks; i++) memcheck_emit(&m, &m.checks[i]);
   memcheck_heap(&m);
   facts_keep(b, m.facts.data, m.facts.len);
   vec_free(&m.facts);

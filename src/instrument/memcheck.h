@@ -43,6 +43,7 @@ typedef struct Check {
   bool leads_hoisted;        // … and all of them are hoisted
   int64_t low, high;         // leader: bytes of the group, from its own base register or index on
   PtxReg *bad;               // leader: the result
+  const PtxOperand *base;    // in place of the operand's own, where the test stands before what computes that; NULL: the operand's
 } Check;
 
 enum { MEMCHECK_CACHES = 4 };
@@ -72,10 +73,13 @@ void memcheck_hoist(Memcheck *m);          // sets hoisted where a loop's checks
 PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp);       // the address in a register of 8 bytes
 void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size);          // where the object begins and what it has; 0: not known
 PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c);                        // set where the quick test fails and the access would be made
+// --- memcheck_region.c ---
+void memcheck_emit_regions(Memcheck *m);   // all checks; no other tool has code in the function
 // --- memcheck_heap.c ---
 void memcheck_heap(Memcheck *m);           // what malloc and free of device code do
 // --- memcheck_emit.c ---
 void memcheck_emit(Memcheck *m, Check *c);
+uint32_t memcheck_site(Memcheck *m, const Check *c);                     // a new one
 void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);   // kind = the verdict: 0, or the kind of finding
 uint32_t memcheck_what(const Memcheck *m, const Check *c);               // the access in one word: WG_WHAT_… of probe_abi.h
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);

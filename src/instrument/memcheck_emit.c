@@ -57,8 +57,6 @@ uint32_t memcheck_what(const Memcheck *m, const Check *c) {
   return c->access | (c->var ? WG_WHAT_OBJECT : 0) | space_of(c) << WG_WHAT_SPACE | clusters | (uint32_t)__builtin_ctz(c->align) << WG_WHAT_ALIGN;
 }
 
-static uint32_t site_of(Memcheck *m, const Check *c);
-
 // The object's base and size stay in temporaries 1 and 2, for the report. With `reports` that is made in the same call: each call costs a compiler
 // what is live across it (spare.c). The virtual device does the test natively, and the two are apart.
 static void emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address, bool reports) {
@@ -73,7 +71,7 @@ static void emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, Pt
   if (reports) {
     record_load(code, channel, offsetof(WgLaunch, channel));
     record_load(code, launch, offsetof(WgLaunch, launch));
-    record_site(code, site, site_of(m, c));
+    record_site(code, site, memcheck_site(m, c));
   }
   const PtxOperand args[] = {opd_reg(table), opd_reg(address), c->size ? *c->size : opd_imm(c->bytes), opd_imm(memcheck_what(m, c)), opd_reg(base), opd_reg(size), opd_reg(heap),
                              opd_reg(channel), opd_reg(launch), opd_reg(site)};
@@ -100,7 +98,7 @@ static void name_object(Memcheck *m, const Check *c, Site *s) {
   }
 }
 
-static uint32_t site_of(Memcheck *m, const Check *c) {
+uint32_t memcheck_site(Memcheck *m, const Check *c) {
   Body *b = m->body;
   uint32_t site = program_site(b->program, b, b->cfg->instrs[c->instr]);
   b->program->sites.data[site].space = c->space;         // a copy has two
@@ -110,7 +108,7 @@ static uint32_t site_of(Memcheck *m, const Check *c) {
 
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address) {
   Body *b = m->body;
-  code_report_sized(code, site_of(m, c), opd_reg(kind), c->size ? *c->size : opd_imm(c->bytes), opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_reg(body_temp(b, TYPE_B64, 2)));
+  code_report_sized(code, memcheck_site(m, c), opd_reg(kind), c->size ? *c->size : opd_imm(c->bytes), opd_reg(address), opd_reg(body_temp(b, TYPE_B64, 1)), opd_reg(body_temp(b, TYPE_B64, 2)));
   if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 

@@ -2,7 +2,7 @@
 #include "instrument/memcheck.h"
 
 static const PtxInstr *instr_of(const Memcheck *m, const Check *c) { return m->body->cfg->instrs[c->instr]; }
-static const PtxOperand *base_of(const Memcheck *m, const Check *c) { return &instr_of(m, c)->ops[c->operand].list[0]; }
+static const PtxOperand *base_of(const Memcheck *m, const Check *c) { return c->base ? c->base : &instr_of(m, c)->ops[c->operand].list[0]; }
 static int64_t offset_of(const Memcheck *m, const Check *c) { return instr_of(m, c)->ops[c->operand].imm; }
 
 // base + offset as a 64-bit register.

@@ -130,6 +130,7 @@ struct Body {
   VEC(PtxLabel *) labels;
   VEC(PtxVar *) locals;
   PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
+  bool *copied;                            // by instruction: see body_copied
   uint32_t cold_from, cold_to;             // after body_close: the statements of body_cold
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
@@ -142,6 +143,7 @@ Code *body_after(Body *b, uint32_t i);     // lanes that go on to the next instr
 Code *body_instead(Body *b, uint32_t i);   // the instruction goes; what is emitted takes its place
 // Before everything that ends the function for a thread: ret, exit, and the end of the body. Guards are those of the instruction.
 void body_at_exits(Body *b, void (*emit)(Code *c, void *user), void *user);
+void body_copied(Body *b, uint32_t i);     // the instruction is repeated elsewhere: what braces around it declare must be known there
 PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the function
 PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
 PtxLabel *body_label(Body *b);

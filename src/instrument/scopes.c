@@ -1,5 +1,5 @@
 // A label inside braces is not seen from outside them, so code out of line could not return there. Braces around a place that has
-// got a label are taken away: what they declare moves to the top of the function, under names of its own.
+// got a label, or that is repeated elsewhere, are taken away: what they declare moves to the top of the function, under names of its own.
 #include "instrument/pass.h"
 
 static bool has_label(const Body *b, const Code *c) {
@@ -44,7 +44,7 @@ bool *scopes_to_open(Body *b) {
     }
     uint32_t first = instr, end = scope_end(f, i, &instr);
     bool labelled = false;
-    for (uint32_t n = first; n < instr; n++) labelled |= has_label(b, b->before[n]) || has_label(b, b->before_once[n]) || has_label(b, b->after[n]) || has_label(b, b->instead[n]);
+    for (uint32_t n = first; n < instr; n++) labelled |= (b->copied && b->copied[n]) || has_label(b, b->before[n]) || has_label(b, b->before_once[n]) || has_label(b, b->after[n]) || has_label(b, b->instead[n]);
     for (; i < end; i++) {
       const PtxStmt *s = &f->stmts[i];
       if (!labelled) continue;

@@ -100,3 +100,23 @@ __attribute__((noinline)) uint64_t wg_memory_last(uint64_t table, uint64_t addre
   const WgMemoryRange *r = range_around(table, address);
   return r ? r->size - 32 : 0;
 }
+
+// The accesses that are bad, a bit for each; they are reported. Device code only.
+#ifdef __NVPTX__
+uint32_t wg_memcheck_region(uint64_t entries, uint32_t n, uint64_t table, uint32_t heap, uint64_t channel, uint32_t launch);
+__attribute__((noinline)) uint32_t wg_memcheck_region(uint64_t entries, uint32_t n, uint64_t table, uint32_t heap, uint64_t channel, uint32_t launch) {
+  uint32_t wrong = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < n; i++) {
+    WgRegionEntry *e = (WgRegionEntry *)entries + i;
+    uint32_t kind = !e->bytes ? 0 : wg_memcheck_report(table, e->address, e->bytes, e->what, e->base, e->size, e->what & WG_WHAT_HEAP ? heap : 0, channel, launch, e->site);
+    if (kind) wrong |= 1u << i;
+    if (e->what & WG_WHAT_RANGE) {
+      uint64_t base = wg_memory_base(table, e->address), last = wg_memory_last(table, e->address);
+      e->base = kind ? ~0ull : base;
+      e->size = kind ? 0 : last;
+    }
+  }
+  return wrong;
+}
+#endif
