@@ -37,7 +37,7 @@ enum { WG_ACCESS_READ, WG_ACCESS_WRITE, WG_ACCESS_ATOMIC };
 enum { WG_WHERE_GLOBAL, WG_WHERE_GENERIC, WG_WHERE_SHARED, WG_WHERE_OTHER };
 enum { WG_WHAT_SPACE = 2, WG_WHAT_CLUSTERS = 1 << 5, WG_WHAT_OBJECT = 1 << 6, WG_WHAT_ALIGN = 8 };   // CLUSTERS: a shared address may be another block's. OBJECT: its base may be 0
 // Several accesses at once: memcheck_region.c. bytes 0: it is not made.
-enum { WG_REGION_MOST = 8, WG_WHAT_HEAP = 1 << 12, WG_WHAT_RANGE = 1 << 13 };   // HEAP: the device's heap counts. RANGE: base and size become the range it is in, as wg_memory_base and wg_memory_last say
+enum { WG_REGION_MOST = 16, WG_WHAT_HEAP = 1 << 12, WG_WHAT_RANGE = 1 << 13 };   // HEAP: the device's heap counts. RANGE: base and size become the range it is in, as wg_memory_base and wg_memory_last say
 typedef struct WgRegionEntry { uint64_t address, base, size; uint32_t what, bytes, site, unused; } WgRegionEntry;
 enum { WG_SHARED_RESERVED = 1024 };      // bytes below a block's shared memory that devices since compute capability 8.0 keep for themselves
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
