@@ -9,7 +9,7 @@
 #include "base/base.h"
 
 // An operation of one thread, or of the host. `record` counts the warp operations (and host operations) of a file from 1, in an
-// order that agrees with what is known: launches and copies in order, each thread's operations in order.
+// order that agrees with what is known: launches and copies in order, each thread's operations in order. A copy's lane 0 is what it writes, 1 what it reads.
 typedef enum { TRACE_LOAD, TRACE_STORE, TRACE_ATOMIC, TRACE_SYNC, TRACE_VALUE, TRACE_COPY, TRACE_SET } TraceKind;   // VALUE: wg_record; COPY, SET: by the host
 typedef struct TraceOp {
   uint64_t record;
@@ -21,6 +21,7 @@ typedef struct TraceOp {
   uint32_t site;                           // id of `site`; 0: by the host
   uint32_t bytes;
   uint64_t address;
+  uint8_t space;                           // 0: global; 1: shared memory of its block; 2: local memory of the thread: then the address counts from its start
   uint8_t value[16], old[16];              // STORE: what was written; LOAD: what was read; ATOMIC: operand and what it found
   bool value_known, old_known, has_address;
   bool from_replay;                        // the value was not recorded but follows from what was written before
@@ -36,7 +37,8 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err);
 size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended);
 // Bytes that came from outside, as the device had them after that step of the process: contents of a copy to the device.
 void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n);
-bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);      // what is finished, by the thread that owns the database, within its transaction
+// What is finished, by the thread that owns the database, within its transaction if one is open. Needed now and then for trace_take to go on; last: after every trace_take has returned.
+bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);
 const char *trace_stopped(const TraceWriter *w);                          // why nothing more is kept ("the limit of 10 GB …"); NULL: it goes on
 void trace_writer_free(TraceWriter *w);
 

@@ -1,0 +1,123 @@
+// The plain questions: a thread's operations, an element's, one operation.
+#include "trace/reader.h"
+
+void trace_ops_free(TraceOps *o) {
+  free(o->list);
+  *o = (TraceOps){0};
+}
+
+void ops_push(TraceOps *o, const TraceOp *op, uint32_t *cap) {
+  if (o->n == *cap) {
+    *cap = MAX(64u, *cap * 2);
+    o->list = mem_realloc(o->list, sizeof *o->list * *cap);
+  }
+  o->list[o->n++] = *op;
+}
+
+// A page of answers: `skip` are passed over, `most` kept, and one more is looked for.
+typedef struct Page { TraceOps *out; uint64_t skip, seen; uint32_t most, cap; uint32_t lane; const ReaderLaunch *launch; U64Map threads; bool each_thread_once; } Page;
+
+static ScanResult page_add(TraceReader *t, Page *p, const RowRef *r, uint32_t lane, Error *err) {
+  if (p->seen++ < p->skip) return SCAN_GO_ON;
+  if (p->out->n == p->most) {
+    p->out->more = true;
+    return SCAN_STOP;
+  }
+  TraceOp op;
+  if (!reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
+  ops_push(p->out, &op, &p->cap);
+  return SCAN_GO_ON;
+}
+
+static bool page_end(Page *p, ScanResult result) {
+  if (result == SCAN_FAILED) {
+    trace_ops_free(p->out);
+    return false;
+  }
+  if (!p->out->more) p->out->total = p->seen, p->out->total_known = true;
+  return true;
+}
+
+static ScanResult thread_row(TraceReader *t, const RowRef *r, void *user, Error *err) {
+  Page *p = user;
+  return r->row->lanes >> p->lane & 1 ? page_add(t, p, r, p->lane, err) : SCAN_GO_ON;
+}
+
+bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most, TraceOps *out, Error *err) {
+  *out = (TraceOps){0};
+  const ReaderLaunch *l = reader_launch(t, launch);
+  if (!l) return error_set(err, "the run file has no launch %u.", launch);
+  if (thread >= l->blocks * l->threads) return error_set(err, "the launch has %llu threads only.", (unsigned long long)(l->blocks * l->threads));
+  uint64_t block = thread / l->threads, inside = thread % l->threads;
+  Page p = {.out = out, .skip = skip, .most = most, .lane = (uint32_t)(inside % 32)};
+  return page_end(&p, reader_scan_warp(t, l, block * l->warps + inside / 32, thread_row, &p, err));
+}
+
+static ScanResult element_lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+  (void)address, (void)bytes;
+  Page *p = user;
+  if (p->each_thread_once) {
+    uint64_t thread = reader_thread(p->launch, r->row->warp, lane);
+    if (u64map_get(&p->threads, thread)) return SCAN_GO_ON;
+    u64map_put(&p->threads, thread, p);
+  }
+  return page_add(t, p, r, lane, err);
+}
+
+static ScanResult host_element(TraceReader *t, const ReaderStep *s, uint64_t address, uint64_t bytes, Page *p, Error *err) {
+  for (uint32_t reads = 0; reads < 2; reads++) {
+    uint64_t at, n;
+    if (!step_touches(s, reads, address, address + bytes, &at, &n)) continue;
+    if (p->seen++ < p->skip) continue;
+    if (p->out->n == p->most) {
+      p->out->more = true;
+      return SCAN_STOP;
+    }
+    TraceOp op;
+    if (!reader_host_op(t, s, reads, at, n, &op, err)) return SCAN_FAILED;
+    ops_push(p->out, &op, &p->cap);
+  }
+  return SCAN_GO_ON;
+}
+
+bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err) {
+  *out = (TraceOps){0};
+  Life life;
+  if (!reader_life(t, allocation, &life, err)) return false;
+  if (address < life.base || address - life.base > life.size || bytes > life.size - (address - life.base))
+    return error_set(err, "the allocation begins at 0x%llx and has %llu bytes.", (unsigned long long)life.base, (unsigned long long)life.size);
+  Page p = {.out = out, .skip = skip, .most = most};
+  RangeScan scan = {.low = address, .high = address + bytes};
+  ScanResult result = SCAN_GO_ON;
+  for (uint32_t i = 0; i < t->nsteps && result == SCAN_GO_ON; i++) {
+    const ReaderStep *s = &t->steps[i];
+    if (s->process != life.process || s->order < life.born || s->order >= life.died) continue;
+    if (!s->launch) result = host_element(t, s, address, bytes, &p, err);
+    else if (t->launches[s->launch - 1].nchunks) result = reader_scan_range(t, &t->launches[s->launch - 1], &scan, element_lane, &p, err);
+  }
+  return page_end(&p, result);
+}
+
+bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err) {
+  *out = (TraceOps){0};
+  const ReaderLaunch *l = reader_launch(t, launch);
+  if (!l) return error_set(err, "the run file has no launch %u.", launch);
+  Page p = {.out = out, .skip = skip, .most = most, .launch = l, .each_thread_once = true};
+  RangeScan scan = {.low = address, .high = address + bytes};
+  bool ok = page_end(&p, reader_scan_range(t, l, &scan, element_lane, &p, err));
+  u64map_free(&p.threads);
+  return ok;
+}
+
+bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Error *err) {
+  RowRef r;
+  const ReaderStep *host;
+  if (!reader_row(t, record, &r, &host, err)) return false;
+  if (host) {
+    uint64_t address = lane ? host->source : host->destination;
+    return (lane <= (host->kind == STEP_COPY) || error_set(err, "operation %llu has no lane %u.", (unsigned long long)record, lane)) &&
+           reader_host_op(t, host, lane, address, host->width, out, err);
+  }
+  if (lane > 31 || !(r.row->lanes >> lane & 1)) return error_set(err, "lane %u did not take part in operation %llu.", lane, (unsigned long long)record);
+  return reader_op(t, &r, lane, out, err);
+}

@@ -1,0 +1,183 @@
+// Raw records of one launch become a chunk: sorted by warp, cut into blocks, with postings and a directory.
+#include "trace/internal.h"
+
+void chunk_add_part(ChunkOut *out, uint32_t part, Bytes *data) {
+  uint8_t *fit = data->len ? mem_realloc(data->data, data->len) : data->data;
+  vec_push(&out->parts, (ChunkPart){out->id << 16 | part, fit, data->len});
+  out->bytes += data->len;
+  *data = (Bytes){0};
+}
+
+void chunk_out_free(ChunkOut *out) {
+  for (uint32_t i = 0; i < out->parts.len; i++) free(out->parts.data[i].data);
+  vec_free(&out->parts);
+  vec_free(&out->points);
+  vec_free(&out->ranges);
+  free(out);
+}
+
+typedef struct Sorted { uint64_t warp; const uint32_t *raw; } Sorted;
+
+static Sorted *list_records(const RawPiece *pieces, size_t *n) {
+  size_t count = 0;
+  for (const RawPiece *p = pieces; p; p = p->next) count += p->records;
+  Sorted *list = mem_alloc((count + 1) * sizeof *list);
+  *n = 0;
+  for (const RawPiece *p = pieces; p; p = p->next)
+    for (size_t at = 0; at < p->len;) {
+      const uint32_t *w = (const uint32_t *)(p->data + at);
+      size_t length = raw_length(w);
+      CHECK(length && length <= p->len - at && *n < count);      // trace_take has looked
+      list[(*n)++] = (Sorted){raw_warp(w), w};
+      at += length;
+    }
+  return list;
+}
+
+// By warp; what a warp did stays in order.
+static void sort_by_warp(Sorted **list, size_t n) {
+  uint64_t least = UINT64_MAX, most = 0;
+  for (size_t i = 0; i < n; i++) least = MIN(least, (*list)[i].warp), most = MAX(most, (*list)[i].warp);
+  if (!n || least == most) return;
+  Sorted *from = *list, *to = mem_alloc(n * sizeof *to);
+  for (unsigned shift = 0; (most - least) >> shift; shift += 11) {
+    size_t count[2048] = {0}, at = 0;
+    for (size_t i = 0; i < n; i++) count[(from[i].warp - least) >> shift & 2047]++;
+    for (unsigned d = 0; d < 2048; d++) {
+      size_t k = count[d];
+      count[d] = at, at += k;
+    }
+    for (size_t i = 0; i < n; i++) to[count[(from[i].warp - least) >> shift & 2047]++] = from[i];
+    Sorted *t = from;
+    from = to, to = t;
+  }
+  *list = from;
+  free(to);
+}
+
+typedef struct Places { U64Map numbers; VEC(TracePlace) list; uint64_t last_key; uint32_t last; } Places;
+
+static uint32_t place_number(Places *p, uint64_t key) {
+  if (p->list.len && key == p->last_key) return p->last;
+  uintptr_t number = (uintptr_t)u64map_get(&p->numbers, key);
+  if (!number) {
+    vec_push(&p->list, raw_place(key));
+    number = p->list.len;
+    u64map_put(&p->numbers, key, (void *)number);
+  }
+  p->last_key = key, p->last = (uint32_t)number - 1;
+  return p->last;
+}
+
+static void write_directory(ColumnCoder *c, const Places *places, const ChunkBlockInfo *blocks, uint32_t nblocks, ChunkOut *out) {
+  Bytes col = {0}, data = {0};
+  bytes_varint(&col, places->list.len);
+  for (uint32_t i = 0; i < places->list.len; i++) {
+    const TracePlace *p = &places->list.data[i];
+    bytes_varint(&col, p->site);
+    bytes_u8(&col, p->has);
+    bytes_u8(&col, p->planes);
+  }
+  bytes_varint(&col, nblocks);
+  for (uint32_t i = 0; i < nblocks; i++) {
+    bytes_varint(&col, blocks[i].first_row - (i ? blocks[i - 1].first_row : 0));
+    bytes_varint(&col, blocks[i].first_warp - (i ? blocks[i - 1].first_warp : 0));
+  }
+  for (int ranges = 0; ranges < 2; ranges++) {
+    const PostingPart *parts = ranges ? out->ranges.data : out->points.data;
+    uint32_t n = ranges ? out->ranges.len : out->points.len;
+    bytes_varint(&col, n);
+    for (uint32_t i = 0; i < n; i++) {
+      bytes_varint(&col, parts[i].first - (i ? parts[i - 1].first : 0));
+      bytes_varint(&col, parts[i].end - parts[i].first);
+    }
+  }
+  column_write(c, &data, col.data, col.len);
+  bytes_free(&col);
+  chunk_add_part(out, PART_DIRECTORY, &data);
+}
+
+bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, ChunkDirectory *d) {
+  Reading from = {data, data + n, false}, col;
+  if (!column_read(c, &from, &d->arena, 64u << 20, &col)) return false;
+  size_t most = (size_t)(col.end - col.at);
+  uint64_t nplaces = reading_varint(&col);
+  if (nplaces > most) return false;
+  d->places = ARENA_ARRAY(&d->arena, TracePlace, nplaces + 1);
+  d->nplaces = (uint32_t)nplaces;
+  for (uint32_t i = 0; i < nplaces; i++) {
+    TracePlace *p = &d->places[i];
+    p->site = (uint32_t)reading_varint(&col) & 0xFFFFFF;
+    p->has = reading_u8(&col);
+    p->planes = reading_u8(&col);
+    if ((p->planes != 1 && p->planes != 2 && p->planes != 4) || p->has > 31 || (p->has & 3) == 3) return false;
+  }
+  uint64_t nblocks = reading_varint(&col), row = 0, warp = 0;
+  if (nblocks > most || nblocks > PART_POINTS) return false;
+  d->blocks = ARENA_ARRAY(&d->arena, ChunkBlockInfo, nblocks + 1);
+  d->nblocks = (uint32_t)nblocks;
+  for (uint32_t i = 0; i < nblocks; i++) {
+    row += reading_varint(&col), warp += reading_varint(&col);
+    if (row >= records || (i && row <= d->blocks[i - 1].first_row) || (!i && row)) return false;
+    d->blocks[i] = (ChunkBlockInfo){warp, (uint32_t)row};
+  }
+  d->blocks[nblocks].first_row = (uint32_t)records;
+  for (int ranges = 0; ranges < 2; ranges++) {
+    uint64_t count = reading_varint(&col), first = 0;
+    if (count > most || count > PART_RANGES - PART_POINTS) return false;
+    PostingPart *parts = ARENA_ARRAY(&d->arena, PostingPart, count + 1);
+    for (uint64_t i = 0; i < count; i++) {
+      first += reading_varint(&col);
+      parts[i] = (PostingPart){first, first + reading_varint(&col)};
+    }
+    if (ranges) d->ranges = parts, d->nranges = (uint32_t)count;
+    else d->points = parts, d->npoints = (uint32_t)count;
+  }
+  return !col.bad && nblocks && nplaces;
+}
+
+ChunkOut *chunk_encode(ColumnCoder *c, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces) {
+  ChunkOut *out = mem_alloc(sizeof *out);
+  *out = (ChunkOut){.id = id, .process = process, .launch = launch, .shared_only = true};
+  size_t n;
+  Sorted *list = list_records(pieces, &n);
+  sort_by_warp(&list, n);
+  Places places = {0};
+  for (size_t i = 0; i < n; i++) place_number(&places, raw_place_key(list[i].raw));
+  TraceRow *rows = mem_alloc(sizeof *rows * BLOCK_ROWS);
+  uint64_t *addresses = mem_alloc(sizeof *addresses * (BLOCK_LANES + 32));
+  uint32_t *words = mem_alloc(sizeof *words * (BLOCK_LANES + 32) * 8);
+  PostingList *postings = postings_new();
+  VEC(ChunkBlockInfo) blocks = {0};
+  for (size_t i = 0; i < n;) {
+    BlockInput in = {.places = places.list.data, .nplaces = places.list.len, .rows = rows, .addresses = addresses, .words = words};
+    vec_push(&blocks, (ChunkBlockInfo){list[i].warp, (uint32_t)i});
+    uint32_t lanes = 0;
+    for (; i < n && in.nrows < BLOCK_ROWS && lanes < BLOCK_LANES; i++) {
+      TraceRow *r = &rows[in.nrows++];
+      raw_expand(list[i].raw, r, addresses, &in.naddresses, words, &in.nwords);
+      r->place = place_number(&places, raw_place_key(list[i].raw));
+      lanes += (uint32_t)__builtin_popcount(r->lanes);
+    }
+    out->operations += lanes;
+    Bytes data = {0};
+    block_write(c, &in, &data);
+    postings_add(postings, &in, blocks.len - 1);
+    chunk_add_part(out, PART_ROWS + blocks.len - 1, &data);
+  }
+  CHECK(blocks.len <= CHUNK_BLOCKS);
+  out->records = n;
+  out->first_warp = n ? list[0].warp : 0;
+  out->last_warp = n ? list[n - 1].warp : 0;
+  postings_write(postings, c, out);
+  write_directory(c, &places, blocks.data, blocks.len, out);
+  postings_free(postings);
+  vec_free(&blocks);
+  vec_free(&places.list);
+  u64map_free(&places.numbers);
+  free(words);
+  free(addresses);
+  free(rows);
+  free(list);
+  return out;
+}

@@ -1,0 +1,136 @@
+// Columns become rows again. Nothing that is read is believed: what does not fit makes the block a damaged one.
+#include "trace/predict.h"
+
+static bool read_places(ColumnCoder *c, Reading *from, TraceBlock *b) {
+  Reading col;
+  uint32_t n = b->nrows;
+  unsigned bytes = place_bytes(b->nplaces);
+  if (!column_read(c, from, &b->arena, (size_t)n * bytes, &col) || (size_t)(col.end - col.at) != (size_t)n * bytes) return false;
+  for (unsigned k = 0; k < bytes; k++)
+    for (uint32_t i = 0; i < n; i++) b->rows[i].place |= (uint32_t)col.at[k * n + i] << 8 * k;
+  for (uint32_t i = 0; i < n; i++)
+    if (b->rows[i].place >= b->nplaces) return false;
+  return true;
+}
+
+static bool read_warps(ColumnCoder *c, Reading *from, TraceBlock *b) {
+  Reading col;
+  if (!column_read(c, from, &b->arena, (size_t)b->nrows * 20, &col)) return false;
+  uint64_t warp = 0;
+  for (uint32_t i = 0; i < b->nrows;) {
+    warp += reading_varint(&col);
+    uint64_t run = reading_varint(&col);
+    if (col.bad || !run || run > b->nrows - i || warp >> 35) return false;
+    for (uint64_t k = 0; k < run; k++) b->rows[i++].warp = warp;
+  }
+  return true;
+}
+
+static bool read_lanes(ColumnCoder *c, Reading *from, TraceBlock *b) {
+  Reading how;
+  const uint32_t *masks;
+  size_t n, at = 0;
+  if (!column_read(c, from, &b->arena, b->nrows, &how) || !column_read_words(c, from, &b->arena, (size_t)b->nrows * 4, &masks, &n)) return false;
+  uint32_t lanes = 0;
+  for (uint32_t i = 0; i < b->nrows; i++) {
+    uint8_t h = reading_u8(&how);
+    if (h == 1) lanes = UINT32_MAX;
+    else if (h == 2 && at < n) lanes = masks[at++];
+    else if (h) return false;
+    if (!lanes) return false;
+    b->rows[i].lanes = lanes;
+  }
+  return !how.bad;
+}
+
+static bool read_bases(ColumnCoder *c, Reading *from, TraceBlock *b) {
+  Reading bases, strides, times;
+  size_t most = (size_t)b->nrows * 10;
+  if (!column_read(c, from, &b->arena, most, &bases) || !column_read(c, from, &b->arena, most, &strides) || !column_read(c, from, &b->arena, most, &times)) return false;
+  BaseState *states = ARENA_ARRAY(&b->arena, BaseState, b->nplaces + 1);
+  TimeState time = {0};
+  for (uint32_t i = 0; i < b->nrows; i++) {
+    TraceRow *r = &b->rows[i];
+    uint8_t has = b->places[r->place].has;
+    if (!(has & (ROW_AFFINE | ROW_EACH))) continue;
+    r->time = time_expected(&time, r->warp) + (uint32_t)unzigzag(reading_varint(&times));
+    time_seen(&time, r->warp, r->time);
+    if (!(has & ROW_AFFINE)) continue;
+    BaseState *s = &states[r->place];
+    r->base = (base_expected(s, r->warp) + (uint64_t)unzigzag(reading_varint(&bases))) & TRACE_ADDRESS_MASK;
+    r->stride = (int32_t)((uint32_t)s->stride + (uint32_t)unzigzag(reading_varint(&strides)));
+    base_seen(s, r->warp, r->base, r->stride);
+  }
+  return !bases.bad && !strides.bad && !times.bad;
+}
+
+static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *b) {
+  uint64_t n = reading_varint(from), wanted = 0;
+  for (uint32_t i = 0; i < b->nrows; i++) {
+    TraceRow *r = &b->rows[i];
+    if (!(b->places[r->place].has & ROW_EACH)) continue;
+    r->addresses = (uint32_t)wanted;
+    wanted += (unsigned)__builtin_popcount(r->lanes);
+  }
+  if (n != wanted) return false;
+  if (!n) return true;
+  uint64_t *least = ARENA_ARRAY(&b->arena, uint64_t, b->nplaces);
+  uint8_t *shift = ARENA_ARRAY(&b->arena, uint8_t, b->nplaces);
+  for (uint32_t p = 0; p < b->nplaces; p++) {
+    if (!(b->places[p].has & ROW_EACH)) continue;
+    least[p] = reading_varint(from);
+    shift[p] = (uint8_t)reading_varint(from) & 15;
+  }
+  uint8_t by_steps = reading_u8(from), bytes = reading_u8(from);
+  if (from->bad || bytes > 8) return false;
+  b->addresses = ARENA_ARRAY(&b->arena, uint64_t, n);
+  for (unsigned k = 0; k < bytes; k++) {
+    Reading plane;
+    if (!column_read(c, from, &b->arena, n, &plane) || (uint64_t)(plane.end - plane.at) != n) return false;
+    for (uint64_t i = 0; i < n; i++) b->addresses[i] |= (uint64_t)plane.at[i] << 8 * k;
+  }
+  for (uint32_t i = 0; i < b->nrows; i++) {
+    const TraceRow *r = &b->rows[i];
+    if (!(b->places[r->place].has & ROW_EACH)) continue;
+    uint64_t before = 0;
+    for (uint32_t k = 0, lanes = (uint32_t)__builtin_popcount(r->lanes); k < lanes; k++) {
+      uint64_t *a = &b->addresses[r->addresses + k];
+      if (by_steps) *a = before + (uint64_t)unzigzag(*a);
+      before = *a;
+      *a = (least[r->place] + (*a << shift[r->place])) & TRACE_ADDRESS_MASK;
+    }
+  }
+  return true;
+}
+
+bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places, uint32_t nplaces, TraceBlock *b) {
+  Reading from = {data, data + n, false};
+  uint64_t nrows = reading_varint(&from), nwords = reading_varint(&from);
+  if (from.bad || !nrows || nrows > BLOCK_ROWS || nwords > (uint64_t)BLOCK_ROWS * ROW_WORDS_MAX) return false;
+  b->places = places, b->nplaces = nplaces;
+  b->nrows = (uint32_t)nrows, b->nwords = (uint32_t)nwords;
+  b->rows = ARENA_ARRAY(&b->arena, TraceRow, nrows);
+  if (!read_places(c, &from, b) || !read_warps(c, &from, b) || !read_lanes(c, &from, b) || !read_bases(c, &from, b) || !read_addresses(c, &from, b)) return false;
+  uint64_t words = 0;
+  for (uint32_t i = 0; i < nrows; i++) {
+    b->rows[i].words = (uint32_t)words;
+    words += row_words(&b->places[b->rows[i].place], b->rows[i].lanes);
+  }
+  if (words != nwords) return false;
+  size_t rest = (size_t)(from.end - from.at);
+  uint8_t *copy = arena_alloc(&b->arena, rest + 1);
+  memcpy(copy, from.at, rest);
+  b->values = (Reading){copy, copy + rest, false};
+  return true;
+}
+
+bool block_read_values(ColumnCoder *c, TraceBlock *b) {
+  if (b->words) return true;
+  Reading from = b->values;
+  return values_read(c, &from, b);
+}
+
+uint64_t row_address(const TraceBlock *b, const TraceRow *row, uint32_t lane) {
+  if (b->places[row->place].has & ROW_EACH) return b->addresses[row->addresses + lane_rank(row->lanes, lane)];
+  return (row->base + (uint64_t)((int64_t)row->stride * (int64_t)lane)) & TRACE_ADDRESS_MASK;
+}

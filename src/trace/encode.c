@@ -1,0 +1,105 @@
+// The threads that make chunks of raw records and compress contents.
+#include <zstd.h>
+
+#include "trace/writer.h"
+
+enum { CONTENTS_PIECE = 1 << 16 };
+
+void writer_submit(TraceWriter *w, Job *job) {
+  if (w->last_job) w->last_job->next = job;
+  else w->first_job = job;
+  w->last_job = job;
+  pthread_cond_signal(&w->work);
+}
+
+static size_t raw_memory(const RawPiece *p) {
+  size_t n = 0;
+  for (; p; p = p->next) n += p->cap;
+  return n;
+}
+
+void writer_job_free(TraceWriter *w, Job *job) {
+  (void)w;
+  writer_pieces_free(job->pieces);
+  if (job->contents) free(job->contents->data);
+  free(job->contents);
+  free(job);
+}
+
+static void compress_contents(ContentsOut *c) {
+  size_t cap = ZSTD_compressBound(c->n);
+  uint8_t *to = mem_alloc(cap);
+  size_t got = ZSTD_compress(to, cap, c->data, c->n, 1);
+  if (ZSTD_isError(got) || got >= c->n) {
+    free(to);
+    c->len = c->n;
+  } else {
+    free(c->data);
+    c->data = mem_realloc(to, got);
+    c->len = got;
+  }
+}
+
+void *writer_work(void *writer) {
+  TraceWriter *w = writer;
+  ColumnCoder *coder = column_coder_new();
+  pthread_mutex_lock(&w->lock);
+  for (;;) {
+    Job *j = w->first_job;
+    if (!j) {
+      if (w->ending) break;
+      pthread_cond_wait(&w->work, &w->lock);
+      continue;
+    }
+    if (w->ending) break;
+    w->first_job = j->next;
+    if (!w->first_job) w->last_job = NULL;
+    w->busy++;
+    pthread_mutex_unlock(&w->lock);
+    ChunkOut *chunk = NULL;
+    size_t before = j->contents ? j->contents->n : raw_memory(j->pieces);
+    if (!w->has_stopped) {
+      if (j->contents) compress_contents(j->contents);
+      else chunk = chunk_encode(coder, j->id, j->process, j->launch, j->pieces);
+    }
+    pthread_mutex_lock(&w->lock);
+    w->in_memory -= MIN(before, w->in_memory);
+    if (chunk) {
+      w->in_memory += chunk->bytes;
+      chunk->next = w->done;
+      w->done = chunk;
+    } else if (j->contents && j->contents->len) {
+      w->in_memory += j->contents->len;
+      j->contents->next = w->contents_done;
+      w->contents_done = j->contents;
+      j->contents = NULL;
+    }
+    w->busy--;
+    pthread_cond_broadcast(&w->room);
+    pthread_mutex_unlock(&w->lock);
+    writer_job_free(w, j);
+    pthread_mutex_lock(&w->lock);
+  }
+  pthread_mutex_unlock(&w->lock);
+  column_coder_free(coder);
+  return NULL;
+}
+
+void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n) {
+  if (w->has_stopped) return;
+  const uint8_t *from = bytes;
+  // Cut at multiples of the piece, so that what is asked for later touches as few as possible.
+  while (n) {
+    size_t k = MIN(n, CONTENTS_PIECE - (size_t)(address % CONTENTS_PIECE));
+    Job *j = mem_alloc(sizeof *j);
+    ContentsOut *c = mem_alloc(sizeof *c);
+    *c = (ContentsOut){.process = process, .step = step, .address = address, .n = k, .data = mem_alloc(k)};
+    memcpy(c->data, from, k);
+    j->contents = c;
+    pthread_mutex_lock(&w->lock);
+    w->in_memory += k;
+    writer_submit(w, j);
+    pthread_mutex_unlock(&w->lock);
+    address += k, from += k, n -= k;
+  }
+}

@@ -1,0 +1,176 @@
+// Parts of chunks, decoded when they are needed and kept for a while.
+#include "trace/reader.h"
+
+enum { MANY_ENTRIES = 100000 };
+static const uint64_t CACHE_BYTES = 192ull << 20;
+
+static void free_entry(CacheEntry *e) {
+  if (e->block) arena_free(&e->block->arena);
+  free(e->block);
+  if (e->directory) arena_free(&e->directory->arena);
+  free(e->directory);
+  arena_free(&e->arena);
+  free(e);
+}
+
+void reader_cache_free(TraceReader *t) {
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(&t->cache, &it, &key, &value)) free_entry(value);
+  u64map_free(&t->cache);
+  t->cache_bytes = 0;
+}
+
+// Half of what is there goes, the longest unused first: found by halving the span of time until about half is older.
+void reader_cache_trim(TraceReader *t) {
+  if (t->cache_bytes < CACHE_BYTES && t->cache.len < MANY_ENTRIES) return;
+  uint64_t oldest = t->clock, key;
+  uint32_t it = 0;
+  void *value;
+  while (u64map_next(&t->cache, &it, &key, &value)) oldest = MIN(oldest, ((CacheEntry *)value)->used);
+  uint64_t limit = oldest + (t->clock - oldest) / 2;
+  U64Map kept = {0};
+  t->cache_bytes = 0;
+  for (it = 0; u64map_next(&t->cache, &it, &key, &value);) {
+    CacheEntry *e = value;
+    if (e->used > limit) u64map_put(&kept, key, e), t->cache_bytes += e->bytes;
+    else free_entry(e);
+  }
+  u64map_free(&t->cache);
+  t->cache = kept;
+}
+
+static CacheEntry *find(TraceReader *t, uint64_t id) {
+  CacheEntry *e = u64map_get(&t->cache, id);
+  if (e) e->used = ++t->clock;
+  return e;
+}
+
+static CacheEntry *add(TraceReader *t, CacheEntry *e, uint64_t id) {
+  e->id = id, e->used = ++t->clock;
+  t->cache_bytes += e->bytes;
+  u64map_put(&t->cache, id, e);
+  return e;
+}
+
+typedef bool Decode(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e);
+
+static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, Decode *decode, Error *err) {
+  uint64_t id = c->id << 16 | part;
+  CacheEntry *e = find(t, id);
+  if (e) return e;
+  sqlite3_bind_int64(t->get_block, 1, (int64_t)id);
+  int code = sqlite3_step(t->get_block);
+  if (code == SQLITE_ROW) {
+    const uint8_t *data = sqlite3_column_blob(t->get_block, 0);
+    int n = sqlite3_column_bytes(t->get_block, 0);
+    e = mem_alloc(sizeof *e);
+    if (!data || !decode(t, c, d, data, (size_t)n, e)) free_entry(e), e = NULL;
+  }
+  sqlite3_reset(t->get_block);
+  if (e) return add(t, e, id);
+  if (code != SQLITE_ROW && code != SQLITE_DONE) sql_fail(t->db, err, "recorded operations cannot be read");
+  else reader_damaged(t, id, err);
+  return NULL;
+}
+
+static bool decode_directory(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+  (void)d;
+  e->directory = mem_alloc(sizeof *e->directory);
+  e->bytes = n * 8 + 4096;
+  return directory_read(t->coder, data, n, c->records, e->directory);
+}
+
+static bool decode_block(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+  (void)c;
+  e->block = mem_alloc(sizeof *e->block);
+  if (!block_read(t->coder, data, n, d->places, d->nplaces, e->block)) return false;
+  e->bytes = n * 2 + e->block->nrows * sizeof(TraceRow) + e->block->nwords * 5 + 65536;
+  return true;
+}
+
+static bool decode_postings(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+  (void)c;
+  e->bytes = POSTINGS_PER_BLOCK * sizeof(Posting) + 65536;
+  return postings_read(t->coder, data, n, d->nblocks, d->nplaces, &e->arena, &e->postings, &e->npostings);
+}
+
+const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err) {
+  CacheEntry *e = get(t, c, NULL, PART_DIRECTORY, decode_directory, err);
+  return e ? e->directory : NULL;
+}
+
+TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values, Error *err) {
+  const ChunkDirectory *d = reader_directory(t, c, err);
+  if (!d) return NULL;
+  CacheEntry *e = get(t, c, d, PART_ROWS + block, decode_block, err);
+  if (!e) return NULL;
+  // What the directory promised.
+  bool ok = block < d->nblocks && e->block->nrows == d->blocks[block + 1].first_row - d->blocks[block].first_row && e->block->nplaces == d->nplaces;
+  if (ok && values) ok = block_read_values(t->coder, e->block);
+  if (ok) return e->block;
+  reader_damaged(t, e->id, err);
+  return NULL;
+}
+
+static void add_block(BlockSet *s, uint32_t block) {
+  if (s->n == s->cap) {
+    s->cap = MAX(64u, s->cap * 2);
+    s->list = mem_realloc(s->list, s->cap * sizeof *s->list);
+  }
+  s->list[s->n++] = block;
+}
+
+static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint64_t low, uint64_t high, const bool *places, uint8_t *marked, BlockSet *out, Error *err) {
+  const PostingPart *parts = ranges ? d->ranges : d->points;
+  uint32_t n = ranges ? d->nranges : d->npoints, first = 0;
+  // Points reach POINT_BYTES at most, so that the parts before can be left out by halving; ranges are looked at one by one.
+  if (!ranges) {
+    uint64_t from = low < POINT_BYTES ? 0 : low - POINT_BYTES;
+    uint32_t a = 0, b = n;
+    while (a < b) {
+      uint32_t m = (a + b) / 2;
+      if (parts[m].first < from) a = m + 1;
+      else b = m;
+    }
+    first = a ? a - 1 : 0;
+  }
+  for (uint32_t i = first; i < n && parts[i].first < high; i++) {
+    if (parts[i].end <= low) continue;
+    CacheEntry *e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + i, decode_postings, err);
+    if (!e) return false;
+    uint32_t at = 0, b = e->npostings;
+    if (!ranges) {
+      uint64_t from = low < POINT_BYTES ? 0 : low - POINT_BYTES;
+      while (at < b) {
+        uint32_t m = (at + b) / 2;
+        if (e->postings[m].start < from) at = m + 1;
+        else b = m;
+      }
+    }
+    for (; at < e->npostings && e->postings[at].start < high; at++) {
+      const Posting *p = &e->postings[at];
+      if (p->end <= low || marked[p->block] || (places && !places[p->place])) continue;
+      marked[p->block] = 1;
+      add_block(out, p->block);
+    }
+  }
+  return true;
+}
+
+static int ascending(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, BlockSet *out, Error *err) {
+  out->n = 0;
+  const ChunkDirectory *d = reader_directory(t, c, err);
+  if (!d) return false;
+  uint8_t *marked = mem_alloc(d->nblocks);
+  bool ok = collect(t, c, d, false, low, high, places, marked, out, err) && collect(t, c, d, true, low, high, places, marked, out, err);
+  free(marked);
+  if (out->n) qsort(out->list, out->n, sizeof *out->list, ascending);
+  return ok;
+}

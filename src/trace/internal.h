@@ -1,0 +1,156 @@
+// How recorded operations are kept (docs/run-file.md, "Recorded operations").
+//   chunk      up to CHUNK_RECORDS records of one launch, sorted by warp, each warp's in order; encoded by one thread in one go
+//   block      consecutive rows of a chunk, decoded together: columns, each compressed by itself
+//   postings   of a chunk: which blocks touch which addresses, by which sites
+#ifndef WG_TRACE_INTERNAL_H
+#define WG_TRACE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "probe/trace_abi.h"
+#include "trace/trace.h"
+
+enum {
+  CHUNK_RECORDS = 1 << 16, CHUNK_BYTES = 16 << 20,           // of raw records
+  BLOCK_ROWS = 4096, BLOCK_LANES = 32768,                    // a block ends when it has so many
+  CHUNK_BLOCKS = 4096,                                       // at most; enough for CHUNK_RECORDS full warps
+  POSTINGS_PER_BLOCK = 4096, POINT_BYTES = 64,               // longer ranges are kept apart from points
+  // ids in trace_block: chunk << 16 | one of
+  PART_ROWS = 0, PART_POINTS = 0x4000, PART_RANGES = 0x8000, PART_DIRECTORY = 0xFFFF,
+};
+
+// --- bytes.c: growing bytes, and reading what may be damaged ---
+typedef struct Bytes { uint8_t *data; size_t len, cap; } Bytes;
+void bytes_reserve(Bytes *b, size_t more);
+void bytes_add(Bytes *b, const void *data, size_t n);
+void bytes_varint(Bytes *b, uint64_t v);
+void bytes_free(Bytes *b);
+static inline void bytes_u8(Bytes *b, uint8_t v) {
+  if (b->len == b->cap) bytes_reserve(b, 1);
+  b->data[b->len++] = v;
+}
+static inline uint64_t zigzag(int64_t v) { return (uint64_t)v << 1 ^ (uint64_t)(v >> 63); }
+static inline int64_t unzigzag(uint64_t v) { return (int64_t)(v >> 1) ^ -(int64_t)(v & 1); }
+
+typedef struct Reading { const uint8_t *at, *end; bool bad; } Reading;   // bad: the end was passed
+uint64_t reading_varint_slow(Reading *r);
+static inline uint64_t reading_varint(Reading *r) {
+  return r->at < r->end && *r->at < 0x80 ? *r->at++ : reading_varint_slow(r);
+}
+static inline uint8_t reading_u8(Reading *r) { return r->at < r->end ? *r->at++ : (r->bad = true, 0); }
+static inline uint32_t reading_u32(Reading *r) {
+  uint32_t v = 0;
+  if (r->end - r->at < 4) r->bad = true, r->at = r->end;
+  else memcpy(&v, r->at, 4), r->at += 4;
+  return v;
+}
+
+// A column: its length, compressed length and bytes. words: of 4 bytes; whether they are kept as four planes of bytes is tried.
+typedef struct ColumnCoder ColumnCoder;    // of one thread
+ColumnCoder *column_coder_new(void);
+void column_coder_free(ColumnCoder *c);
+void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n);
+void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n);
+// The next column, in memory of `arena`; at most `most` bytes, anything else is damage.
+bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out);
+bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *n);
+bool column_skip(Reading *from);
+
+// --- raw.c: records as the device wrote them ---
+enum {                                     // what a row has
+  ROW_AFFINE = 1, ROW_EACH = 2,            // one of them, where there is an address: base + stride * lane, or one for each lane
+  ROW_VALUES = 4, ROW_OLD = 8, ROW_ONE = 16,
+};
+typedef struct TraceRow {
+  uint64_t warp, base;
+  uint32_t lanes, time, place;             // place: index in the chunk's list of places
+  int32_t stride;
+  uint32_t addresses, words;               // where they begin in the block's lists
+} TraceRow;
+// What does not change from execution to execution of a site; kept once for a chunk.
+typedef struct TracePlace { uint32_t site; uint8_t has, planes; } TracePlace;   // planes: 1, 2 or 4
+static inline unsigned place_bytes(uint32_t nplaces) { return nplaces <= 1u << 8 ? 1 : nplaces <= 1u << 16 ? 2 : 3; }
+size_t raw_length(const uint32_t *words);  // in bytes, from the head; 0: it is damaged
+bool raw_complete(const uint8_t *record, size_t n);
+uint64_t raw_warp(const uint32_t *words);
+uint64_t raw_place_key(const uint32_t *words);
+TracePlace raw_place(uint64_t key);
+// Fills the row; addresses and words go behind what the lists have.
+void raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *values, uint32_t *nvalues);
+static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) { return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes); }
+static inline uint32_t row_words(const TracePlace *p, uint32_t lanes) {
+  return row_plane_words(p, lanes) * p->planes * (!!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD));
+}
+// As far as the record tells: without values nobody knows how much was touched.
+static inline uint32_t place_width(const TracePlace *p) { return p->has & (ROW_VALUES | ROW_OLD) ? 4u * p->planes : 32; }
+
+// --- columns.c, columns_read.c: rows of a block and back ---
+typedef struct TraceBlock {                // decoded
+  uint64_t id;
+  Arena arena;
+  const TracePlace *places; uint32_t nplaces;
+  TraceRow *rows; uint32_t nrows;
+  uint64_t *addresses;
+  uint32_t *words;                         // see block_read_values
+  Reading values;                          // what they are made of
+  uint32_t nwords;
+  size_t bytes;
+  uint64_t used;                           // by the cache
+} TraceBlock;
+typedef struct BlockInput { const TracePlace *places; uint32_t nplaces; const TraceRow *rows; uint32_t nrows; const uint64_t *addresses; uint32_t naddresses; const uint32_t *words; uint32_t nwords; } BlockInput;
+void block_write(ColumnCoder *c, const BlockInput *in, Bytes *out);
+bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places, uint32_t nplaces, TraceBlock *out);
+bool block_read_values(ColumnCoder *c, TraceBlock *b);
+uint64_t row_address(const TraceBlock *b, const TraceRow *row, uint32_t lane);   // lane takes part
+static inline uint32_t lane_rank(uint32_t lanes, uint32_t lane) { return (uint32_t)__builtin_popcount(lanes & ((1u << lane) - 1)); }
+
+// --- values.c: words of values, as far as they do not follow from what the block did before ---
+void values_write(ColumnCoder *c, const BlockInput *in, Bytes *out);
+bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b);
+
+// --- postings.c ---
+// What addresses are sorted by: shared and local memory belong to warps near one another, so that 32 warps have one key space.
+static inline uint64_t posting_key(uint64_t address, uint64_t warp) {
+  uint64_t space = address >> WG_TRACE_SPACE_AT & 3;
+  return space == WG_TRACE_GLOBAL ? address : space << 62 | (warp >> 5) << 24 | (address & 0xFFFFFF);
+}
+typedef struct Posting { uint64_t start, end; uint32_t block, place; } Posting;
+typedef struct PostingPart { uint64_t first, end; } PostingPart;        // of a block of postings: its first start, its largest end
+typedef struct PostingList PostingList;
+PostingList *postings_new(void);
+void postings_free(PostingList *p);
+void postings_add(PostingList *p, const BlockInput *in, uint32_t block);
+typedef struct ChunkOut ChunkOut;
+void postings_write(PostingList *p, ColumnCoder *c, ChunkOut *out);
+bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
+
+// --- chunk.c: raw records of one launch become blobs ---
+typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap; uint32_t records; } RawPiece;
+typedef struct ChunkPart { uint64_t id; uint8_t *data; size_t len; } ChunkPart;
+typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row; } ChunkBlockInfo;
+struct ChunkOut {
+  struct ChunkOut *next;
+  uint64_t id;
+  uint32_t process, launch;
+  uint64_t records, operations, low, high, first_warp, last_warp;
+  VEC(ChunkPart) parts;
+  VEC(PostingPart) points, ranges;
+  size_t bytes;                            // of all parts
+  bool shared_only;                        // low and high say nothing
+};
+void chunk_add_part(ChunkOut *out, uint32_t part, Bytes *data);         // takes the bytes
+ChunkOut *chunk_encode(ColumnCoder *c, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces);
+void chunk_out_free(ChunkOut *out);
+typedef struct ChunkDirectory {
+  Arena arena;
+  TracePlace *places; uint32_t nplaces;
+  ChunkBlockInfo *blocks; uint32_t nblocks;
+  PostingPart *points, *ranges; uint32_t npoints, nranges;
+} ChunkDirectory;
+bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, ChunkDirectory *out);
+
+// --- tables.c ---
+bool tables_create(sqlite3 *db, Error *err);
+bool sql_fail(sqlite3 *db, Error *err, const char *doing);
+
+#endif

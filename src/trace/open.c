@@ -1,0 +1,176 @@
+// Opening a recording: what is known of steps, launches, chunks and sites is read; blocks are read when they are asked for.
+#include "trace/reader.h"
+
+sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err) {
+  sqlite3_stmt *s = NULL;
+  if (sqlite3_prepare_v2(t->db, sql, -1, &s, NULL) == SQLITE_OK) return s;
+  sql_fail(t->db, err, "recorded operations cannot be read");
+  sqlite3_finalize(s);
+  return NULL;
+}
+
+bool reader_damaged(const TraceReader *t, uint64_t part, Error *err) {
+  return error_set(err, "the run file is damaged: recorded operations %llu.%llu cannot be read.", (unsigned long long)(part >> 16), (unsigned long long)(part & 0xFFFF));
+}
+
+static bool has_table(TraceReader *t, const char *name) {
+  sqlite3_stmt *s = reader_prepare(t, "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?", NULL);
+  if (!s) return false;
+  sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+  bool yes = sqlite3_step(s) == SQLITE_ROW;
+  sqlite3_finalize(s);
+  return yes;
+}
+
+static uint64_t number(sqlite3_stmt *s, int i) { return (uint64_t)sqlite3_column_int64(s, i); }
+static uint32_t small(sqlite3_stmt *s, int i) { return (uint32_t)sqlite3_column_int64(s, i); }
+static bool text_is(sqlite3_stmt *s, int i, const char *text) {
+  const char *got = (const char *)sqlite3_column_text(s, i);
+  return got && strcmp(got, text) == 0;
+}
+static uint64_t process_key(uint32_t process, uint32_t number_in_it) { return (uint64_t)process << 32 | number_in_it; }
+
+// Rows of a question into a list; `row` fills one element.
+#define LOAD_ROWS(t, sql, T, list, count, err, ...) \
+  do { \
+    sqlite3_stmt *s = reader_prepare(t, sql, err); \
+    if (!s) return false; \
+    VEC(T) rows = {0}; \
+    int code; \
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) { T x = {0}; __VA_ARGS__ vec_push(&rows, x); } \
+    sqlite3_finalize(s); \
+    list = rows.data, count = rows.len; \
+    if (code != SQLITE_DONE) return sql_fail(t->db, err, "recorded operations cannot be read"); \
+  } while (0)
+
+static bool load_launches(TraceReader *t, Error *err) {
+  LOAD_ROWS(t, "SELECT id, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z, stream FROM launch ORDER BY id", ReaderLaunch, t->launches, t->nlaunches, err,
+    x.id = small(s, 0); x.process = small(s, 1); x.number = small(s, 2); x.stream = number(s, 9);
+    x.blocks = (uint64_t)small(s, 3) * small(s, 4) * small(s, 5);
+    uint64_t threads = (uint64_t)small(s, 6) * small(s, 7) * small(s, 8);
+    x.threads = threads && threads <= 1024 ? (uint32_t)threads : 1024;     // what nobody can launch is damage, and must not be divided by
+    x.warps = (x.threads + 31) / 32;);
+  for (uint32_t i = 0; i < t->nlaunches; i++) u64map_put(&t->launch_of_id, t->launches[i].id, (void *)(uintptr_t)(i + 1));
+  return true;
+}
+
+static bool load_sites(TraceReader *t, Error *err) {
+  LOAD_ROWS(t, "SELECT id, process, number, bytes, classes, space, text FROM site WHERE number >= 0 ORDER BY id", ReaderSite, t->sites, t->nsites, err,
+    x.id = small(s, 0); x.process = small(s, 1); x.number = small(s, 2); x.bytes = small(s, 3); x.classes = small(s, 4);
+    x.space = text_is(s, 5, "shared") ? WG_TRACE_SHARED : text_is(s, 5, "local") ? WG_TRACE_LOCAL : WG_TRACE_GLOBAL;
+    const char *text = (const char *)sqlite3_column_text(s, 6); x.text = mem_strdup(text ? text : ""););
+  for (uint32_t i = 0; i < t->nsites; i++) u64map_put(&t->site_of_number, process_key(t->sites[i].process, t->sites[i].number & 0xFFFFFF), (void *)(uintptr_t)(i + 1));
+  return true;
+}
+
+static bool load_steps(TraceReader *t, Error *err) {
+  if (has_table(t, "step"))
+    LOAD_ROWS(t, "SELECT id, process, number, kind, launch, recorded, destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, stream "
+                 "FROM step ORDER BY id", ReaderStep, t->steps, t->nsteps, err,
+      x.id = small(s, 0); x.order = x.id; x.process = small(s, 1); x.number = small(s, 2);
+      x.kind = text_is(s, 3, "launch") ? STEP_LAUNCH : text_is(s, 3, "copy") ? STEP_COPY : text_is(s, 3, "set") ? STEP_SET : STEP_OTHER;
+      x.launch = x.kind == STEP_LAUNCH ? (uint32_t)(uintptr_t)u64map_get(&t->launch_of_id, number(s, 4)) : 0;
+      x.recorded = number(s, 5) != 0;
+      x.destination = number(s, 6); x.source = number(s, 7); x.width = number(s, 8); x.height = number(s, 9); x.depth = number(s, 10);
+      x.to_pitch = number(s, 11); x.to_rows = number(s, 12); x.from_pitch = number(s, 13); x.from_rows = number(s, 14);
+      x.value = number(s, 15); x.value_bytes = small(s, 16); x.stream = number(s, 17););
+  // Launches that the table does not have are steps too, behind the others.
+  bool *seen = mem_alloc(t->nlaunches + 1);
+  for (uint32_t i = 0; i < t->nsteps; i++)
+    if (t->steps[i].launch) {
+      if (seen[t->steps[i].launch - 1]) t->steps[i].launch = 0, t->steps[i].kind = STEP_OTHER;       // said twice
+      else seen[t->steps[i].launch - 1] = true;
+    }
+  uint32_t more = 0;
+  for (uint32_t i = 0; i < t->nlaunches; i++) more += !seen[i];
+  t->steps = mem_realloc(t->steps, sizeof *t->steps * (t->nsteps + more + 1));
+  for (uint32_t i = 0; i < t->nlaunches; i++)
+    if (!seen[i]) t->steps[t->nsteps++] = (ReaderStep){.process = t->launches[i].process, .kind = STEP_LAUNCH, .launch = i + 1, .order = t->launches[i].id, .stream = t->launches[i].stream};
+  free(seen);
+  for (uint32_t i = 0; i < t->nsteps; i++) {
+    if (t->steps[i].launch) t->launches[t->steps[i].launch - 1].step = i;
+    if (t->steps[i].id) u64map_put(&t->step_of_id, t->steps[i].id, (void *)(uintptr_t)(i + 1));
+  }
+  return true;
+}
+
+static int by_step(const void *a, const void *b) {
+  const ReaderChunk *x = a, *y = b;
+  return x->step != y->step ? (x->step < y->step ? -1 : 1) : x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool load_chunks(TraceReader *t, Error *err) {
+  U64Map by_number = {0};
+  for (uint32_t i = 0; i < t->nlaunches; i++) u64map_put(&by_number, process_key(t->launches[i].process, t->launches[i].number & 0xFFFFFF), (void *)(uintptr_t)(i + 1));
+  uint32_t n = 0;
+  LOAD_ROWS(t, "SELECT id, process, launch, records, operations, low, high, first_warp, last_warp FROM trace_chunk ORDER BY id", ReaderChunk, t->chunks, n, err,
+    uintptr_t launch = (uintptr_t)u64map_get(&by_number, process_key(small(s, 1), small(s, 2)));
+    x.id = number(s, 0); x.records = number(s, 3); x.operations = number(s, 4);
+    if (!launch || x.id >> 40 || x.records >> 24 || x.operations > x.records * 32 || !x.records) continue;    // its launch is not in the file: nobody can ask for it
+    x.launch = (uint32_t)launch - 1; x.step = t->launches[launch - 1].step; x.has_global = sqlite3_column_type(s, 5) == SQLITE_INTEGER; x.low = number(s, 5); x.high = number(s, 6);
+    x.first_warp = number(s, 7); x.last_warp = number(s, 8););
+  u64map_free(&by_number);
+  t->nchunks = n;
+  if (n) qsort(t->chunks, n, sizeof *t->chunks, by_step);
+  for (uint32_t i = 0; i < n; i++) {
+    ReaderLaunch *l = &t->launches[t->chunks[i].launch];
+    if (!l->nchunks++) l->first_chunk = i;
+    t->operations += t->chunks[i].operations;
+  }
+  // A number for every row: steps in order, chunks of a launch in order.
+  uint64_t record = 1;
+  for (uint32_t i = 0; i < t->nsteps; i++) {
+    ReaderStep *s = &t->steps[i];
+    s->first_record = record;
+    if (s->kind == STEP_COPY || s->kind == STEP_SET) record++;
+    const ReaderLaunch *l = s->launch ? &t->launches[s->launch - 1] : NULL;
+    for (uint32_t k = 0; l && k < l->nchunks; k++) {
+      ReaderChunk *c = &t->chunks[l->first_chunk + k];
+      c->first_record = record;
+      record += c->records;
+    }
+  }
+  t->records = record - 1;
+  return true;
+}
+
+TraceReader *trace_open(sqlite3 *db, Error *err) {
+  TraceReader *t = mem_alloc(sizeof *t);
+  t->db = db;
+  t->coder = column_coder_new();
+  if (err) err->text[0] = 0;
+  bool ok = has_table(t, "trace_chunk") || error_set(err, "this run was made without --record: no operations are in the file.");
+  ok = ok && load_launches(t, err) && load_sites(t, err) && load_steps(t, err) && load_chunks(t, err) &&
+       (t->get_block = reader_prepare(t, "SELECT data FROM trace_block WHERE id=?", err)) != NULL;
+  if (ok) return t;
+  trace_close(t);
+  return NULL;
+}
+
+void trace_close(TraceReader *t) {
+  if (!t) return;
+  reader_cache_free(t);
+  sqlite3_finalize(t->get_block);
+  column_coder_free(t->coder);
+  for (uint32_t i = 0; i < t->nsites; i++) free(t->sites[i].text);
+  free(t->sites);
+  free(t->steps);
+  free(t->launches);
+  free(t->chunks);
+  u64map_free(&t->launch_of_id);
+  u64map_free(&t->site_of_number);
+  u64map_free(&t->step_of_id);
+  free(t);
+}
+
+uint64_t trace_count(const TraceReader *t) { return t->operations; }
+
+const ReaderLaunch *reader_launch(const TraceReader *t, uint32_t id) {
+  uintptr_t i = (uintptr_t)u64map_get(&t->launch_of_id, id);
+  return i ? &t->launches[i - 1] : NULL;
+}
+
+const ReaderSite *reader_site(const TraceReader *t, uint32_t process, uint32_t number_in_it) {
+  uintptr_t i = (uintptr_t)u64map_get(&t->site_of_number, process_key(process, number_in_it));
+  return i ? &t->sites[i - 1] : NULL;
+}

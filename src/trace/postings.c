@@ -1,0 +1,203 @@
+// Which blocks of a chunk touch which addresses: ranges with the number of the block and of the place, sorted by their start. What a place touches
+// in a block is joined as far as it is adjacent, so that a sweep is one range however many records it has.
+#include "trace/predict.h"
+
+typedef struct Entry { uint64_t start; uint32_t length, tag; } Entry;          // tag: block, place
+enum { PLACE_BITS = 20, LANES = 32, RADIX = 11, SMALL = 1024 };
+
+struct PostingList {
+  Entry *list, *spare;
+  size_t n, cap;
+  Posting *open; uint32_t nopen;           // for each place and lane, what may still grow
+};
+
+PostingList *postings_new(void) { return mem_alloc(sizeof(PostingList)); }
+
+void postings_free(PostingList *p) {
+  if (!p) return;
+  free(p->list);
+  free(p->spare);
+  free(p->open);
+  free(p);
+}
+
+static void push(PostingList *p, const Posting *o) {
+  if (p->n == p->cap) {
+    p->cap = MAX(p->cap * 2, (size_t)4096);
+    p->list = mem_realloc(p->list, p->cap * sizeof *p->list);
+  }
+  p->list[p->n++] = (Entry){o->start, (uint32_t)(o->end - o->start), o->block << PLACE_BITS | o->place};
+}
+
+static inline void touch(PostingList *p, Posting *open, uint64_t start, uint64_t end) {
+  if (start <= open->end && end >= open->start && open->end) {
+    open->start = MIN(open->start, start), open->end = MAX(open->end, end);
+    return;
+  }
+  if (open->end) push(p, open);
+  open->start = start, open->end = end;
+}
+
+static void touch_affine(PostingList *p, Posting *open, const TraceRow *r, uint32_t width) {
+  uint64_t first = posting_key(r->base & TRACE_ADDRESS_MASK, r->warp);
+  int64_t stride = r->stride;
+  uint64_t step = (uint64_t)(stride < 0 ? -stride : stride);
+  uint32_t left = r->lanes;
+  if (!stride) {
+    touch(p, open, first, first + width);
+  } else if (step > width) {
+    for (; left; left &= left - 1) {
+      unsigned lane = (unsigned)__builtin_ctz(left);
+      uint64_t at = posting_key((r->base + (uint64_t)(stride * lane)) & TRACE_ADDRESS_MASK, r->warp);
+      touch(p, &open[lane], at, at + width);
+    }
+  } else {
+    for (unsigned run = 0; left; run++) {
+      unsigned from = (unsigned)__builtin_ctz(left);
+      uint64_t rest = ~((uint64_t)left >> from);
+      unsigned n = (unsigned)__builtin_ctzll(rest);
+      uint64_t low = first + (uint64_t)(stride * (stride > 0 ? from : from + n - 1));
+      touch(p, &open[run], low, low + step * (n - 1) + width);
+      left = from + n >= 32 ? 0 : left & (uint32_t)(UINT32_MAX << (from + n));
+    }
+  }
+}
+
+void postings_add(PostingList *p, const BlockInput *in, uint32_t block) {
+  if (p->nopen < in->nplaces) p->open = mem_realloc(p->open, sizeof *p->open * LANES * in->nplaces), p->nopen = in->nplaces;
+  for (uint32_t i = 0; i < in->nplaces * LANES; i++) p->open[i] = (Posting){.block = block, .place = i / LANES};
+  for (uint32_t i = 0; i < in->nrows; i++) {
+    const TraceRow *r = &in->rows[i];
+    const TracePlace *place = &in->places[r->place];
+    Posting *open = &p->open[r->place * LANES];
+    uint32_t width = place_width(place);
+    if (place->has & ROW_AFFINE) {
+      touch_affine(p, open, r, width);
+    } else if (place->has & ROW_EACH) {
+      for (uint32_t k = 0, n = (uint32_t)__builtin_popcount(r->lanes); k < n; k++) {
+        uint64_t at = posting_key(in->addresses[r->addresses + k], r->warp);
+        touch(p, &open[k], at, at + width);
+      }
+    }
+  }
+  for (uint32_t i = 0; i < in->nplaces * LANES; i++)
+    if (p->open[i].end) push(p, &p->open[i]);
+}
+
+static int by_start(const void *a, const void *b) {
+  const Entry *x = a, *y = b;
+  return x->start != y->start ? (x->start < y->start ? -1 : 1) : x->tag < y->tag ? -1 : x->tag > y->tag;
+}
+
+static void sort(PostingList *p) {
+  if (p->n < SMALL) {
+    if (p->n) qsort(p->list, p->n, sizeof *p->list, by_start);
+    return;
+  }
+  p->spare = mem_realloc(p->spare, p->cap * sizeof *p->spare);
+  uint64_t least = UINT64_MAX, most = 0;
+  for (size_t i = 0; i < p->n; i++) least = MIN(least, p->list[i].start), most = MAX(most, p->list[i].start);
+  for (unsigned shift = 0; shift < 64 && (most - least) >> shift; shift += RADIX) {
+    size_t count[1 << RADIX] = {0}, at = 0;
+    for (size_t i = 0; i < p->n; i++) count[(p->list[i].start - least) >> shift & ((1 << RADIX) - 1)]++;
+    if (count[(p->list[0].start - least) >> shift & ((1 << RADIX) - 1)] == p->n) continue;
+    for (unsigned d = 0; d < 1 << RADIX; d++) {
+      size_t n = count[d];
+      count[d] = at, at += n;
+    }
+    for (size_t i = 0; i < p->n; i++) p->spare[count[(p->list[i].start - least) >> shift & ((1 << RADIX) - 1)]++] = p->list[i];
+    Entry *t = p->list;
+    p->list = p->spare, p->spare = t;
+  }
+}
+
+// What several rows did at one address follows one another once sorted.
+static size_t drop_repeated(Entry *e, size_t n) {
+  size_t kept = 0;
+  for (size_t i = 0; i < n; i++) {
+    bool again = false;
+    for (size_t k = kept; k && k + 4 > kept && e[k - 1].start == e[i].start; k--)
+      if (e[k - 1].tag == e[i].tag) {
+        e[k - 1].length = MAX(e[k - 1].length, e[i].length);
+        again = true;
+        break;
+      }
+    if (!again) e[kept++] = e[i];
+  }
+  return kept;
+}
+
+static PostingPart write_part(ColumnCoder *c, const Entry *e, size_t n, Bytes *out) {
+  uint64_t bits = 0, before = e[0].start;
+  PostingPart part = {e[0].start, 0};
+  for (size_t i = 0; i < n; i++) {
+    bits |= e[i].start - e[0].start;
+    part.end = MAX(part.end, e[i].start + e[i].length);
+  }
+  unsigned shift = bits ? MIN((unsigned)__builtin_ctzll(bits), 15u) : 0;
+  Bytes starts = {0}, lengths = {0}, blocks = {0}, places = {0};
+  for (size_t i = 0; i < n; i++) {
+    bytes_varint(&starts, (e[i].start - before) >> shift);
+    before = e[i].start;
+    bytes_varint(&lengths, e[i].length);
+    bytes_varint(&blocks, e[i].tag >> PLACE_BITS);
+    bytes_varint(&places, e[i].tag & ((1u << PLACE_BITS) - 1));
+  }
+  bytes_varint(out, n);
+  bytes_varint(out, e[0].start);
+  bytes_u8(out, (uint8_t)shift);
+  column_write(c, out, starts.data, starts.len);
+  column_write(c, out, lengths.data, lengths.len);
+  column_write(c, out, blocks.data, blocks.len);
+  column_write(c, out, places.data, places.len);
+  bytes_free(&starts);
+  bytes_free(&lengths);
+  bytes_free(&blocks);
+  bytes_free(&places);
+  return part;
+}
+
+void postings_write(PostingList *p, ColumnCoder *c, ChunkOut *out) {
+  sort(p);
+  p->n = drop_repeated(p->list, p->n);
+  for (size_t i = 0; i < p->n; i++) {
+    if (p->list[i].start >> 62) continue;
+    if (out->shared_only) out->low = p->list[i].start, out->shared_only = false;
+    out->high = MAX(out->high, p->list[i].start + p->list[i].length);
+  }
+  Entry *sorted = mem_alloc((p->n + 1) * sizeof *sorted);
+  for (int ranges = 0; ranges < 2; ranges++) {
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+      if ((p->list[i].length > POINT_BYTES) == ranges) sorted[n++] = p->list[i];
+    for (size_t i = 0; i < n; i += POSTINGS_PER_BLOCK) {
+      Bytes data = {0};
+      PostingPart part = write_part(c, sorted + i, MIN(n - i, (size_t)POSTINGS_PER_BLOCK), &data);
+      uint32_t number = ranges ? out->ranges.len : out->points.len;
+      CHECK(number < PART_RANGES - PART_POINTS);
+      chunk_add_part(out, (ranges ? PART_RANGES : PART_POINTS) + number, &data);
+      if (ranges) vec_push(&out->ranges, part);
+      else vec_push(&out->points, part);
+    }
+  }
+  free(sorted);
+  p->n = 0;
+}
+
+bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {
+  Reading from = {data, data + n, false}, starts, lengths, blocks, places;
+  uint64_t entries = reading_varint(&from), start = reading_varint(&from);
+  uint8_t shift = reading_u8(&from) & 15;
+  if (from.bad || entries > POSTINGS_PER_BLOCK) return false;
+  size_t most = entries * 10;
+  if (!column_read(c, &from, arena, most, &starts) || !column_read(c, &from, arena, most, &lengths) || !column_read(c, &from, arena, most, &blocks) ||
+      !column_read(c, &from, arena, most, &places)) return false;
+  Posting *out = ARENA_ARRAY(arena, Posting, entries + 1);
+  for (uint64_t i = 0; i < entries; i++) {
+    start += reading_varint(&starts) << shift;
+    out[i] = (Posting){start, start + (uint32_t)reading_varint(&lengths), (uint32_t)reading_varint(&blocks), (uint32_t)reading_varint(&places)};
+    if (out[i].block >= nblocks || out[i].place >= nplaces) return false;
+  }
+  *list = out, *count = (uint32_t)entries;
+  return !starts.bad && !lengths.bad && !blocks.bad && !places.bad;
+}

@@ -1,0 +1,97 @@
+// What an opened recording knows at once (steps, launches, chunks, sites) and how it gets the rest.
+#ifndef WG_TRACE_READER_H
+#define WG_TRACE_READER_H
+
+#include "trace/internal.h"
+
+typedef struct ReaderSite { uint32_t process, number, id; uint32_t bytes, classes; uint8_t space; char *text; } ReaderSite;
+typedef struct ReaderChunk {
+  uint64_t id, records, operations, low, high, first_warp, last_warp, first_record;
+  uint32_t launch, step;                   // indexes
+  bool has_global;
+} ReaderChunk;
+typedef struct ReaderLaunch {
+  uint32_t id, process, number, step;      // step: index
+  uint64_t blocks; uint32_t threads, warps;          // of a block
+  uint32_t first_chunk, nchunks;
+  uint64_t stream;
+} ReaderLaunch;
+typedef enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_OTHER } StepKind;
+typedef struct ReaderStep {
+  uint32_t id, process, number;            // id 0: the file does not have one
+  StepKind kind;
+  uint32_t launch;                         // index plus 1; 0: none
+  uint64_t first_record, order;            // order: a number that allocations can be compared with
+  uint64_t destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, stream;
+  uint32_t value_bytes;
+  bool recorded;
+} ReaderStep;
+
+typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; const Posting *postings; uint32_t npostings; } CacheEntry;
+
+struct TraceReader {
+  sqlite3 *db;
+  ColumnCoder *coder;
+  sqlite3_stmt *get_block;
+  ReaderStep *steps; uint32_t nsteps;
+  ReaderLaunch *launches; uint32_t nlaunches;
+  ReaderChunk *chunks; uint32_t nchunks;   // by step, then id
+  ReaderSite *sites; uint32_t nsites;
+  U64Map launch_of_id, site_of_number, step_of_id;   // index plus 1
+  U64Map cache;
+  uint64_t cache_bytes, clock, operations, records;
+  unsigned scanning;                       // scans in scans
+};
+
+// --- open.c ---
+const ReaderLaunch *reader_launch(const TraceReader *t, uint32_t id);
+const ReaderSite *reader_site(const TraceReader *t, uint32_t process, uint32_t number);
+bool reader_damaged(const TraceReader *t, uint64_t part, Error *err);
+sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err);
+
+// --- fetch.c: parts of chunks, kept for a while. What is returned stays until the next call for a part of that kind, unless held ---
+const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err);
+TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values, Error *err);
+void reader_cache_free(TraceReader *t);
+void reader_cache_trim(TraceReader *t);    // no scan is under way
+// Blocks of a chunk that may touch [low, high), as keys of postings; ascending. places NULL: all, else only those that are true. false: damaged
+typedef struct BlockSet { uint32_t *list, n, cap; } BlockSet;
+bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, BlockSet *out, Error *err);
+
+// --- scan.c: rows, one after the other ---
+typedef struct RowRef { const ReaderChunk *chunk; TraceBlock *block; const TraceRow *row; uint32_t index; uint64_t record; } RowRef;
+typedef enum { SCAN_GO_ON, SCAN_STOP, SCAN_FAILED } ScanResult;
+typedef ScanResult RowVisitor(TraceReader *t, const RowRef *r, void *user, Error *err);
+// All rows of a warp in order.
+ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp, RowVisitor *f, void *user, Error *err);
+// Rows of a launch that touch a byte of the range. address: with the bits of the space; warp: whose shared or local memory; writes_only: no loads.
+typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err);
+typedef struct RangeScan { uint64_t low, high, first_warp, last_warp; bool writes_only, values; } RangeScan;
+ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site);
+uint32_t row_bytes(const RowRef *r, const ReaderSite *site);
+bool row_writes(const TraceReader *t, const RowRef *r);
+bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err);
+bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err);
+uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
+
+// --- host.c: copies and sets ---
+typedef struct HostRange { uint64_t address, bytes; } HostRange;
+// The part of [low, high) that the step writes (or reads), first row of it; false: none
+bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, uint64_t *address, uint64_t *bytes);
+bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, uint64_t address, uint64_t bytes, TraceOp *out, Error *err);
+
+// --- lives.c ---
+typedef struct Life { uint32_t process; uint64_t base, size, born, died; char kind[16]; } Life;      // born, died: compared with ReaderStep.order
+bool reader_life(TraceReader *t, uint32_t allocation, Life *out, Error *err);
+
+// --- replay.c ---
+// Contents of [address, address + bytes) of a process behind so many steps, as far as they follow from steps between born and died.
+typedef struct Replay { uint32_t process, steps; uint64_t born, died; bool outside; unsigned depth; } Replay;       // outside: others write there too
+bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
+// --- atomic.c ---
+// What memory holds after an atomic operation; false: not known
+bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t *old, uint32_t bytes, uint8_t *out);
+
+void ops_push(TraceOps *o, const TraceOp *op, uint32_t *cap);
+#endif

@@ -1,0 +1,230 @@
+// What memory held behind a step: from there backwards, until every byte has been written by somebody. Within a launch the last write is taken: each thread's are in
+// order, and between threads the device's clock decides where nothing else does.
+#include <zstd.h>
+
+#include "trace/reader.h"
+
+enum { PENDING = 255, DEEPEST = 16 };
+
+typedef struct Best { uint64_t record; uint32_t time; bool seen; } Best;
+typedef struct State {
+  const Replay *what;
+  uint64_t address, bytes, pending;
+  uint8_t *value, *known;
+  uint32_t *since;                           // for bytes of unknown contents: behind how many steps they were written
+  Best *best;
+  uint32_t step;
+  bool loads;                                // the second way back: what loads have seen
+} State;
+
+static bool later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }
+
+static void settle(State *s, uint64_t i, uint8_t known) {
+  if (s->known[i] != PENDING) return;
+  s->known[i] = known;
+  s->since[i] = s->step + 1;
+  s->pending--;
+}
+
+// --- launches ---
+static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+  State *s = user;
+  uint64_t from = MAX(address, s->address), to = MIN(address + bytes, s->address + s->bytes);
+  bool wanted = false;
+  for (uint64_t a = from; a < to && !wanted; a++) {
+    uint64_t i = a - s->address;
+    if (s->loads) wanted = s->known[i] == 2 && s->since[i] <= s->step;
+    else wanted = s->known[i] == PENDING && (!s->best[i].seen || later(r->row->time, s->best[i].time) || (r->row->time == s->best[i].time && r->record >= s->best[i].record));
+  }
+  if (!wanted) return SCAN_GO_ON;
+  TraceOp op;
+  if (!reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
+  if (s->loads && (op.kind != TRACE_LOAD || !op.value_known)) return SCAN_GO_ON;
+  uint8_t result[16];
+  bool known = op.value_known && bytes <= 16;
+  if (op.kind == TRACE_ATOMIC) {
+    const ReaderSite *site;
+    row_kind(t, r, &site);
+    known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, result);
+  } else {
+    memcpy(result, op.value, 16);
+  }
+  for (uint64_t a = from; a < to; a++) {
+    uint64_t i = a - s->address;
+    if (s->loads) {
+      if (s->known[i] == 2 && s->since[i] <= s->step) s->known[i] = 1, s->value[i] = result[a - address];
+      continue;
+    }
+    if (s->known[i] != PENDING) continue;
+    Best *b = &s->best[i];
+    if (b->seen && !later(r->row->time, b->time) && (r->row->time != b->time || r->record < b->record)) continue;
+    *b = (Best){r->record, r->row->time, true};
+    s->value[i] = known ? result[a - address] : 0;
+    b->seen = true;
+    s->since[i] = known;                     // for the moment: whether the value is known
+  }
+  return SCAN_GO_ON;
+}
+
+static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
+  RangeScan scan = {.low = s->address, .high = s->address + s->bytes, .writes_only = !s->loads, .values = true};
+  if (!s->loads) {
+    if (!s->best) s->best = mem_alloc(sizeof *s->best * s->bytes);
+    else memset(s->best, 0, sizeof *s->best * s->bytes);
+  }
+  if (reader_scan_range(t, l, &scan, visit, s, err) == SCAN_FAILED) return false;
+  for (uint64_t i = 0; !s->loads && i < s->bytes; i++)
+    if (s->known[i] == PENDING && s->best[i].seen) settle(s, i, s->since[i] ? 1 : 2);
+  return true;
+}
+
+// A launch that was not recorded may have written to what its parameters point to.
+static bool after_unrecorded(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
+  sqlite3_stmt *q = reader_prepare(t, "SELECT max(a.base, ?2), min(a.base + a.size, ?3) FROM parameter p JOIN allocation a ON a.id = p.allocation "
+                                      "WHERE p.launch=?1 AND a.base < ?3 AND a.base + a.size > ?2", NULL);
+  if (!q) return true;                       // a file without parameters
+  (void)err;
+  sqlite3_bind_int64(q, 1, l->id);
+  sqlite3_bind_int64(q, 2, (int64_t)s->address);
+  sqlite3_bind_int64(q, 3, (int64_t)(s->address + s->bytes));
+  while (sqlite3_step(q) == SQLITE_ROW) {
+    uint64_t from = (uint64_t)sqlite3_column_int64(q, 0), to = (uint64_t)sqlite3_column_int64(q, 1);
+    for (uint64_t a = MAX(from, s->address); a < MIN(to, s->address + s->bytes); a++) settle(s, a - s->address, 2);
+  }
+  sqlite3_finalize(q);
+  return true;
+}
+
+// --- the host ---
+static bool from_contents(TraceReader *t, State *s, const ReaderStep *step, uint64_t from, uint64_t to, Error *err) {
+  sqlite3_stmt *q = reader_prepare(t, "SELECT address, bytes, data FROM trace_contents WHERE process=? AND step=? AND address<? AND address+bytes>? ORDER BY id DESC", err);
+  if (!q) return false;
+  sqlite3_bind_int64(q, 1, step->process);
+  sqlite3_bind_int64(q, 2, step->number);
+  sqlite3_bind_int64(q, 3, (int64_t)to);
+  sqlite3_bind_int64(q, 4, (int64_t)from);
+  bool ok = true;
+  int code = SQLITE_DONE;
+  while (ok && s->pending && (code = sqlite3_step(q)) == SQLITE_ROW) {
+    uint64_t address = (uint64_t)sqlite3_column_int64(q, 0), n = (uint64_t)sqlite3_column_int64(q, 1);
+    const uint8_t *data = sqlite3_column_blob(q, 2);
+    size_t len = (size_t)sqlite3_column_bytes(q, 2);
+    if (!data || n > 1 << 20) { ok = error_set(err, "the run file is damaged: the contents of step %u cannot be read.", step->id); break; }
+    uint8_t *plain = NULL;
+    if (len != n) {
+      plain = mem_alloc(n);
+      if (ZSTD_decompress(plain, n, data, len) != n) ok = error_set(err, "the run file is damaged: the contents of step %u cannot be read.", step->id);
+    }
+    for (uint64_t a = MAX(from, address); ok && a < MIN(to, address + n); a++) {
+      uint64_t i = a - s->address;
+      if (s->known[i] != PENDING) continue;
+      s->value[i] = (plain ? plain : data)[a - address];
+      settle(s, i, 1);
+    }
+    free(plain);
+  }
+  if (ok && code != SQLITE_ROW && code != SQLITE_DONE) ok = sql_fail(t->db, err, "recorded operations cannot be read");
+  sqlite3_finalize(q);
+  return ok;
+}
+
+static bool in_device_memory(TraceReader *t, const ReaderStep *step, uint64_t address) {
+  sqlite3_stmt *q = reader_prepare(t, "SELECT 1 FROM allocation WHERE process=? AND base<=?2 AND base+size>?2 LIMIT 1", NULL);
+  if (!q) return false;
+  sqlite3_bind_int64(q, 1, step->process);
+  sqlite3_bind_int64(q, 2, (int64_t)address);
+  bool yes = sqlite3_step(q) == SQLITE_ROW;
+  sqlite3_finalize(q);
+  return yes;
+}
+
+// Bytes [from, to) of the destination, within one row of the copy.
+static bool from_copy(TraceReader *t, State *s, const ReaderStep *step, uint64_t from, uint64_t to, Error *err) {
+  uint64_t pitch = step->to_pitch && (step->height > 1 || step->depth > 1) ? step->to_pitch : MAX(step->width, 1ull), rows = step->to_rows ? step->to_rows : MAX(step->height, 1ull);
+  uint64_t line = (from - step->destination) / pitch, x = (from - step->destination) % pitch, z = line / rows, y = line % rows;
+  uint64_t source_pitch = step->from_pitch ? step->from_pitch : step->width, source_rows = step->from_rows ? step->from_rows : MAX(step->height, 1ull);
+  uint64_t source = step->source + (z * source_rows + y) * source_pitch + x, n = to - from;
+  if (!step->source || s->what->depth >= DEEPEST || !in_device_memory(t, step, source)) {
+    for (uint64_t a = from; a < to; a++) settle(s, a - s->address, 2);
+    return true;
+  }
+  uint8_t *value = mem_alloc(n * 2), *known = value + n;
+  Replay before = {.process = step->process, .steps = s->step, .died = UINT64_MAX, .depth = s->what->depth + 1};
+  bool ok = reader_replay(t, &before, source, n, value, known, err);
+  for (uint64_t k = 0; ok && k < n; k++) {
+    uint64_t i = from + k - s->address;
+    if (s->known[i] != PENDING) continue;
+    s->value[i] = value[k];
+    settle(s, i, known[k]);
+  }
+  free(value);
+  return ok;
+}
+
+static bool after_host(TraceReader *t, State *s, const ReaderStep *step, Error *err) {
+  uint64_t end = s->address + s->bytes, from = s->address, at, n;
+  for (; from < end && s->pending && step_touches(step, false, from, end, &at, &n); from = at + n) {
+    bool any = false;
+    for (uint64_t a = at; a < at + n && !any; a++) any = s->known[a - s->address] == PENDING;
+    if (!any) continue;
+    if (!from_contents(t, s, step, at, at + n, err)) return false;
+    if (step->kind == STEP_COPY) {
+      any = false;
+      for (uint64_t a = at; a < at + n && !any; a++) any = s->known[a - s->address] == PENDING;
+      if (any && !from_copy(t, s, step, at, at + n, err)) return false;
+      continue;
+    }
+    for (uint64_t a = at; a < at + n; a++) {
+      uint64_t i = a - s->address;
+      if (s->known[i] != PENDING) continue;
+      uint32_t width = step->value_bytes ? step->value_bytes : 1;
+      uint64_t pitch = step->to_pitch && step->height > 1 ? step->to_pitch : UINT64_MAX, phase = (a - step->destination) % pitch % width;
+      s->value[i] = phase < 8 ? (uint8_t)(step->value >> 8 * phase) : 0;
+      settle(s, i, 1);
+    }
+  }
+  return true;
+}
+
+static bool one_step(TraceReader *t, State *s, Error *err) {
+  const ReaderStep *step = &t->steps[s->step];
+  if (step->process != s->what->process || step->order < s->what->born || step->order >= s->what->died) return true;
+  const ReaderLaunch *l = step->launch ? &t->launches[step->launch - 1] : NULL;
+  if (s->loads) return !l || !l->nchunks || after_launch(t, s, l, err);
+  if (!l) return after_host(t, s, step, err);
+  return l->nchunks ? after_launch(t, s, l, err) : step->recorded || after_unrecorded(t, s, l, err);
+}
+
+bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err) {
+  State s = {.what = what, .address = address, .bytes = bytes, .pending = bytes, .value = value, .known = known};
+  s.since = mem_alloc(sizeof *s.since * (bytes + 1));
+  memset(known, PENDING, bytes);
+  memset(value, 0, bytes);
+  bool ok = true, unknown = false;
+  for (uint32_t i = MIN(what->steps, t->nsteps); i-- && ok && s.pending;) s.step = i, ok = one_step(t, &s, err);
+  for (uint64_t i = 0; i < bytes; i++) {
+    if (known[i] == PENDING) known[i] = what->outside ? 2 : 0, s.since[i] = 0;
+    unknown |= known[i] == 2;
+  }
+  s.loads = true;
+  for (uint32_t i = MIN(what->steps, t->nsteps); unknown && i-- && ok;) {
+    s.step = i, ok = one_step(t, &s, err);
+    if (i % 64 == 0 || t->steps[i].launch) {
+      unknown = false;
+      for (uint64_t k = 0; k < bytes && !unknown; k++) unknown = known[k] == 2 && s.since[k] <= i;
+    }
+  }
+  free(s.since);
+  free(s.best);
+  return ok;
+}
+
+bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err) {
+  Life life;
+  if (!reader_life(t, allocation, &life, err)) return false;
+  if (offset > life.size || bytes > life.size - offset) return error_set(err, "the allocation has %llu bytes only.", (unsigned long long)life.size);
+  uintptr_t index = step ? (uintptr_t)u64map_get(&t->step_of_id, step) : t->nsteps;
+  if (step && !index) return error_set(err, "the run file has no step %u.", step);
+  bool outside = strcmp(life.kind, "device") != 0 && strcmp(life.kind, "pool") != 0 && strcmp(life.kind, "virtual") != 0 && strcmp(life.kind, "array") != 0;
+  return reader_replay(t, &(Replay){.process = life.process, .steps = (uint32_t)index, .born = life.born, .died = life.died, .outside = outside}, life.base + offset, bytes, value, known, err);
+}

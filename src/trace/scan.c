@@ -1,0 +1,211 @@
+// Rows of a recording, one after the other: those of a warp, those that touch a range of addresses.
+#include "trace/reader.h"
+
+enum { CLASS_LOAD = 1 << 0, CLASS_STORE = 1 << 1, CLASS_ATOMIC = 1 << 2 };     // site.classes; docs/run-file.md
+
+TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site) {
+  const TracePlace *p = &r->block->places[r->row->place];
+  const ReaderSite *s = reader_site(t, t->launches[r->chunk->launch].process, p->site);
+  if (site) *site = s;
+  if (!(p->has & (ROW_AFFINE | ROW_EACH))) return p->has & ROW_VALUES ? TRACE_VALUE : TRACE_SYNC;
+  if (p->has & ROW_OLD || (s && s->classes & CLASS_ATOMIC)) return TRACE_ATOMIC;
+  return s && s->classes & CLASS_STORE && !(s->classes & CLASS_LOAD) ? TRACE_STORE : TRACE_LOAD;
+}
+
+static bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p) {
+  if (!(p->has & (ROW_AFFINE | ROW_EACH))) return false;
+  const ReaderSite *s = reader_site(t, process, p->site);
+  return p->has & ROW_OLD || (s && (s->classes & CLASS_ATOMIC || (s->classes & CLASS_STORE && !(s->classes & CLASS_LOAD))));
+}
+
+bool row_writes(const TraceReader *t, const RowRef *r) { return place_writes(t, t->launches[r->chunk->launch].process, &r->block->places[r->row->place]); }
+
+static uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site) { return site && site->bytes ? site->bytes : 4u * p->planes; }
+uint32_t row_bytes(const RowRef *r, const ReaderSite *site) { return place_bytes_of(&r->block->places[r->row->place], site); }
+
+uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane) { return warp / l->warps * l->threads + warp % l->warps * 32 + lane; }
+
+static void copy_words(const RowRef *r, uint32_t first_plane, uint32_t lane, uint8_t *to) {
+  const TracePlace *p = &r->block->places[r->row->place];
+  uint32_t n = row_plane_words(p, r->row->lanes), k = p->has & ROW_ONE ? 0 : lane_rank(r->row->lanes, lane);
+  for (uint32_t plane = 0; plane < p->planes; plane++) memcpy(to + 4 * plane, &r->block->words[r->row->words + (first_plane + plane) * n + k], 4);
+}
+
+bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err) {
+  const TracePlace *p = &r->block->places[r->row->place];
+  const ReaderLaunch *l = &t->launches[r->chunk->launch];
+  const ReaderSite *site;
+  *out = (TraceOp){.record = r->record, .lane = lane, .kind = row_kind(t, r, &site), .step = t->steps[l->step].id, .launch = l->id, .thread = reader_thread(l, r->row->warp, lane),
+                   .site = site ? site->id : 0};
+  out->bytes = out->kind == TRACE_SYNC ? 0 : row_bytes(r, site);
+  if (p->has & (ROW_AFFINE | ROW_EACH)) {
+    uint64_t a = row_address(r->block, r->row, lane);
+    out->has_address = true;
+    out->space = (uint8_t)(a >> WG_TRACE_SPACE_AT & 3);
+    out->address = a & ((1ull << WG_TRACE_SPACE_AT) - 1);
+  }
+  if (p->has & (ROW_VALUES | ROW_OLD) && !block_read_values(t->coder, r->block)) return reader_damaged(t, r->chunk->id << 16, err);
+  if (p->has & ROW_VALUES) copy_words(r, 0, lane, out->value), out->value_known = true;
+  if (p->has & ROW_OLD) copy_words(r, p->has & ROW_VALUES ? p->planes : 0, lane, out->old), out->old_known = true;
+  return true;
+}
+
+static void enter(TraceReader *t) {
+  if (!t->scanning++) reader_cache_trim(t);
+}
+static void between(TraceReader *t) {
+  if (t->scanning == 1) reader_cache_trim(t);
+}
+static void leave(TraceReader *t) { t->scanning--; }
+
+static uint32_t first_row_of(const TraceBlock *b, uint64_t warp) {
+  uint32_t low = 0, high = b->nrows;
+  while (low < high) {
+    uint32_t m = (low + high) / 2;
+    if (b->rows[m].warp < warp) low = m + 1;
+    else high = m;
+  }
+  return low;
+}
+
+static ScanResult scan_warp_chunk(TraceReader *t, const ReaderChunk *c, uint64_t warp, RowVisitor *f, void *user, Error *err) {
+  const ChunkDirectory *d = reader_directory(t, c, err);
+  if (!d) return SCAN_FAILED;
+  // The last block that begins before the warp may end with its first rows.
+  uint32_t low = 0, high = d->nblocks;
+  while (low < high) {
+    uint32_t m = (low + high) / 2;
+    if (d->blocks[m].first_warp < warp) low = m + 1;
+    else high = m;
+  }
+  for (uint32_t i = low ? low - 1 : 0; i < d->nblocks && d->blocks[i].first_warp <= warp; i++) {
+    TraceBlock *b = reader_block(t, c, i, false, err);
+    if (!b) return SCAN_FAILED;
+    for (uint32_t k = first_row_of(b, warp); k < b->nrows && b->rows[k].warp == warp; k++) {
+      RowRef r = {c, b, &b->rows[k], k, c->first_record + d->blocks[i].first_row + k};
+      ScanResult result = f(t, &r, user, err);
+      if (result != SCAN_GO_ON) return result;
+    }
+  }
+  return SCAN_GO_ON;
+}
+
+ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp, RowVisitor *f, void *user, Error *err) {
+  enter(t);
+  ScanResult result = SCAN_GO_ON;
+  for (uint32_t i = 0; i < l->nchunks && result == SCAN_GO_ON; i++) {
+    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
+    if (warp < c->first_warp || warp > c->last_warp) continue;
+    between(t);
+    result = scan_warp_chunk(t, c, warp, f, user, err);
+  }
+  leave(t);
+  return result;
+}
+
+typedef struct RangeState { const RangeScan *what; LaneVisitor *f; void *user; } RangeState;
+
+static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef *r, uint32_t bytes, Error *err) {
+  const RangeScan *w = s->what;
+  const TracePlace *p = &r->block->places[r->row->place];
+  uint64_t base = r->row->base;
+  if (p->has & ROW_AFFINE) {                 // most rows are elsewhere: one look at both ends
+    uint64_t a = base & ((1ull << 62) - 1), b = (base + (uint64_t)((int64_t)r->row->stride * 31)) & ((1ull << 62) - 1), low = MIN(a, b), high = MAX(a, b) + bytes;
+    if (high - low < 1ull << 40 && (high <= w->low || low >= w->high)) return SCAN_GO_ON;
+  }
+  for (uint32_t left = r->row->lanes; left; left &= left - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(left);
+    uint64_t a = row_address(r->block, r->row, lane);
+    if (a >= w->high || a + bytes <= w->low) continue;
+    ScanResult result = s->f(t, r, lane, a, bytes, s->user, err);
+    if (result != SCAN_GO_ON) return result;
+  }
+  return SCAN_GO_ON;
+}
+
+static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeState *s, BlockSet *set, Error *err) {
+  const RangeScan *w = s->what;
+  const ChunkDirectory *d = reader_directory(t, c, err);
+  if (!d) return SCAN_FAILED;
+  uint32_t process = t->launches[c->launch].process;
+  bool *places = mem_alloc(d->nplaces);
+  uint32_t *bytes = mem_alloc(sizeof *bytes * d->nplaces), widest = 0;
+  for (uint32_t i = 0; i < d->nplaces; i++) {
+    const ReaderSite *site = reader_site(t, process, d->places[i].site);
+    places[i] = d->places[i].has & (ROW_AFFINE | ROW_EACH) && (!w->writes_only || place_writes(t, process, &d->places[i]));
+    bytes[i] = place_bytes_of(&d->places[i], site);
+    if (places[i] && bytes[i] > place_width(&d->places[i])) widest = MAX(widest, bytes[i]);      // postings know less than the site
+  }
+  ScanResult result = SCAN_GO_ON;
+  for (uint64_t group = w->first_warp >> 5; group <= w->last_warp >> 5 && result == SCAN_GO_ON; group++) {
+    uint64_t low = posting_key(w->low, group << 5), high = low + (w->high - w->low), from = low - MIN(low, (uint64_t)widest);
+    if (!reader_blocks_touching(t, c, from, high, places, set, err)) result = SCAN_FAILED;
+    for (uint32_t i = 0; i < set->n && result == SCAN_GO_ON; i++) {
+      TraceBlock *b = reader_block(t, c, set->list[i], w->values, err);
+      if (!b) result = SCAN_FAILED;
+      for (uint32_t k = 0; b && k < b->nrows && result == SCAN_GO_ON; k++) {
+        const TraceRow *row = &b->rows[k];
+        if (!places[row->place] || (w->low >> WG_TRACE_SPACE_AT && (row->warp >> 5 != group || row->warp < w->first_warp || row->warp > w->last_warp))) continue;
+        RowRef r = {c, b, row, k, c->first_record + d->blocks[set->list[i]].first_row + k};
+        result = visit_lanes(t, s, &r, bytes[row->place], err);
+      }
+    }
+    if (!(w->low >> WG_TRACE_SPACE_AT)) break;         // global memory is everybody's
+  }
+  free(places);
+  free(bytes);
+  return result;
+}
+
+ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err) {
+  RangeState s = {what, f, user};
+  BlockSet set = {0};
+  ScanResult result = SCAN_GO_ON;
+  bool global = !(what->low >> WG_TRACE_SPACE_AT);
+  enter(t);
+  for (uint32_t i = 0; i < l->nchunks && result == SCAN_GO_ON; i++) {
+    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
+    if (global ? !c->has_global || c->low >= what->high || c->high + 64 <= what->low : c->first_warp > what->last_warp || c->last_warp < what->first_warp) continue;
+    between(t);
+    result = scan_range_chunk(t, c, &s, &set, err);
+  }
+  leave(t);
+  free(set.list);
+  return result;
+}
+
+bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err) {
+  *host = NULL;
+  if (!t->scanning) reader_cache_trim(t);
+  if (!record || record > t->records) return error_set(err, "there is no recorded operation %llu.", (unsigned long long)record);
+  uint32_t low = 0, high = t->nsteps;      // the last step that begins there or before
+  while (high - low > 1) {
+    uint32_t m = (low + high) / 2;
+    if (t->steps[m].first_record <= record) low = m;
+    else high = m;
+  }
+  const ReaderStep *s = &t->steps[low];
+  if (!s->launch) {
+    *host = s;
+    return true;
+  }
+  const ReaderLaunch *l = &t->launches[s->launch - 1];
+  for (uint32_t i = 0; i < l->nchunks; i++) {
+    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
+    if (record < c->first_record || record >= c->first_record + c->records) continue;
+    const ChunkDirectory *d = reader_directory(t, c, err);
+    if (!d) return false;
+    uint32_t row = (uint32_t)(record - c->first_record), a = 0, b = d->nblocks;
+    while (b - a > 1) {
+      uint32_t m = (a + b) / 2;
+      if (d->blocks[m].first_row <= row) a = m;
+      else b = m;
+    }
+    TraceBlock *block = reader_block(t, c, a, true, err);
+    if (!block) return false;
+    uint32_t index = row - d->blocks[a].first_row;
+    *out = (RowRef){c, block, &block->rows[index], index, record};
+    return true;
+  }
+  return error_set(err, "there is no recorded operation %llu.", (unsigned long long)record);
+}

@@ -1,0 +1,288 @@
+// Taking records from the rings. Each ring has its own thread and lock; it looks at every record, and copies it into a piece for its launch. Full
+// pieces become chunks; what a launch leaves in the pieces of several rings is joined first.
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/writer.h"
+
+enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18 };
+
+static uint64_t default_memory(void) {
+  uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  return MAX(MIN(all / 8, 4ull << 30), 256ull << 20);
+}
+
+TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
+  TraceWriter *w = mem_alloc(sizeof *w);
+  pthread_mutex_init(&w->lock, NULL);
+  pthread_cond_init(&w->work, NULL);
+  pthread_cond_init(&w->room, NULL);
+  w->memory_limit = limits && limits->memory ? limits->memory : default_memory();
+  w->disk_limit = limits ? limits->disk : 0;
+  w->next_chunk = w->next_contents = 1;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  unsigned wanted = limits && limits->threads ? limits->threads : (unsigned)(cores < 1 ? 1 : MIN(cores, 16));
+  w->piece_bytes = CHUNK_BYTES;
+  w->threads = mem_alloc(sizeof *w->threads * wanted);
+  while (w->nthreads < wanted && pthread_create(&w->threads[w->nthreads], NULL, writer_work, w) == 0) w->nthreads++;
+  if (w->nthreads) return w;
+  error_set(err, "no thread can be started to compress recorded operations.");
+  trace_writer_free(w);
+  return NULL;
+}
+
+void writer_pieces_free(RawPiece *p) {
+  while (p) {
+    RawPiece *next = p->next;
+    free(p->data);
+    free(p);
+    p = next;
+  }
+}
+
+void trace_writer_free(TraceWriter *w) {
+  if (!w) return;
+  pthread_mutex_lock(&w->lock);
+  w->ending = true;
+  pthread_cond_broadcast(&w->work);
+  pthread_mutex_unlock(&w->lock);
+  for (unsigned i = 0; i < w->nthreads; i++) pthread_join(w->threads[i], NULL);
+  for (Job *j = w->first_job, *next; j; j = next) next = j->next, writer_job_free(w, j);
+  for (ChunkOut *c = w->done, *next; c; c = next) next = c->next, chunk_out_free(c);
+  for (ContentsOut *c = w->contents_done, *next; c; c = next) next = c->next, free(c->data), free(c);
+  for (uint32_t i = 0; i < w->ring_list.len; i++) {
+    Ring *r = w->ring_list.data[i];
+    for (uint32_t k = 0; k < r->open.len; k++) writer_pieces_free(r->open.data[k].piece);
+    vec_free(&r->open);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+  }
+  for (uint32_t i = 0; i < w->rest_list.len; i++) {
+    writer_pieces_free(w->rest_list.data[i]->first);
+    free(w->rest_list.data[i]);
+  }
+  vec_free(&w->ring_list);
+  vec_free(&w->rest_list);
+  u64map_free(&w->rings);
+  u64map_free(&w->rests);
+  free(w->threads);
+  pthread_mutex_destroy(&w->lock);
+  pthread_cond_destroy(&w->work);
+  pthread_cond_destroy(&w->room);
+  free(w);
+}
+
+void writer_stop(TraceWriter *w, const char *fmt, ...) {
+  pthread_mutex_lock(&w->lock);
+  if (!w->has_stopped) {
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(w->stopped, sizeof w->stopped, fmt, ap);
+    va_end(ap);
+    w->has_stopped = true;
+  }
+  pthread_cond_broadcast(&w->room);
+  pthread_mutex_unlock(&w->lock);
+}
+
+const char *trace_stopped(const TraceWriter *w) { return w->has_stopped ? w->stopped : NULL; }
+
+static Ring *ring_of(TraceWriter *w, uint32_t process, uint32_t number) {
+  uint64_t key = (uint64_t)process << 32 | number;
+  pthread_mutex_lock(&w->lock);
+  Ring *r = u64map_get(&w->rings, key);
+  if (!r) {
+    r = mem_alloc(sizeof *r);
+    r->process = process, r->number = number;
+    pthread_mutex_init(&r->lock, NULL);
+    u64map_put(&w->rings, key, r);
+    vec_push(&w->ring_list, r);
+    // All rings' open pieces together are to stay within a quarter of the memory.
+    w->piece_bytes = MAX(MIN((size_t)CHUNK_BYTES, (size_t)(w->memory_limit / 4 / w->ring_list.len)), (size_t)LEAST_PIECE);
+  }
+  pthread_mutex_unlock(&w->lock);
+  return r;
+}
+
+static void submit_rest(TraceWriter *w, LaunchRest *l) {
+  if (!l->first) return;
+  Job *j = mem_alloc(sizeof *j);
+  *j = (Job){.id = w->next_chunk++, .process = l->process, .launch = l->launch, .pieces = l->first};
+  l->first = l->last = NULL;
+  l->bytes = l->records = 0;
+  writer_submit(w, j);
+}
+
+static LaunchRest *rest_of(TraceWriter *w, uint32_t process, uint32_t launch, bool make) {
+  uint64_t key = (uint64_t)process << 32 | launch;
+  LaunchRest *l = u64map_get(&w->rests, key);
+  if (l || !make) return l;
+  if (w->rest_list.len >= RESTS) {          // the one that waited longest makes room
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < w->rest_list.len; i++)
+      if (w->rest_list.data[i]->used < w->rest_list.data[oldest]->used) oldest = i;
+    LaunchRest *o = w->rest_list.data[oldest];
+    submit_rest(w, o);
+    u64map_remove(&w->rests, (uint64_t)o->process << 32 | o->launch);
+    free(o);
+    w->rest_list.data[oldest] = w->rest_list.data[--w->rest_list.len];
+  }
+  l = mem_alloc(sizeof *l);
+  *l = (LaunchRest){.process = process, .launch = launch};
+  u64map_put(&w->rests, key, l);
+  vec_push(&w->rest_list, l);
+  return l;
+}
+
+void writer_submit_rests(TraceWriter *w) {
+  pthread_mutex_lock(&w->lock);
+  for (uint32_t i = 0; i < w->rest_list.len; i++) submit_rest(w, w->rest_list.data[i]);
+  pthread_mutex_unlock(&w->lock);
+}
+
+// A full piece is a chunk; but what the same ring left there before comes first, since a warp's records keep their order. The ring is locked.
+static void close_piece(TraceWriter *w, Ring *r, uint32_t index, bool full) {
+  OpenPiece o = r->open.data[index];
+  r->open.data[index] = r->open.data[--r->open.len];
+  if (!o.piece->len) {
+    writer_pieces_free(o.piece);
+    return;
+  }
+  pthread_mutex_lock(&w->lock);
+  LaunchRest *l = rest_of(w, r->process, o.launch, !full);
+  if (full) {
+    bool mine = false;
+    for (RawPiece *p = l ? l->first : NULL; p; p = p->next) mine |= p->ring == r->number;
+    if (mine) submit_rest(w, l);
+    Job *j = mem_alloc(sizeof *j);
+    *j = (Job){.id = w->next_chunk++, .process = r->process, .launch = o.launch, .pieces = o.piece};
+    writer_submit(w, j);
+  } else {
+    if (l->last) l->last->next = o.piece;
+    else l->first = o.piece;
+    l->last = o.piece;
+    l->bytes += o.piece->len, l->records += o.piece->records;
+    l->used = w->next_chunk;
+    if (l->bytes >= CHUNK_BYTES / 2 || l->records >= CHUNK_RECORDS / 2) submit_rest(w, l);
+  }
+  pthread_mutex_unlock(&w->lock);
+}
+
+void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held) {
+  uint64_t now = clock_ns();
+  for (uint32_t i = 0;; i++) {
+    pthread_mutex_lock(&w->lock);
+    Ring *r = i < w->ring_list.len ? w->ring_list.data[i] : NULL;
+    pthread_mutex_unlock(&w->lock);
+    if (!r) return;
+    if (r != held) {
+      if (!unused_ns && !held) pthread_mutex_lock(&r->lock);
+      else if (pthread_mutex_trylock(&r->lock)) continue;   // its thread is at work and will see itself that memory is short
+    }
+    for (uint32_t k = r->open.len; k--;)
+      if (!unused_ns || now - r->open.data[k].used_ns > unused_ns) close_piece(w, r, k, false);
+    if (r != held) pthread_mutex_unlock(&r->lock);
+  }
+}
+
+static void wait_for_room(TraceWriter *w, Ring *r) {
+  pthread_mutex_lock(&w->lock);
+  while (w->in_memory > w->memory_limit && !w->has_stopped && !w->ending) {
+    pthread_mutex_unlock(&w->lock);
+    writer_flush_rings(w, 0, r);            // nothing may wait in a piece for more records while nobody can bring any
+    writer_submit_rests(w);
+    pthread_mutex_lock(&w->lock);
+    if (w->in_memory <= w->memory_limit || w->has_stopped) break;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100000000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_cond_timedwait(&w->room, &w->lock, &until);
+  }
+  pthread_mutex_unlock(&w->lock);
+}
+
+static OpenPiece *piece_for(TraceWriter *w, Ring *r, uint32_t launch) {
+  for (uint32_t i = 0; i < r->open.len; i++)
+    if (r->open.data[i].launch == launch) return &r->open.data[i];
+  if (r->open.len >= OPEN_LAUNCHES) {
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < r->open.len; i++)
+      if (r->open.data[i].used_ns < r->open.data[oldest].used_ns) oldest = i;
+    close_piece(w, r, oldest, false);
+  }
+  RawPiece *p = mem_alloc(sizeof *p);
+  p->ring = r->number;
+  vec_push(&r->open, (OpenPiece){launch, p, 0});
+  return &r->open.data[r->open.len - 1];
+}
+
+// Consecutive records of one launch.
+static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data, size_t n, uint32_t records) {
+  if (!n) return;
+  OpenPiece *o = piece_for(w, r, launch);
+  RawPiece *p = o->piece;
+  o->used_ns = clock_ns();
+  if (p->cap - p->len < n) {
+    size_t cap = MAX(MAX(p->cap * 2, (size_t)FIRST_PIECE), p->len + n);
+    p->data = mem_realloc(p->data, cap);
+    pthread_mutex_lock(&w->lock);
+    w->in_memory += cap - p->cap;
+    pthread_mutex_unlock(&w->lock);
+    p->cap = cap;
+  }
+  memcpy(p->data + p->len, data, n);
+  p->len += n, p->records += records;
+  if (p->records >= CHUNK_RECORDS || p->len >= w->piece_bytes) close_piece(w, r, (uint32_t)(o - r->open.data), true);
+}
+
+static void damaged(TraceWriter *w, Ring *r) {
+  r->damaged = true;
+  writer_stop(w, "ring %u of process %u holds something that is no record: nothing more is recorded", r->number, r->process);
+}
+
+static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool ended) {
+  size_t at = 0, from = 0;
+  uint32_t launch = 0, records = 0;
+  uint64_t lost = 0;
+  while (n - at >= sizeof(WgTraceHead)) {
+    uint32_t head[4];
+    memcpy(head, data + at, sizeof head);
+    if (!head[0] || !head[1] || !head[2] || !head[3]) break;
+    size_t length = raw_length(head);
+    if (!length) {
+      append(w, r, launch, data + from, at - from, records);
+      damaged(w, r);
+      return n;
+    }
+    if (length > n - at) break;
+    bool complete = raw_complete(data + at, length);
+    if (!complete && !ended) break;
+    uint32_t its = head[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1);
+    if (its != launch || !complete || records >= CHUNK_RECORDS / 16 || at - from >= 1 << 20) {
+      append(w, r, launch, data + from, at - from, records);
+      from = at, records = 0, launch = its;
+    }
+    at += length;
+    if (complete) records++;
+    else from = at, lost++;                  // its warp ended in the middle of it
+  }
+  append(w, r, launch, data + from, at - from, records);
+  if (ended && at < n && !raw_complete(data + at, MIN(n - at, (size_t)16) & ~(size_t)15)) lost++;
+  if (lost) {
+    pthread_mutex_lock(&w->lock);
+    w->lost += lost;
+    pthread_mutex_unlock(&w->lock);
+  }
+  return ended ? n : at;
+}
+
+size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended) {
+  if (w->has_stopped) return n;
+  Ring *r = ring_of(w, process, ring);
+  pthread_mutex_lock(&r->lock);
+  wait_for_room(w, r);
+  size_t taken = w->has_stopped || r->damaged ? n : take(w, r, data, n, ended);
+  pthread_mutex_unlock(&r->lock);
+  return taken;
+}

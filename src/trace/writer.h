@@ -1,0 +1,53 @@
+// The writer's parts: rings give pieces of raw records, threads make chunks of them, trace_save puts those into the file.
+#ifndef WG_TRACE_WRITER_H
+#define WG_TRACE_WRITER_H
+
+#include "trace/internal.h"
+
+typedef struct OpenPiece { uint32_t launch; RawPiece *piece; uint64_t used_ns; } OpenPiece;
+typedef struct Ring {
+  pthread_mutex_t lock;
+  uint32_t process, number;
+  VEC(OpenPiece) open;
+  bool damaged;
+} Ring;
+
+// Pieces of a launch that are too small for a chunk of their own.
+typedef struct LaunchRest { uint32_t process, launch; RawPiece *first, *last; size_t bytes; uint64_t records, used; } LaunchRest;
+
+typedef struct ContentsOut { struct ContentsOut *next; uint32_t process, step; uint64_t address; size_t n, len; uint8_t *data; } ContentsOut;
+typedef struct Job {
+  struct Job *next;
+  uint64_t id; uint32_t process, launch; RawPiece *pieces;   // a chunk
+  ContentsOut *contents;                   // or bytes to be compressed
+} Job;
+
+struct TraceWriter {
+  pthread_mutex_t lock;                    // of everything below; taken while a ring's lock is held, never the other way round
+  pthread_cond_t work, room;
+  uint64_t memory_limit, disk_limit;
+  size_t piece_bytes;                      // a piece is full then
+  U64Map rings, rests;
+  VEC(Ring *) ring_list;
+  VEC(LaunchRest *) rest_list;
+  Job *first_job, *last_job;
+  ChunkOut *done;
+  ContentsOut *contents_done;
+  uint32_t busy;                           // jobs being worked on
+  uint64_t in_memory, next_chunk, next_contents, lost, records, operations, saved_bytes, checked_bytes;
+  char stopped[512];
+  _Atomic bool has_stopped;
+  bool ending;
+  pthread_t *threads; unsigned nthreads;
+};
+
+// --- take.c ---
+void writer_stop(TraceWriter *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held);   // closes what was not used for so long; held: locked by the caller
+void writer_submit_rests(TraceWriter *w);
+void writer_pieces_free(RawPiece *p);
+// --- encode.c ---
+void writer_submit(TraceWriter *w, Job *job);                           // the lock is held
+void *writer_work(void *writer);
+void writer_job_free(TraceWriter *w, Job *job);
+#endif
