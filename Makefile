@@ -62,18 +62,20 @@ folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
-CMD_FOLDERS := base ptx ir image instrument channel trace run symbol report view cli
+CMD_FOLDERS := base ptx ir image instrument channel trace run symbol report diff view cli
 LIB_FOLDERS := base ptx ir image instrument channel where session vgpu driver runtime gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is started.
 CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
   $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c src/gpu/find.c))
 LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
 PROBE_OBJ := $(BUILD)/obj/probe/embedded.o
+# Kernels of our own, for a real GPU only.
+KERNEL_OBJS := $(patsubst src/probe/%.cu,$(BUILD)/obj/probe/%.o,$(sort $(wildcard src/probe/*.cu)))
 CMD_OBJS += $(PROBE_OBJ)
-LIB_OBJS += $(PROBE_OBJ)
+LIB_OBJS += $(PROBE_OBJ) $(KERNEL_OBJS)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
 # An object whose source is gone must not be linked again: some tests take all objects of a folder.
-STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ),$(wildcard $(BUILD)/obj/*/*.o))
+STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS),$(wildcard $(BUILD)/obj/*/*.o))
 $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
@@ -126,6 +128,17 @@ $(BUILD)/gen/probe.ptx: $(sort $(wildcard src/probe/*.[ch] src/probe/*.def))
 $(PROBE_OBJ): $(BUILD)/gen/probe.ptx $(BUILD)/flags
 	@mkdir -p $(@D)
 	@printf '.section .rodata\n.globl instrument_probe_text\n.hidden instrument_probe_text\ninstrument_probe_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' $< > $(<:.ptx=.s)
+	$(call say,AS  ) $(CC) -c -o $@ $(<:.ptx=.s)
+
+# src/probe/NAME.cu is the text probe_NAME_text.
+KERNEL_FLAGS := -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -Xclang -target-feature -Xclang +ptx70 -O2 -fno-unroll-loops -Wall -Wextra -Wno-unknown-cuda-version -Isrc
+$(BUILD)/gen/%.ptx: src/probe/%.cu $(sort $(wildcard src/probe/*.h))
+	@mkdir -p $(@D)
+	$(call say,PTX ) $(PROBE_CC) $(KERNEL_FLAGS) -S -o $@.new $< && mv $@.new $@
+
+$(KERNEL_OBJS): $(BUILD)/obj/probe/%.o: $(BUILD)/gen/%.ptx $(BUILD)/flags
+	@mkdir -p $(@D)
+	@printf '.section .rodata\n.globl probe_$*_text\n.hidden probe_$*_text\nprobe_$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' $< > $(<:.ptx=.s)
 	$(call say,AS  ) $(CC) -c -o $@ $(<:.ptx=.s)
 
 # One folder alone: `make objs-ptx` compiles it, `make lib-ptx` also makes an archive of it for small test programs.

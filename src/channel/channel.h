@@ -58,6 +58,7 @@ typedef struct ChannelEventHead { uint32_t size, type; } ChannelEventHead;
 
 // Bits of EventLaunch.flags and EventFinding.flags.
 enum { LAUNCH_COOPERATIVE = 1, LAUNCH_CAPTURED = 2 };
+enum { OUTPUTS_GUESSED = 1 };              // EventOutputs.flags: the code does not tell what it writes
 enum { FINDING_HAS_THREAD = 1, FINDING_HAS_ADDRESS = 2 };
 
 // --- layout of the memory ---

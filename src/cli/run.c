@@ -161,6 +161,13 @@ static bool check_tools(Options *o, Error *err) {
   return ok;
 }
 
+// Who asks for hashes asks how the program runs by itself.
+static bool check_hash(Options *o, Error *err) {
+  if (!options_flag(o, OPT_HASH)) return true;
+  if (!options_given(o, OPT_TOOL)) o->text[OPT_TOOL] = "none";
+  return options_given(o, OPT_OUTPUT) || error_set(err, "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
+}
+
 static bool check_fp(const Options *o, Error *err) {
   unsigned kinds;
   return instrument_fp_parse(options_text(o, OPT_FP), &kinds, err);
@@ -271,7 +278,7 @@ int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
-  if (!check_tools(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
+  if (!check_hash(&o, &err) || !check_tools(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
     return cli_fail("%s", err.text);
   ReportSuppressions *suppressions = NULL;
   if (options_given(&o, OPT_SUPPRESSIONS) && !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))

@@ -71,7 +71,7 @@ static CUresult run_box(const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
 
 static CUresult copy3d(const char *call, const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
   SessionCopy c = {0};
-  if (!session_wants_memory() || !d) return run_box(d, handle, async);
+  if (!session_wants_copies() || !d) return run_box(d, handle, async);
   session_copy_of_box(d, &c);
   check(call, &c, handle);
   return checked(&c, run_box(d, handle, async));
@@ -137,7 +137,7 @@ static SessionPlace array_place(CUarray array, uintptr_t at, SessionPlaceKind ot
 
 // other: what the side without an array is; also when both have one.
 static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da, uintptr_t d, CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
-  if (session_wants_memory()) {
+  if (session_wants_copies()) {
     SessionCopy c = {.to = array_place(da, d, other), .from = array_place(sa, s, other), .width = n, .height = 1, .depth = 1};
     check(call, &c, q);
   }
@@ -264,7 +264,7 @@ static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q) {
 
 static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
   CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
-  if (!session_wants_memory()) return run_set(&params, q);
+  if (!session_wants_copies()) return run_set(&params, q);
   SessionCopy c = {0};
   session_copy_of_set(&params, &c);
   check(call, &c, q);

@@ -248,6 +248,8 @@ CUresult launch_run(Context *ctx, const KernelWork *k);
 
 // --- tools.c: what the session is told, and what it needs of the virtual device ---
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);   // gives it a number, fills its record
+SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k);     // NULL: nothing to look at
+SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, const Plan *p);
 void tools_launch_captured(Context *ctx, KernelWork *k); // its graph is launched: what the record says of memory is made new
 void tools_run_captured(const Context *ctx, const KernelWork *k);   // counts
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result);
@@ -277,6 +279,7 @@ typedef enum WorkKind {
 typedef struct Work {
   WorkKind kind;
   Context *ctx;
+  SessionOutputs *outputs;                               // a kernel or graph: what is looked at when it has run; NULL: nothing
   union {
     KernelWork kernel;
     CopyWork copy;

@@ -195,7 +195,7 @@ static void tell_tools(Plan *p) {
 
 // What was allocated when the graph was made may be no more: under a tool that knows of memory each launch has kernels of its own.
 static Plan *plan_for_launch(Plan *plan) {
-  if (!(session_tools() & ~TOOL_BIT(COUNT))) {
+  if (!(session_tools() & ~TOOL_BIT(COUNT)) && !session_wants_outputs()) {
     plan_retain(plan);
     return plan;
   }
@@ -218,6 +218,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   pthread_mutex_unlock(&queue_lock);
   session_graph_launch(e, s);
   Work w = {.kind = WORK_GRAPH, .plan = plan_for_launch(e->plan)};
+  w.outputs = tools_graph_outputs(s->ctx, s->legacy ? NULL : s, w.plan);
   uint64_t seq;
   TRY(queue_submit_after(s, &w, NULL, 0, &seq, 0));
   pthread_mutex_lock(&queue_lock);

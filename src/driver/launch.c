@@ -105,6 +105,7 @@ static CUresult launch(Stream *s, const LaunchRequest *r) {
   if (result != CUDA_SUCCESS) tools_refused(s->ctx, s, r, result);
   TRY(result);
   tools_launch(s->ctx, s, __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL, &w.kernel);
+  w.outputs = tools_outputs(s->ctx, s->legacy ? NULL : s, &w.kernel);
   return queue_submit(s, &w, 0);
 }
 

@@ -124,7 +124,7 @@ static SessionModule *new_session_module(const CodeImage *code, const Units *uni
 static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s, bool known, Error *err) {
   Instrumented result;
   Error why = {{0}};
-  if (!session_tools()) return CUDA_SUCCESS;
+  if (!session_tools() && !session_plan()->find_writes) return CUDA_SUCCESS;
   if (instrument_module(units->data, units->len, session_plan(), &result, &why)) {
     if (known) instrument_free(&result);                 // the same as the first time
     else session_module_instrumented(s, &result);

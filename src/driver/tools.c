@@ -149,6 +149,37 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
 }
 
+// --- buffers that are looked at behind a launch ---
+
+static void add_outputs(SessionOutputs *o, const KernelWork *k) {
+  session_outputs_add(o, k->function->session, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
+}
+
+SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k) {
+  if (!session_wants_outputs() || k->captured) return NULL;
+  SessionOutputs *o = session_outputs_begin(k->launch, ctx->device->ordinal);
+  add_outputs(o, k);
+  return session_outputs_close(o, stream);
+}
+
+static void add_plan(SessionOutputs *o, const Plan *p) {
+  for (uint32_t i = 0; i < p->steps.len; i++) {
+    const PlanStep *s = &p->steps.data[i];
+    if (s->disabled) continue;
+    for (uint32_t k = 0; k < s->nbodies; k++) add_plan(o, s->bodies[k]);
+    if (s->work.kind == WORK_KERNEL) add_outputs(o, &s->work.kernel);
+  }
+}
+
+SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, const Plan *p) {
+  if (!session_wants_outputs()) return NULL;
+  SessionOutputs *o = session_outputs_begin(0, ctx->device->ordinal);
+  add_plan(o, p);
+  return session_outputs_close(o, stream);
+}
+
+// --- graphs ---
+
 void tools_launch_captured(Context *ctx, KernelWork *k) {
   if (!k->checked) return;
   SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};

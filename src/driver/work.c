@@ -28,6 +28,11 @@ static CUresult run(const Work *w, uint64_t seq) {
   }
 }
 
+static bool is_there(uint64_t base, uint64_t size) {
+  Alloc a;
+  return alloc_find(base, &a) && a.base == base && a.size >= size;
+}
+
 CUresult work_run(const Work *w, uint64_t seq) {
   if (driver_ending()) return CUDA_ERROR_DEINITIALIZED;
   if (w->kind == WORK_RECORD) {
@@ -40,12 +45,14 @@ CUresult work_run(const Work *w, uint64_t seq) {
   }
   if (w->ctx->error) return (CUresult)w->ctx->error;
   CUresult result = run(w, seq);
+  if (w->outputs && result == CUDA_SUCCESS) session_outputs_ready(w->outputs, is_there);
   if (result) context_poison(w->ctx, result);
   return result;
 }
 
 void work_copy(Work *to, const Work *from) {
   *to = *from;
+  to->outputs = NULL;
   switch (from->kind) {
   case WORK_KERNEL: {
     size_t n = from->kernel.function->info->param_bytes;
@@ -69,6 +76,8 @@ void work_copy(Work *to, const Work *from) {
 }
 
 void work_free(Work *w) {
+  session_outputs_free(w->outputs);
+  w->outputs = NULL;
   switch (w->kind) {
   case WORK_KERNEL:
     tools_done(w->ctx, &w->kernel);

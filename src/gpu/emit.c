@@ -50,7 +50,7 @@ bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const Gp
     units[made] = read_unit(texts[made], lens[made], source[0] ? source : code->name, jit, sm, err);
     if (!units[made]) break;
   }
-  if (made == n && (!session_tools() || instrument_module(units, n, session_plan(), out, err))) return true;
+  if (made == n && ((!session_tools() && !session_plan()->find_writes) || instrument_module(units, n, session_plan(), out, err))) return true;
   for (uint32_t i = 0; i < made; i++) ptx_free(units[i]);
   return false;
 }

@@ -66,6 +66,7 @@ typedef struct GpuContext {
   bool settled;                            // when it went, all its work had ended
   _Atomic bool faulted;                    // a kernel failed: device memory cannot be read any more
   _Atomic size_t stack_asked;              // stack.c: bytes that the program thinks a thread has; 0: it is so
+  struct GpuHashes *hashes;                // outputs.c; NULL: none
   SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;            // its number
 } GpuContext;
@@ -111,6 +112,7 @@ typedef struct GpuLaunch {
   bool gone;                               // of something that was destroyed; it is not to be made
   bool told; uint32_t number;              // the session has heard of it, as this number
   bool marks;                              // initcheck: all that it writes is marked
+  SessionOutputs *outputs;                 // what is looked at behind it; NULL: nothing
   void *list[5]; size_t size;              // the rest is room for the added parameter
   void *heap, *record_heap;
   _Alignas(16) uint8_t record[128], room[512];
@@ -174,6 +176,15 @@ void gpu_shadow_launched(const GpuLaunch *l);          // the driver has taken i
 void gpu_shadow_unseen(GpuContext *c, CUstream stream);   // something that is not followed writes to memory in this stream
 void gpu_shadow_close(GpuContext *c);
 bool gpu_shadow_drain(void);               // an allocation of the program failed: gives all shadows back. false: there are none to give
+
+// --- outputs.c, graph_outputs.c: --hash ---
+void gpu_outputs_open(GpuContext *c);
+void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o);        // the driver has taken the launch; o NULL: nothing. Frees it
+void gpu_outputs_close(GpuContext *c);
+void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g);                        // also: it was updated
+void gpu_graph_outputs_changed(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given);
+void gpu_graph_outputs_gone(CUgraphExec exec);
+SessionOutputs *gpu_graph_outputs(CUgraphExec exec, CUstream stream);            // of one launch
 
 // --- fault.c ---
 void gpu_fault(CUresult result);           // what a call returned: a failed kernel becomes a finding, once for each context

@@ -46,6 +46,10 @@ static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool marks) {
 #define CHANGED_(a, b, c, which, ...) which
 #define CHANGED(...) CHANGED_(__VA_ARGS__, exec_node_changed, node_changed, )(__VA_ARGS__)
 
+// Its last argument are the parameters as the program gave them.
+static void node_outputs(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given) {}      // executable graphs stay as they were
+#define OUTPUTS(...) CHANGED_(__VA_ARGS__, gpu_graph_outputs_changed, node_outputs, )(__VA_ARGS__)
+
 #define SET_PARAMS(name, Params, begin, first_types, first_args) \
   CUresult gpu_##name(first_types, const Params *given) { \
     if (!given) return gpu_real.name(first_args, given); \
@@ -53,7 +57,11 @@ static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool marks) {
     Params p = *given; \
     begin(&l, &p); \
     CHANGED(first_args, l.marks); \
-    return gpu_launch_end(&l, gpu_real.name(first_args, &p)); \
+    CUresult result = gpu_real.name(first_args, &p); \
+    CUDA_KERNEL_NODE_PARAMS as_given = {0}; \
+    memcpy(&as_given, given, sizeof *given); \
+    if (result == CUDA_SUCCESS) OUTPUTS(first_args, &as_given); \
+    return gpu_launch_end(&l, result); \
   }
 #define NODE_TYPES CUgraphNode node
 #define NODE_ARGS node
@@ -79,7 +87,7 @@ SET_PARAMS(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS, begin_nod
 ANY_NODE(cuGraphAddNode, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, size_t n, CUgraphNodeParams *given), ADD_ARGS, )
 ANY_NODE(cuGraphAddNode_v2, (CUgraphNode * out, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *given), ADD_V2_ARGS, )
 ANY_NODE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *given), NODE_ARGS, node_changed(node, l.marks))
-ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given), EXEC_ARGS, exec_node_changed(exec, node, l.marks))
+ANY_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *given), EXEC_ARGS, exec_node_changed(exec, node, l.marks); gpu_graph_outputs_changed(exec, node, &given->kernel))
 
 // --- what the program asks for: its own handles, and parameters without ours ---
 
@@ -216,6 +224,7 @@ static void add_kernels(Exec *e, CUgraph g, bool inside) {
 static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g) {
   if (result != CUDA_SUCCESS || !session_wants_launches()) return result;
   session_created(*exec);
+  gpu_graph_outputs_made(*exec, g);
   Exec *e = mem_alloc(sizeof *e);
   add_kernels(e, g, false);
   e->graph = g;
@@ -271,6 +280,7 @@ static void release_graph(CUgraph g) {
 CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
   GPU_ALIVE(EXEC, exec);
   session_destroyed(SESSION_EXEC_GONE, exec);
+  gpu_graph_outputs_gone(exec);
   pthread_mutex_lock(&lock);
   Exec *e = execs.len ? u64map_remove(&execs, (uintptr_t)exec) : NULL;
   pthread_mutex_unlock(&lock);
@@ -300,7 +310,8 @@ CUresult gpu_cuGraphDestroy(CUgraph g) {
   return gpu_checked(result);
 }
 
-static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream) {
+static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream, SessionOutputs *outputs) {
+  if (result != CUDA_SUCCESS) session_outputs_free(outputs);
   if (result != CUDA_SUCCESS || !session_wants_launches()) return gpu_checked(result);
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
@@ -310,6 +321,7 @@ static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream) {
   session_graph_launch(exec, stream);
   GpuContext *c = gpu_context_of_stream(stream);
   if (c) atomic_store_explicit(&c->last_kernel, NULL, memory_order_relaxed);
+  if (c) gpu_outputs_look(c, stream, outputs);
   return result;
 }
 
@@ -373,12 +385,16 @@ static void overrule(CUgraphExec exec, CUgraphNode node) {
 CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error, CUgraphExecUpdateResult *result) {
   gpu_exec_changed(exec);
   overrule(exec, NULL);
-  return gpu_checked(gpu_real.cuGraphExecUpdate(exec, g, error, result));
+  CUresult done = gpu_real.cuGraphExecUpdate(exec, g, error, result);
+  if (done == CUDA_SUCCESS) gpu_graph_outputs_made(exec, g);
+  return gpu_checked(done);
 }
 CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdateResultInfo *info) {
   gpu_exec_changed(exec);
   overrule(exec, NULL);
-  return gpu_checked(gpu_real.cuGraphExecUpdate_v2(exec, g, info));
+  CUresult done = gpu_real.cuGraphExecUpdate_v2(exec, g, info);
+  if (done == CUDA_SUCCESS) gpu_graph_outputs_made(exec, g);
+  return gpu_checked(done);
 }
 
 CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
@@ -387,7 +403,8 @@ CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   GPU_ALIVE(STREAM, stream);
   write_log(exec, stream);
   refresh(exec, stream);
-  return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream);
+  SessionOutputs *outputs = gpu_graph_outputs(exec, stream);
+  return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream, outputs);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   expect_writes(exec, stream ? stream : CU_STREAM_PER_THREAD);
@@ -395,5 +412,6 @@ CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   GPU_ALIVE(STREAM, stream);
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
   refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
-  return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD);
+  SessionOutputs *outputs = gpu_graph_outputs(exec, stream ? stream : CU_STREAM_PER_THREAD);
+  return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD, outputs);
 }

@@ -77,6 +77,22 @@ static void add_record(GpuLaunch *l, const InstrumentedKernel *code) {
   else extend_list(l, code, record);
 }
 
+// --- buffers that are looked at behind the launch ---
+
+static SessionOutputs *find_outputs(GpuLaunch *l) {
+  if (!session_wants_outputs() || !l->context || l->event.captured) return NULL;
+  SessionParams given = {l->params, NULL, 0};
+  if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) return NULL;
+  SessionOutputs *o = session_outputs_begin(tell(l), l->context->device);
+  session_outputs_add(o, l->of->kernel, &given, gpu_launch_param, l->of);
+  return session_outputs_close(o, l->event.stream);
+}
+
+static void look_at_outputs(GpuLaunch *l, bool launched) {
+  if (launched) gpu_outputs_look(l->context, (CUstream)(uintptr_t)l->event.stream, l->outputs);
+  else session_outputs_free(l->outputs);
+}
+
 // --- the launch log ---
 
 bool gpu_launch_param(void *user, uint32_t i, size_t *offset, size_t *size) {
@@ -127,6 +143,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->extra = extra;
   l->told = l->marks = false;
   l->heap = l->record_heap = NULL;
+  l->outputs = NULL;
   l->context = NULL;
   l->gone = session_use(SESSION_STREAM_GONE, l->event.stream);
   l->of = gpu_function(handle);
@@ -138,6 +155,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->event.kernel = l->of->kernel;
   if (session_wants_launches()) l->context = look_around(l, ctx);
   if (session_logs_launches()) write_log(l);
+  l->outputs = find_outputs(l);
   const InstrumentedKernel *code = l->function == handle ? NULL : l->of->code;
   if (code && code->record_bytes) add_record(l, code);
 }
@@ -146,6 +164,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
   if (result == CUDA_SUCCESS) gpu_shadow_launched(l);
+  if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);
   free(l->heap);
   free(l->record_heap);
   return gpu_checked(result);

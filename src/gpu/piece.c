@@ -261,7 +261,7 @@ static bool load_from_cache(GpuModule *m, GpuPiece *p, const char *name) {
   Str blob = {0};
   Error err;
   const char *kind = is_linked(m) ? "cubin" : "ptx";
-  if (session_tools() || m->jit.has_symbols || !gpu_cache_get(piece_key(m, p->index), kind, &blob)) return false;
+  if (session_tools() || session_plan()->find_writes || m->jit.has_symbols || !gpu_cache_get(piece_key(m, p->index), kind, &blob)) return false;
   bool ok = gpu_load_blob(blob.data, blob.len, is_linked(m) ? &(GpuJit){0} : &m->jit, m->library != NULL, name, &p->loaded, &err);
   if (ok && !is_usable(p, &p->loaded, name, &err)) {
     gpu_unload(&p->loaded);
@@ -347,7 +347,7 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
     ok = compile(m, p, &result, units, n, name, err);
     log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, emitted - start, now_ms() - emitted);
     for (uint32_t i = 0; i < n; i++) ptx_free(units[i]);
-    if (!session_tools()) describe_identity(p, &result);
+    if (!session_tools() && !session_plan()->find_writes) describe_identity(p, &result);
     if (ok) gpu_shared_tell(m->shared, p->index, &result);
     else instrument_free(&result);
   }

@@ -26,6 +26,7 @@ typedef struct InstrumentPlan {
   bool watches;                            // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
   bool stop_at_error;                      // memcheck: a bad access ends the launch
   bool race_full;                          // racecheck: two entries for each word of global memory, too
+  bool find_writes;                        // say what each kernel may write; also without a tool
   unsigned fp_kinds; bool fp_full, fp_flow; // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction; --fp-flow
 } InstrumentPlan;
 bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err);       // "nan,inf,div0,sub"
@@ -71,6 +72,9 @@ typedef struct InstrumentFact {
   bool read_only, is_read;                 // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
 } InstrumentFact;
 
+// A pointer parameter that the kernel stores through; pointer.bytes: of an element.
+typedef struct InstrumentWrite { InstrumentFact pointer; PtxType type; } InstrumentWrite;
+
 typedef struct InstrumentedKernel {
   const char *name;
   bool instrumented;
@@ -85,6 +89,10 @@ typedef struct InstrumentedKernel {
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
   uint32_t race_at, race_first_site, race_shared;      // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it knows of, plus 1; 0: uses none
   bool race_clock, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_tells_host;      // waits: for the launch before it (griddepcontrol)
+  // InstrumentPlan.find_writes. elsewhere: also through pointers that are no parameters
+  bool writes_known, writes_elsewhere;
+  const InstrumentWrite *writes; uint32_t nwrites;
+  const char *const *written_variables; uint32_t nwritten_variables;
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;
 

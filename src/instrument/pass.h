@@ -75,6 +75,9 @@ struct Program {
 bool program_survey(Program *p, Error *err);
 uint32_t program_site(Program *p, Body *b, const PtxInstr *in);          // the number of a new Site of this instruction
 
+// --- writes.c ---
+void writes_find(Program *p);              // fills what InstrumentedKernel says of writes; before passes
+
 // --- record.c: how the launch record reaches the code ---
 bool record_add_parameters(Program *p, Error *err);
 // Loads a field of WgLaunch into a register. Valid in kernels and in functions.

@@ -15,6 +15,13 @@ const char *run_pointer_name(Run *r, RunStack *stack);   // what the program cal
 const char *run_parameter_name(Run *r, const RunFinding *f);         // of the kernel's parameter that points to what was accessed; NULL: not certain
 void run_free_sources(Run *r);
 
+// --- outputs.c ---
+void run_outputs(Run *r, RunProcess *p, const EventOutputs *e);
+void run_hashes(Run *r, RunProcess *p, const EventHashes *e);
+void run_hashes_missing(Run *r, RunProcess *p, const EventNoHashes *e);
+void run_disturbed(Run *r, RunProcess *p, const EventDisturbed *e);
+void run_outputs_end(Run *r, RunProcess *p);             // the process has ended
+
 // --- file.c: one row each; nothing where no file is kept ---
 typedef enum RunTable {
 #define COLUMN(name, type)

@@ -206,6 +206,11 @@ static void on_CountRow(Run *r, RunProcess *p, const EventCountRow *e) {
   for (uint64_t i = 0; i < MIN(e->classes_count, ARRAY_LEN(c->classes)); i++) c->classes[i] += e->classes[i];
 }
 
+static void on_Outputs(Run *r, RunProcess *p, const EventOutputs *e) { run_outputs(r, p, e); }
+static void on_Hashes(Run *r, RunProcess *p, const EventHashes *e) { run_hashes(r, p, e); }
+static void on_NoHashes(Run *r, RunProcess *p, const EventNoHashes *e) { run_hashes_missing(r, p, e); }
+static void on_Disturbed(Run *r, RunProcess *p, const EventDisturbed *e) { run_disturbed(r, p, e); }
+
 static void on_Note(Run *r, RunProcess *p, const EventNote *e) {
   run_add_note(r, p, e->severity <= SEVERITY_ERROR ? (Severity)e->severity : SEVERITY_WARNING, "%s", e->text ? e->text : "");
 }
@@ -270,6 +275,7 @@ static void closed(void *user, uint32_t id, ChannelClosed how, uint64_t lost, bo
   RunProcess *p = process_of(r, id);
   if (!p) return;
   run_settle_findings(r, p);
+  run_outputs_end(r, p);
   if (how != CLOSED_RUNNING) note_unfinished(r, p);
   if (lost)
     run_add_note(r, p, SEVERITY_WARNING, "process %d: %llu events are missing from the report, since they could not be written in time", p->pid,

@@ -120,6 +120,7 @@ struct RunProcess {
   uint32_t last_launch;                    // the largest number
   RunLaunch *launches; uint64_t nlaunches; // the last ones
   RunAllocation **freed; uint64_t nfreed;  // the last ones
+  struct RunOutputs *outputs;              // outputs.c; NULL: none
 };
 
 typedef struct RunFile RunFile;
@@ -170,6 +171,9 @@ RunSuppression *run_add_suppression(Run *r, const char *name, const char *file, 
 RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t line);
 const char *run_memory_kind(uint32_t kind);              // "device"
 const char *run_class_name(unsigned bit);                // "load"; NULL: no such class
+
+// --- outputs.c ---
+const char *run_parameter_type(const char *readable, uint32_t number);   // "f32": what the kernel's parameter, from 1, points to; NULL: not known
 
 // --- receive.c ---
 void run_sink(Run *r, ChannelSink *sink);                // what arrives goes into r

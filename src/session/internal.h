@@ -46,6 +46,7 @@ typedef struct SessionOptions {
   bool leak_check, leak_full;
   uint64_t quarantine; bool has_quarantine;    // bytes; not given: a share of the device's memory
   uint64_t hang_ns; bool hang_stop;
+  bool hash;                               // --hash
   const char *launch_log;                  // the name, with % in it; NULL: none
 } SessionOptions;
 

@@ -1,8 +1,9 @@
 // Allocations and frees as the program asks for them, and frees that are wrong. The host order of the calls is what counts: a launch that
 // is asked for after memory was freed cannot run before that in any stream.
+#include "session/outputs.h"
 #include "session/race.h"
 
-static bool keeps_ranges(void) { return session_tools() & ~TOOL_BIT(COUNT) || session_logs_launches(); }
+static bool keeps_ranges(void) { return session_tools() & ~TOOL_BIT(COUNT) || session_wants_outputs() || session_logs_launches(); }
 
 // A GPU's arrays have no address: their handles stand for one, and what is kept is only that they exist.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,6 +56,7 @@ void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int dev
     HeapRange r = {.memory = {.base = base, .size = size, .is_variable = kind == SESSION_VARIABLE}, .stack = stack, .kind = kind, .device = device, .generation = session_generation()};
     if (is_handle(kind)) add_handle(&r);
     else session_ranges_add(&r);
+    if (kind == SESSION_VARIABLE) session_outputs_variable(name, base);
   }
   session_send(EVENT_ALLOC, &(EventAlloc){base, size, kind, (uint64_t)device, name, stack});
 }

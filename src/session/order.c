@@ -3,6 +3,7 @@
 //
 // Each stream has a vector clock: how many operations of every stream come before its next one. So have events, and the host, whose threads count as one. What is not understood orders
 // everything: two launches are only called unordered if nothing that could order them was seen.
+#include "session/outputs.h"
 #include "session/race.h"
 
 enum { STREAMS = 64, RECENT = 64 };
@@ -36,6 +37,8 @@ static OrderStream *stream_of(const void *stream) {
   streams[nstreams] = (OrderStream){.key = key};
   return &streams[nstreams++];
 }
+
+bool session_wants_order(void) { return session_wants_races() || session_wants_outputs(); }
 
 bool session_order_concurrent(void) { return launched_on > 1; }
 
@@ -78,6 +81,34 @@ void session_order_launch(SessionDevice *d, const void *stream, uint32_t number,
   pthread_mutex_unlock(&lock);
 }
 
+bool session_order_step(const void *stream, SessionMoment *out) {
+  pthread_mutex_lock(&lock);
+  OrderStream *s = stream_of(stream);
+  if (s) {
+    if (!s->used) launched_on++;
+    s->used = true;
+    *out = (SessionMoment){(uint32_t)(s - streams), step(s)};
+  }
+  pthread_mutex_unlock(&lock);
+  return s != NULL;
+}
+
+bool session_order_now(const void *stream, SessionMoment *out) {
+  pthread_mutex_lock(&lock);
+  OrderStream *s = stream_of(stream);
+  if (s) *out = (SessionMoment){(uint32_t)(s - streams), s->clock.n[s - streams]};
+  pthread_mutex_unlock(&lock);
+  return s != NULL;
+}
+
+bool session_order_before(SessionMoment m, const void *stream) {
+  pthread_mutex_lock(&lock);
+  const OrderStream *s = stream_of(stream);
+  bool before = !s || s->clock.n[m.slot] >= m.index;
+  pthread_mutex_unlock(&lock);
+  return before;
+}
+
 // The numbers of entries are used again.
 void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
   pthread_mutex_lock(&lock);
@@ -87,7 +118,7 @@ void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
 }
 
 #define WITH_STREAM(s, stream) \
-  if (!session_wants_races()) return; \
+  if (!session_wants_order()) return; \
   pthread_mutex_lock(&lock); \
   OrderStream *s = stream_of(stream)
 
@@ -138,7 +169,7 @@ void session_order_host_saw(const void *stream) {
 }
 
 void session_order_host_saw_event(const void *event) {
-  if (!session_wants_races()) return;
+  if (!session_wants_order()) return;
   pthread_mutex_lock(&lock);
   const Clock *c = u64map_get(&events, (uintptr_t)event);
   if (c) merge(&host, c);
@@ -146,7 +177,7 @@ void session_order_host_saw_event(const void *event) {
 }
 
 void session_order_host_saw_all(void) {
-  if (!session_wants_races()) return;
+  if (!session_wants_order()) return;
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < nstreams; i++) merge(&host, &streams[i].clock);
   pthread_mutex_unlock(&lock);
@@ -159,7 +190,7 @@ static bool is_locked(const SessionPlace *p) {
 }
 
 void session_order_copy(const SessionCopy *c) {
-  if (!session_wants_races() || c->captured) return;
+  if (!session_wants_order() || c->captured) return;
   bool waits = !c->is_set && (!c->async || !is_locked(&c->to) || !is_locked(&c->from));
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(c->stream);

@@ -212,6 +212,35 @@ void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
 bool session_array_find(uint64_t handle, SessionArray *out);
 
+// --- outputs.c: buffers that a launch or a graph may have written, for --hash ---
+typedef struct SessionBuffer {
+  uint64_t base, size;
+  uint32_t element;                        // bytes of an element: 1, 2, 4, 8 or 16
+  uint32_t parameter;                      // number plus 1 of the parameter that points to it; 0: not known
+  PtxType type;                            // of what is stored; TYPE_NONE: not known
+  _Atomic bool disturbed;                  // another stream may be writing to it at the same time
+} SessionBuffer;
+typedef struct SessionOutputs {
+  uint32_t step, launch, graph;            // launch or graph: the number of its launch, the other is 0
+  uint32_t kernels;
+  int device;
+  bool guessed;                            // what the code does not tell: everything that parameters point to
+  _Atomic int refs;
+  VEC(SessionBuffer) buffers;
+} SessionOutputs;
+bool session_wants_outputs(void);
+SessionOutputs *session_outputs_begin(uint32_t launch, int device);      // launch 0: of a graph
+void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params, SessionParamInfo *info, void *user);
+// When the driver is about to take it. NULL: there is nothing to look at. stream NULL: the legacy default stream
+SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream);
+// The launch has ended, and its memory is the process's own. is_there: this memory has not been given back.
+void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size));
+void session_outputs_keep(SessionOutputs *o);            // another one will free it, too
+// Hashes made on a device: ordered and unordered, of buffers first to first + n - 1.
+void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n);
+void session_hashes_missing(const SessionOutputs *o, const char *why);
+void session_outputs_free(SessionOutputs *o);            // NULL: nothing
+
 // --- race.c: racecheck ---
 bool session_wants_races(void);
 void session_race_meant(uint64_t address, uint64_t n);   // warpgrind.h: races on these bytes are meant

@@ -38,6 +38,7 @@ static void read_environment(void) {
   values.leak_full = options_is(&o, OPT_LEAK_CHECK, "full");
   values.has_quarantine = options_given(&o, OPT_QUARANTINE);
   values.quarantine = MIN(options_number(&o, OPT_QUARANTINE), UINT64_MAX >> 20) << 20;
+  values.hash = options_flag(&o, OPT_HASH) && values.keeps_run;
   values.launch_log = options_given(&o, OPT_LAUNCH_LOG) ? mem_strdup(options_text(&o, OPT_LAUNCH_LOG)) : NULL;
   values.hang_ns = MIN(options_number(&o, OPT_HANG_TIMEOUT), 1000000000u) * 1000000000u;
   values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
@@ -47,6 +48,7 @@ static void read_environment(void) {
   plan = (InstrumentPlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
   if (!instrument_fp_parse(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
   plan.spare_registers = !strcmp(device_name, "gpu");
+  plan.find_writes = values.hash;
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
   plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
   plan.race_full = !strcmp(options_text(&o, OPT_RACE), "full");
@@ -73,7 +75,7 @@ void session_start(const char *device) {
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
 bool session_wants_launches(void) { return session_options()->tools || session_options()->keeps_run || session_options()->launch_log; }
-bool session_wants_copies(void) { return session_wants_memory() || session_tools() & TOOL_BIT(FPCHECK); }
+bool session_wants_copies(void) { return session_wants_memory() || session_wants_outputs() || session_tools() & TOOL_BIT(FPCHECK); }
 bool session_wants_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races(); }
 
 const InstrumentPlan *session_plan(void) {

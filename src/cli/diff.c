@@ -1,0 +1,177 @@
+// warpgrind diff A.wg B.wg: the first launch whose outputs differ between two runs. docs/diff.md.
+#include "cli/cli.h"
+
+#include "base/json.h"
+#include "diff/diff.h"
+
+enum { EQUAL, DIFFERENT, CANNOT };
+
+typedef struct Asked { DiffRules rules; bool all; uint32_t elements; const char *json, *a, *b; } Asked;
+
+static int refuse(const char *text) {
+  fprintf(stderr, "warpgrind diff: %s\n", text);
+  return CANNOT;
+}
+
+static const char *value_of(const char *arg, const char *name) {
+  size_t n = strlen(name);
+  return !strncmp(arg, name, n) && arg[n] == '=' ? arg + n + 1 : NULL;
+}
+
+static bool parse(int argc, char **argv, Asked *o, Error *err) {
+  const char *v;
+  for (int i = 1; i < argc; i++) {
+    const char *arg = argv[i];
+    if ((v = value_of(arg, "--tolerance"))) {
+      if (!diff_rules_tolerance(&o->rules, v, err)) return false;
+    } else if ((v = value_of(arg, "--nan"))) {
+      if (!strcmp(v, "equal")) o->rules.nan = DIFF_NAN_EQUAL;
+      else if (!strcmp(v, "bits")) o->rules.nan = DIFF_NAN_BITS;
+      else if (!strcmp(v, "differ")) o->rules.nan = DIFF_NAN_DIFFERS;
+      else return error_set(err, "--nan=%s: expected equal, bits or differ.", v);
+    } else if ((v = value_of(arg, "--zero"))) {
+      if (strcmp(v, "equal") && strcmp(v, "bits")) return error_set(err, "--zero=%s: expected equal or bits.", v);
+      o->rules.zero_bits = !strcmp(v, "bits");
+    } else if ((v = value_of(arg, "--elements"))) {
+      char *end;
+      unsigned long n = strtoul(v, &end, 10);
+      if (!*v || *end || n > 1000000) return error_set(err, "--elements=%s: expected a number up to 1000000.", v);
+      o->elements = (uint32_t)n;
+    } else if ((v = value_of(arg, "--json"))) o->json = v;
+    else if (!strcmp(arg, "--unordered")) o->rules.unordered = true;
+    else if (!strcmp(arg, "--all")) o->all = true;
+    else if (arg[0] == '-') return error_set(err, "unknown option %s. warpgrind --help lists all.", arg);
+    else if (!o->a) o->a = arg;
+    else if (!o->b) o->b = arg;
+    else return error_set(err, "two run files are compared, not more.");
+  }
+  return o->b || error_set(err, "usage: warpgrind diff [options] A.wg B.wg");
+}
+
+static void say_missing(const Diff *d, Str *text) {
+  uint64_t only_a = 0, only_b = 0;
+  const DiffStep *first_a = NULL, *first_b = NULL;
+  for (uint32_t i = 0; i < d->pairs.len; i++) {
+    const DiffPair *p = &d->pairs.data[i];
+    if (!p->b && !only_a++) first_a = p->a;
+    if (!p->a && !only_b++) first_b = p->b;
+  }
+  const struct { uint64_t n; const DiffStep *first; const char *one, *other; } sides[] = {{only_a, first_a, "first", "second"}, {only_b, first_b, "second", "first"}};
+  for (size_t i = 0; i < ARRAY_LEN(sides); i++) {
+    if (!sides[i].n) continue;
+    str_printf(text, "%llu launch%s of the %s run ha%s no counterpart in the %s: the first is ", (unsigned long long)sides[i].n, sides[i].n == 1 ? "" : "es", sides[i].one,
+               sides[i].n == 1 ? "s" : "ve", sides[i].other);
+    diff_step_name(sides[i].first, text);
+    str_add(text, "\n");
+  }
+}
+
+static void begin_json(Str *json, const DiffRun *a, const DiffRun *b) {
+  str_add(json, "{\"version\":1");
+  json_text(json, "a", a->path);
+  json_text(json, "b", b->path);
+  json_text(json, "device_a", a->device);
+  json_text(json, "device_b", b->device);
+  str_add(json, ",\"differences\":[");
+}
+
+static void end_json(Str *json, const Diff *d, int code) {
+  str_add(json, "],\"unmatched\":[");
+  bool first = true;
+  for (uint32_t i = 0; i < d->pairs.len; i++) {
+    const DiffPair *p = &d->pairs.data[i];
+    if (p->a && p->b) continue;
+    if (!first) str_addc(json, ',');
+    first = false;
+    str_printf(json, "{\"run\":\"%s\",\"step\":", p->a ? "a" : "b");
+    diff_step_json(p->a ? p->a : p->b, json);
+    str_addc(json, '}');
+  }
+  str_add(json, "]");
+  json_number(json, "buffers", d->buffers);
+  json_number(json, "equal_buffers", d->equal);
+  json_number(json, "buffers_within_tolerance", d->within);
+  json_number(json, "different_buffers", d->different);
+  json_number(json, "buffers_not_compared", d->not_compared);
+  json_number(json, "exit_code", (uint64_t)code);
+  str_add(json, "}\n");
+}
+
+// Which buffers were left out, each reason once.
+static void say_skipped(const DiffResult *r, StrMap *reasons, Str *text) {
+  for (uint32_t i = 0; i < r->n; i++) {
+    const DiffBufferResult *b = &r->buffers[i];
+    if (b->outcome != DIFF_NOT_COMPARED || strmap_get(reasons, b->why)) continue;
+    strmap_put(reasons, b->why, (void *)r);
+    diff_buffer_name(b->a, i, text);
+    str_add(text, " after ");
+    diff_step_name(r->pair.a, text);
+    str_printf(text, " was not compared: %s\n", b->why);
+  }
+}
+
+static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
+  Diff d = {.rules = o->rules, .most_shown = o->elements};
+  Str text = {0}, json = {0}, skipped = {0};
+  StrMap reasons = {0};
+  uint64_t launches = 0, different = 0;
+  diff_match(&d, a, b);
+  begin_json(&json, a, b);
+  for (uint32_t i = 0; i < d.pairs.len; i++) {
+    const DiffPair *p = &d.pairs.data[i];
+    if (!p->a || !p->b) continue;
+    DiffResult r;
+    diff_compare(&d, *p, &r);
+    launches++;
+    say_skipped(&r, &reasons, &skipped);
+    bool is_first = r.different && !different++;
+    if (is_first) str_add(&text, "the first launch whose outputs differ is ");
+    if (r.different && (is_first || o->all)) {
+      diff_result_text(&d, &r, &text);
+      if (json.data[json.len - 1] != '[') str_addc(&json, ',');
+      diff_result_json(&r, &json);
+    }
+    diff_result_free(&r);
+  }
+  bool nothing = !d.equal && !d.within && !d.different;
+  int code = different || d.first_unmatched != UINT32_MAX ? DIFFERENT : nothing ? CANNOT : EQUAL;
+  if (different > 1 && !o->all) str_printf(&text, "%llu more launches differ (--all lists them)\n", (unsigned long long)(different - 1));
+  say_missing(&d, &text);
+  if (skipped.len) str_add(&text, skipped.data);
+  str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same", (unsigned long long)launches, (unsigned long long)(d.buffers - d.not_compared), (unsigned long long)d.equal);
+  if (d.within) str_printf(&text, ", %llu within the tolerance", (unsigned long long)d.within);
+  str_printf(&text, ", %llu differ", (unsigned long long)d.different);
+  if (d.not_compared) str_printf(&text, ", %llu were not compared", (unsigned long long)d.not_compared);
+  str_add(&text, "\n");
+  end_json(&json, &d, code);
+  fputs(text.data, stdout);
+  Error err = {{0}};
+  if (o->json && !strcmp(o->json, "-")) fputs(json.data, stdout);
+  else if (o->json && !file_write(o->json, json.data, json.len, &err)) code = refuse(err.text);
+  if (code == CANNOT && !err.text[0]) refuse("no buffer could be compared.");
+  str_free(&text);
+  str_free(&json);
+  str_free(&skipped);
+  strmap_free(&reasons);
+  diff_free(&d);
+  return code;
+}
+
+int cli_diff(int argc, char **argv) {
+  Asked o = {.elements = 10};
+  Error err = {{0}};
+  DiffRun a, b;
+  if (!parse(argc, argv, &o, &err) || !diff_run_load(o.a, &a, &err)) return refuse(err.text);
+  if (!diff_run_load(o.b, &b, &err)) {
+    diff_run_free(&a);
+    return refuse(err.text);
+  }
+  for (int i = 0; i < 2; i++) {
+    const DiffRun *r = i ? &b : &a;
+    if (!r->complete) printf("%s was not finished: it holds what was known when the warpgrind command was ended\n", r->path);
+  }
+  int code = compare(&o, &a, &b);
+  diff_run_free(&a);
+  diff_run_free(&b);
+  return code;
+}

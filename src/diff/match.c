@@ -1,0 +1,119 @@
+// Which launch of one run is which of the other, and whether their outputs are the same.
+//
+// The n-th launch of a kernel in one run is its n-th launch in the other. Launches that one run has and the other has not are named, not compared.
+#include "diff/diff.h"
+
+// --- launches ---
+
+typedef struct Queue { VEC(const DiffStep *) steps; uint32_t next; } Queue;
+
+// Of processes the n-th is the n-th: their numbers are not the same.
+static void key_of(const DiffStep *s, uint32_t process, Str *out) {
+  out->len = 0;
+  str_printf(out, "%u %s", process, s->kernel ? s->kernel : s->launch ? "?" : "(graph)");
+}
+
+typedef struct Ordinals { uint32_t last, n; } Ordinals;
+static uint32_t ordinal(Ordinals *o, uint32_t process) {
+  if (!o->n || o->last != process) o->n++, o->last = process;
+  return o->n;
+}
+
+void diff_match(Diff *d, const DiffRun *a, const DiffRun *b) {
+  StrMap queues = {0};
+  Str key = {0};
+  Ordinals oa = {0}, ob = {0};
+  d->first_unmatched = UINT32_MAX;
+  for (uint32_t i = 0; i < b->nsteps; i++) {
+    key_of(&b->steps[i], ordinal(&ob, b->steps[i].process), &key);
+    Queue *q = strmap_get(&queues, key.data);
+    if (!q) strmap_put(&queues, arena_strdup(&d->arena, key.data), q = ARENA_NEW(&d->arena, Queue));
+    vec_push(&q->steps, &b->steps[i]);
+  }
+  for (uint32_t i = 0; i < a->nsteps; i++) {
+    key_of(&a->steps[i], ordinal(&oa, a->steps[i].process), &key);
+    Queue *q = strmap_get(&queues, key.data);
+    const DiffStep *other = q && q->next < q->steps.len ? q->steps.data[q->next++] : NULL;
+    if (!other) d->first_unmatched = MIN(d->first_unmatched, d->pairs.len);
+    vec_push(&d->pairs, (DiffPair){&a->steps[i], other});
+  }
+  uint32_t it = 0;
+  const char *name;
+  void *found;
+  while (strmap_next(&queues, &it, &name, &found)) {
+    Queue *q = found;
+    for (; q->next < q->steps.len; q->next++) {
+      d->first_unmatched = MIN(d->first_unmatched, d->pairs.len);
+      vec_push(&d->pairs, (DiffPair){NULL, q->steps.data[q->next]});
+    }
+    vec_free(&q->steps);
+  }
+  strmap_free(&queues);
+  str_free(&key);
+}
+
+// --- buffers ---
+
+static bool same_name(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+// Where both have as many, the i-th is the i-th, unless it is called otherwise.
+static const DiffBuffer *counterpart(const DiffStep *s, const DiffStep *of, uint32_t i) {
+  const DiffBuffer *b = &of->buffers[i];
+  if (of->nbuffers == s->nbuffers && s->buffers[i].parameter == b->parameter && same_name(s->buffers[i].name, b->name)) return &s->buffers[i];
+  for (uint32_t k = 0; b->parameter && of->launch && k < s->nbuffers; k++)
+    if (s->buffers[k].parameter == b->parameter) return &s->buffers[k];
+  for (uint32_t k = 0; b->name && k < s->nbuffers; k++)
+    if (s->buffers[k].name && !strcmp(s->buffers[k].name, b->name)) return &s->buffers[k];
+  return of->nbuffers == s->nbuffers && !s->buffers[i].name == !b->name ? &s->buffers[i] : NULL;
+}
+
+static bool equal(const char *a, const char *b) { return a && b && !strcmp(a, b); }
+
+static void compare_buffers(Diff *d, DiffBufferResult *r) {
+  const DiffBuffer *a = r->a, *b = r->b;
+  r->type = diff_type(a->type, a->element);
+  if (a->state || b->state) {
+    r->outcome = DIFF_NOT_COMPARED;
+    r->why = a->state ? a->state : b->state;
+  } else if (a->bytes != b->bytes) {
+    r->outcome = DIFF_DIFFERENT;
+    r->why = arena_printf(&d->arena, "it has %llu bytes in the first run and %llu in the second", (unsigned long long)a->bytes, (unsigned long long)b->bytes);
+  } else if (equal(a->hash, b->hash)) {
+    r->outcome = DIFF_EQUAL;
+  } else if (d->rules.unordered && a->element == b->element && equal(a->multiset, b->multiset)) {
+    r->outcome = DIFF_EQUAL;
+  } else {
+    r->outcome = DIFF_DIFFERENT;
+  }
+}
+
+void diff_compare(Diff *d, DiffPair p, DiffResult *out) {
+  *out = (DiffResult){.pair = p, .n = p.a->nbuffers};
+  out->buffers = mem_alloc(sizeof *out->buffers * (out->n + 1));
+  for (uint32_t i = 0; i < out->n; i++) {
+    DiffBufferResult *r = &out->buffers[i];
+    r->a = &p.a->buffers[i];
+    r->b = counterpart(p.b, p.a, i);
+    if (r->b) compare_buffers(d, r);
+    else r->outcome = DIFF_NOT_COMPARED, r->why = "the other run has no such buffer";
+    d->buffers++;
+    switch (r->outcome) {
+      case DIFF_EQUAL: d->equal++; break;
+      case DIFF_WITHIN: d->within++; out->inexact = true; break;
+      case DIFF_DIFFERENT: d->different++; out->different = true; break;
+      case DIFF_NOT_COMPARED: d->not_compared++; out->skipped = true; break;
+    }
+  }
+}
+
+void diff_result_free(DiffResult *r) {
+  for (uint32_t i = 0; i < r->n; i++)
+    if (r->buffers[i].has_elements) diff_elements_free(&r->buffers[i].elements);
+  free(r->buffers);
+  *r = (DiffResult){0};
+}
+
+void diff_free(Diff *d) {
+  vec_free(&d->pairs);
+  arena_free(&d->arena);
+}

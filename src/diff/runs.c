@@ -1,0 +1,117 @@
+// The outputs of a run, read from its file. Everything in the file may be wrong: what does not make sense is an error or is left out.
+#include "diff/diff.h"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "run/run.h"
+
+typedef struct Load { DiffRun *run; sqlite3 *db; Error *err; VEC(DiffStep) steps; VEC(DiffBuffer) buffers; U64Map texts; } Load;
+
+static const char *text(Load *l, sqlite3_stmt *s, int i) {
+  const char *t = (const char *)sqlite3_column_text(s, i);
+  return t && *t ? arena_strdup(&l->run->arena, t) : NULL;
+}
+static uint32_t small(sqlite3_stmt *s, int i) { return (uint32_t)sqlite3_column_int64(s, i); }
+
+typedef void EachRow(Load *l, sqlite3_stmt *s);
+static bool each(Load *l, const char *sql, EachRow *row) {
+  sqlite3_stmt *s;
+  if (sqlite3_prepare_v2(l->db, sql, -1, &s, NULL) != SQLITE_OK) return error_set(l->err, "%s.", sqlite3_errmsg(l->db));
+  int code;
+  while ((code = sqlite3_step(s)) == SQLITE_ROW) row(l, s);
+  sqlite3_finalize(s);
+  return code == SQLITE_DONE || error_set(l->err, "%s.", sqlite3_errmsg(l->db));
+}
+
+static void meta_row(Load *l, sqlite3_stmt *s) {
+  const char *key = text(l, s, 0), *value = text(l, s, 1);
+  if (!key || !value) return;
+  if (!strcmp(key, "program")) l->run->program = value;
+  if (!strcmp(key, "device")) l->run->device = value;
+  if (!strcmp(key, "complete")) l->run->complete = !strcmp(value, "yes");
+}
+
+// The same kernel is launched often.
+static const char *shared_text(Load *l, sqlite3_stmt *s, int i) {
+  const char *t = (const char *)sqlite3_column_text(s, i);
+  if (!t || !*t) return NULL;
+  uint64_t key = base_hash(t, strlen(t));
+  const char *known = u64map_get(&l->texts, key);
+  if (known && !strcmp(known, t)) return known;
+  known = arena_strdup(&l->run->arena, t);
+  u64map_put(&l->texts, key, (void *)(uintptr_t)known);
+  return known;
+}
+
+static void buffer_row(Load *l, sqlite3_stmt *s) {
+  uint32_t process = small(s, 0), number = small(s, 1);
+  DiffStep *last = l->steps.len ? &l->steps.data[l->steps.len - 1] : NULL;
+  if (!last || last->process != process || last->number != number) {
+    vec_push(&l->steps, (DiffStep){.process = process, .number = number, .launch = small(s, 2), .graph = small(s, 3), .kernel = shared_text(l, s, 4)});
+    last = &l->steps.data[l->steps.len - 1];
+  }
+  last->nbuffers++;
+  DiffBuffer b = {.parameter = small(s, 5), .type = shared_text(l, s, 6), .element = small(s, 7), .bytes = (uint64_t)sqlite3_column_int64(s, 8), .hash = text(l, s, 9),
+                  .multiset = text(l, s, 10), .state = shared_text(l, s, 11), .name = shared_text(l, s, 12)};
+  if (!b.hash && !b.state) b.state = "it has no hash";
+  vec_push(&l->buffers, b);
+}
+
+static void add_places(Load *l) {
+  sqlite3_stmt *s;
+  if (sqlite3_prepare_v2(l->db, "SELECT f.file, f.line FROM launch n JOIN frame f ON f.stack = n.stack WHERE n.process = ? AND n.number = ? AND f.file IS NOT NULL ORDER BY f.depth LIMIT 1", -1, &s, NULL) != SQLITE_OK) return;
+  for (uint32_t i = 0; i < l->steps.len && i < 100000; i++) {
+    sqlite3_bind_int64(s, 1, l->steps.data[i].process);
+    sqlite3_bind_int64(s, 2, l->steps.data[i].launch);
+    if (sqlite3_step(s) == SQLITE_ROW && text(l, s, 0)) l->steps.data[i].place = arena_printf(&l->run->arena, "%s:%u", text(l, s, 0), small(s, 1));
+    sqlite3_reset(s);
+  }
+  sqlite3_finalize(s);
+}
+
+static bool load(Load *l) {
+  return each(l, "SELECT key, value FROM meta", meta_row) &&
+         each(l, "SELECT h.process, h.step, h.launch, h.graph_launch, k.readable, h.parameter, h.type, h.element_bytes, h.bytes, h.hash, h.multiset, h.state, coalesce(a.name, a.pointer) "
+                 "FROM buffer_hash h LEFT JOIN allocation a ON a.id = h.allocation LEFT JOIN launch n ON n.process = h.process AND n.number = h.launch AND h.launch > 0 "
+                 "LEFT JOIN kernel k ON k.id = n.kernel ORDER BY h.process, h.step, h.id", buffer_row);
+}
+
+bool diff_run_load(const char *path, DiffRun *out, Error *err) {
+  *out = (DiffRun){.path = path};
+  Error why = {{0}};
+  Load l = {.run = out, .err = &why};
+  if (access(path, R_OK) != 0) return error_set(err, "%s: there is no such file, or it may not be read.", path);
+  bool ok = sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK || error_set(&why, "%s.", sqlite3_errmsg(l.db));
+  ok = ok && run_file_check(l.db, path, &why) && load(&l);
+  if (ok) add_places(&l);
+  sqlite3_close(l.db);
+  if (ok && !l.steps.len) ok = error_set(&why, "it has no hashes of buffers: warpgrind --hash -o FILE keeps them.");
+  out->steps = ARENA_ARRAY(&out->arena, DiffStep, l.steps.len + 1);
+  DiffBuffer *buffers = ARENA_ARRAY(&out->arena, DiffBuffer, l.buffers.len + 1);
+  if (l.steps.len) memcpy(out->steps, l.steps.data, l.steps.len * sizeof *out->steps);
+  if (l.buffers.len) memcpy(buffers, l.buffers.data, l.buffers.len * sizeof *buffers);
+  out->nsteps = l.steps.len;
+  for (uint32_t i = 0; i < out->nsteps; i++) out->steps[i].buffers = buffers, buffers += out->steps[i].nbuffers;
+  vec_free(&l.steps);
+  vec_free(&l.buffers);
+  u64map_free(&l.texts);
+  if (ok) return true;
+  bool named = !strncmp(why.text, path, strlen(path));
+  error_set(err, "%s%s%s", named ? "" : path, named ? "" : ": ", why.text);
+  diff_run_free(out);
+  return false;
+}
+
+void diff_run_free(DiffRun *r) { arena_free(&r->arena); }
+
+void diff_step_name(const DiffStep *s, Str *out) {
+  if (s->launch) str_printf(out, "launch %u of %s", s->launch, s->kernel ? s->kernel : "a kernel");
+  else str_printf(out, "graph launch %u", s->graph);
+}
+
+void diff_buffer_name(const DiffBuffer *b, uint32_t i, Str *out) {
+  if (b->name) str_add(out, b->name);
+  else if (b->parameter) str_printf(out, "the buffer of parameter %u", b->parameter);
+  else str_printf(out, "buffer %u", i + 1);
+}

@@ -1,0 +1,210 @@
+// --hash on a GPU: behind a launch, in its stream, a kernel of ours (probe/hash_kernel.cu) hashes what the launch may have written and leaves the result in
+// memory of the host. A thread of ours takes results from there; nobody waits for a stream.
+#include "gpu/gpu.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include "probe/hash_abi.h"
+
+enum { SLOTS = 4096 };                     // hashes that are on their way, for each context
+
+typedef struct Pending { SessionOutputs *outputs; uint32_t first, n; uint64_t sequence; } Pending;
+struct GpuHashes {
+  GpuContext *context;
+  CUmodule module;
+  CUfunction kernel;
+  CUdeviceptr scratch;                     // WgHashScratch[SLOTS]
+  volatile WgHashResult *results;          // [SLOTS], the device sees them at
+  CUdeviceptr results_at;
+  unsigned blocks;                         // that the device runs at a time
+  Pending pending[SLOTS];
+  uint16_t free[SLOTS], used[SLOTS]; uint32_t nfree, nused;      // numbers of slots; used: in the order of the launches
+  uint64_t sequence;
+  bool full_said;
+  struct GpuHashes *next;
+};
+typedef struct GpuHashes GpuHashes;
+
+extern const char probe_hash_kernel_text[];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // all of this; nothing is sent while it is held
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static GpuHashes *all;
+static bool collecting;
+
+// --- results ---
+
+typedef struct Result { SessionOutputs *outputs; uint32_t first, n; uint64_t sums[WG_HASH_BUFFERS][2]; } Result;
+
+// Takes up to `most` that have arrived. With the lock held.
+static uint32_t take(GpuHashes *h, Result *out, uint32_t most) {
+  uint32_t n = 0, kept = 0;
+  for (uint32_t i = 0; i < h->nused; i++) {
+    uint16_t slot = h->used[i];
+    Pending *p = &h->pending[slot];
+    if (n == most || __atomic_load_n(&h->results[slot].sequence, __ATOMIC_ACQUIRE) != p->sequence) {
+      h->used[kept++] = slot;
+      continue;
+    }
+    Result *r = &out[n++];
+    *r = (Result){.outputs = p->outputs, .first = p->first, .n = p->n};
+    for (uint32_t b = 0; b < p->n; b++)
+      for (int k = 0; k < 2; k++) r->sums[b][k] = h->results[slot].sums[b][k];
+    h->free[h->nfree++] = slot;
+  }
+  h->nused = kept;
+  return n;
+}
+
+static void tell(const Result *list, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    session_hashes(list[i].outputs, list[i].sums, list[i].first, list[i].n);
+    session_outputs_free(list[i].outputs);
+  }
+}
+
+enum { AT_ONCE = 64 };
+
+static void *collect(void *unused) {
+  static Result list[AT_ONCE];
+  for (;;) {
+    uint32_t n = 0;
+    bool waiting = false;
+    pthread_mutex_lock(&lock);
+    for (GpuHashes *h = all; h; h = h->next) {
+      if (n < AT_ONCE) n += take(h, list + n, AT_ONCE - n);
+      waiting |= h->nused != 0;
+    }
+    if (!n && !waiting) pthread_cond_wait(&more, &lock);
+    pthread_mutex_unlock(&lock);
+    tell(list, n);
+    if (n < AT_ONCE) nanosleep(&(struct timespec){0, 500000}, NULL);
+  }
+  return NULL;
+}
+
+// --- a context's part ---
+
+static bool load(GpuHashes *h) {
+  void *memory = mmap(NULL, SLOTS * sizeof(WgHashResult), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  h->results = memory;
+  int processors = 0;
+  size_t scratch = SLOTS * sizeof(WgHashScratch);
+  CUdevice device = h->context->device;
+  bool ok = gpu_real.cuMemHostRegister_v2(memory, SLOTS * sizeof(WgHashResult), CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS &&
+            gpu_real.cuMemHostGetDevicePointer_v2(&h->results_at, memory, 0) == CUDA_SUCCESS && gpu_real.cuModuleLoadData(&h->module, probe_hash_kernel_text) == CUDA_SUCCESS &&
+            gpu_real.cuModuleGetFunction(&h->kernel, h->module, "wg_hash_buffers") == CUDA_SUCCESS && gpu_real.cuMemAlloc_v2(&h->scratch, scratch) == CUDA_SUCCESS &&
+            gpu_real.cuMemsetD8Async(h->scratch, 0, scratch, h->context->stream) == CUDA_SUCCESS && gpu_real.cuStreamSynchronize(h->context->stream) == CUDA_SUCCESS &&
+            gpu_real.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) == CUDA_SUCCESS;
+  h->blocks = (unsigned)MAX(processors, 1) * 6;
+  return ok;
+}
+
+// Before the program's first launch: to load a kernel later would wait for kernels that run.
+void gpu_outputs_open(GpuContext *c) {
+  if (!session_wants_outputs() || c->hashes) return;
+  GpuHashes *h = mem_alloc(sizeof *h);
+  h->context = c;
+  GpuEntered e = gpu_context_enter(c);
+  bool ok = e.ok && c->stream && load(h);
+  gpu_context_leave(e);
+  if (!ok) {
+    log_error("--hash: the kernel that hashes buffers cannot be loaded on device %d", (int)c->device);
+    free(h);
+    return;
+  }
+  for (uint32_t i = 0; i < SLOTS; i++) h->free[h->nfree++] = (uint16_t)(SLOTS - 1 - i);
+  pthread_mutex_lock(&lock);
+  h->next = all;
+  all = h;
+  c->hashes = h;
+  pthread_t thread;
+  if (!collecting && pthread_create(&thread, NULL, collect, NULL) == 0) {
+    collecting = true;
+    pthread_detach(thread);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// All its work has ended, or never will.
+void gpu_outputs_close(GpuContext *c) {
+  GpuHashes *h = c->hashes;
+  if (!h) return;
+  Result *list = mem_alloc(SLOTS * sizeof *list);
+  pthread_mutex_lock(&lock);
+  for (GpuHashes **at = &all; *at; at = &(*at)->next)
+    if (*at == h) {
+      *at = h->next;
+      break;
+    }
+  c->hashes = NULL;
+  uint32_t n = take(h, list, SLOTS);
+  pthread_mutex_unlock(&lock);
+  tell(list, n);
+  for (uint32_t i = 0; i < h->nused; i++) {
+    session_hashes_missing(h->pending[h->used[i]].outputs, atomic_load(&c->faulted) ? "a kernel had failed" : "it had not ended with the program");
+    session_outputs_free(h->pending[h->used[i]].outputs);
+  }
+  free(list);                              // the rest stays: kernels that have not ended write there
+}
+
+// --- behind a launch ---
+
+static bool reserve(GpuHashes *h, uint16_t *slot, uint64_t *sequence) {
+  if (!h->nfree) return false;
+  *slot = h->free[--h->nfree];
+  *sequence = ++h->sequence;
+  return true;
+}
+
+static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs *o, uint32_t first) {
+  WgHashWork w = {.count = MIN(o->buffers.len - first, (uint32_t)WG_HASH_BUFFERS)};
+  uint64_t tiles = 0;
+  for (uint32_t i = 0; i < w.count; i++) {
+    const SessionBuffer *b = &o->buffers.data[first + i];
+    tiles += (b->size + WG_HASH_TILE - 1) / WG_HASH_TILE;
+    w.buffers[i] = (WgHashBuffer){b->base, b->size, tiles, b->element, 0};
+  }
+  uint16_t slot;
+  pthread_mutex_lock(&lock);
+  bool ok = reserve(h, &slot, &w.sequence);
+  if (ok) {
+    session_outputs_keep(o);
+    h->pending[slot] = (Pending){o, first, w.count, w.sequence};
+  }
+  pthread_mutex_unlock(&lock);
+  if (!ok) {
+    if (!h->full_said) log_line("--hash: the program is more than %d launches ahead of device %d: some are not hashed", SLOTS, (int)c->device);
+    h->full_said = true;
+    session_hashes_missing(o, "too many launches were waiting for the device");
+    return false;
+  }
+  w.scratch = h->scratch + slot * sizeof(WgHashScratch);
+  w.result = h->results_at + slot * sizeof(WgHashResult);
+  void *params[] = {&w};
+  GpuEntered e = gpu_context_enter(c);
+  ok = e.ok && gpu_real.cuLaunchKernel(h->kernel, (unsigned)MIN(tiles, (uint64_t)h->blocks), 1, 1, WG_HASH_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;
+  gpu_context_leave(e);
+  pthread_mutex_lock(&lock);
+  if (ok) h->used[h->nused++] = slot;
+  else h->free[h->nfree++] = slot;
+  pthread_cond_signal(&more);
+  pthread_mutex_unlock(&lock);
+  if (ok) return true;
+  session_hashes_missing(o, "the driver did not take the launch that hashes it");
+  session_outputs_free(o);
+  return false;
+}
+
+void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o) {
+  if (!o) return;
+  SessionDevice *d = gpu_context_use(c);   // so that the context is not closed meanwhile
+  if (d && c->hashes)
+    for (uint32_t first = 0; first < o->buffers.len && launch(c, c->hashes, stream, o, first);) first += WG_HASH_BUFFERS;
+  else
+    session_hashes_missing(o, "the device cannot hash");
+  if (d) gpu_context_used(c);
+  session_outputs_free(o);
+}

@@ -1,0 +1,134 @@
+// The kernel behind --hash: one launch hashes up to WG_HASH_BUFFERS buffers, in the order of the stream it is put into, and leaves the results in
+// memory of the host. Compiled by clang to PTX, without any header of CUDA.
+#include "probe/hash_abi.h"
+
+#define DEVICE static __attribute__((device)) inline __attribute__((always_inline))
+
+typedef struct Sums { uint64_t ordered, unordered; } Sums;
+
+DEVICE uint32_t thread_of_block() { return __nvvm_read_ptx_sreg_tid_x(); }
+
+DEVICE void load16(uint64_t at, uint64_t *low, uint64_t *high) {
+  asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*low), "=l"(*high) : "l"(at) : "memory");
+}
+
+// For memory that begins anywhere, and for the end of a buffer: n of the 8 bytes, zeros behind.
+DEVICE uint64_t load_bytes(uint64_t at, uint32_t n) {
+  uint64_t w = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t byte;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(byte) : "l"(at + i) : "memory");
+    w |= (uint64_t)byte << (8 * i);
+  }
+  return w;
+}
+
+DEVICE void add_pair(Sums *s, uint64_t low, uint64_t high, uint64_t index, uint32_t element) {
+  s->ordered += wg_hash_ordered(low, index) + wg_hash_ordered(high, index + 1);
+  s->unordered += element == 16 ? wg_hash_pair(low, high) : wg_hash_elements(low, element) + wg_hash_elements(high, element);
+}
+
+// 16 bytes that are not all there, or not aligned.
+DEVICE void add_slowly(Sums *s, const WgHashBuffer *b, uint64_t offset) {
+  uint64_t left = b->bytes - offset;
+  uint32_t n = left < 16 ? (uint32_t)left : 16, first = n < 8 ? n : 8, second = n - first;
+  uint64_t low = load_bytes(b->base + offset, first), high = load_bytes(b->base + offset + 8, second), index = offset / 8;
+  if (n == 16) {
+    add_pair(s, low, high, index, b->element);
+    return;
+  }
+  s->ordered += wg_hash_ordered(low, index);
+  if (second) s->ordered += wg_hash_ordered(high, index + 1);
+  uint32_t whole = n / b->element * b->element;
+  for (uint32_t i = 0; i < whole; i += b->element) s->unordered += wg_hash_element(load_bytes(b->base + offset + i, b->element));
+  for (uint32_t i = whole; i < n; i++) s->unordered += wg_hash_element(load_bytes(b->base + offset + i, 1));
+}
+
+DEVICE void add_tile(Sums *s, const WgHashBuffer *b, uint64_t tile) {
+  uint64_t start = tile * WG_HASH_TILE, end = start + WG_HASH_TILE;
+  bool whole = end <= b->bytes && !(b->base & 15);
+  if (end > b->bytes) end = b->bytes;
+  uint64_t at = start + thread_of_block() * 16ull;
+  if (whole) {
+    enum { TURNS = WG_HASH_TILE / WG_HASH_THREADS / 16, AHEAD = 4 };
+    for (int turn = 0; turn < TURNS; turn += AHEAD) {
+      uint64_t w[2 * AHEAD];
+#pragma unroll
+      for (int i = 0; i < AHEAD; i++) load16(b->base + at + (uint64_t)i * WG_HASH_THREADS * 16, &w[2 * i], &w[2 * i + 1]);
+#pragma unroll
+      for (int i = 0; i < AHEAD; i++) add_pair(s, w[2 * i], w[2 * i + 1], (at + (uint64_t)i * WG_HASH_THREADS * 16) / 8, b->element);
+      at += (uint64_t)AHEAD * WG_HASH_THREADS * 16;
+    }
+    return;
+  }
+  for (; at < end; at += WG_HASH_THREADS * 16ull) {
+    if (!(b->base & 15) && at + 16 <= b->bytes) {
+      uint64_t low, high;
+      load16(b->base + at, &low, &high);
+      add_pair(s, low, high, at / 8, b->element);
+    } else {
+      add_slowly(s, b, at);
+    }
+  }
+}
+
+DEVICE uint64_t add_lanes(uint64_t v) {
+  for (int step = 16; step; step /= 2) {
+    uint32_t low = (uint32_t)v, high = (uint32_t)(v >> 32), other_low, other_high;
+    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_low) : "r"(low), "r"(step));
+    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_high) : "r"(high), "r"(step));
+    v += other_low | (uint64_t)other_high << 32;
+  }
+  return v;
+}
+
+DEVICE void add_to(uint64_t at, uint64_t v) { asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
+
+DEVICE void flush(const WgHashWork *w, uint32_t buffer, Sums *s) {
+  uint64_t ordered = add_lanes(s->ordered), unordered = add_lanes(s->unordered), at = w->scratch + buffer * 16ull;
+  if (!(thread_of_block() & 31)) {
+    add_to(at, ordered);
+    add_to(at + 8, unordered);
+  }
+  s->ordered = s->unordered = 0;
+}
+
+// The last block to come: what all of them added goes to the host, and the scratch is zero for the next one.
+DEVICE void finish(const WgHashWork *w) {
+  uint32_t t = thread_of_block();
+  if (t < w->count * 2) {
+    uint64_t sum, from = w->scratch + t * 8ull;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(sum) : "l"(from) : "memory");
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(from), "l"(0ull) : "memory");
+    sum += w->buffers[t / 2].bytes;
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(w->result + t * 8ull), "l"(sum) : "memory");
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+  }
+  asm volatile("bar.sync 0;" ::: "memory");
+  if (t) return;
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(w->scratch + __builtin_offsetof(WgHashScratch, done)), "r"(0) : "memory");
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(w->result + __builtin_offsetof(WgHashResult, sequence)), "l"(w->sequence) : "memory");
+}
+
+extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_HASH_THREADS))) void wg_hash_buffers(const WgHashWork w) {
+  Sums s = {0, 0};
+  uint64_t tile = __nvvm_read_ptx_sreg_ctaid_x(), step = __nvvm_read_ptx_sreg_nctaid_x();
+  uint32_t buffer = 0;
+  for (; tile < w.buffers[w.count - 1].tiles; tile += step) {
+    if (tile >= w.buffers[buffer].tiles) {
+      flush(&w, buffer, &s);
+      while (tile >= w.buffers[buffer].tiles) buffer++;
+    }
+    add_tile(&s, &w.buffers[buffer], tile - (buffer ? w.buffers[buffer - 1].tiles : 0));
+  }
+  flush(&w, buffer, &s);
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  asm volatile("bar.sync 0;" ::: "memory");
+  uint32_t before = 0, last;
+  if (!thread_of_block())
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(w.scratch + __builtin_offsetof(WgHashScratch, done)) : "memory");
+  uint32_t is_last = !thread_of_block() && before + 1 == step;
+  asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0; bar.red.or.pred q, 0, p; selp.u32 %0, 1, 0, q; }" : "=r"(last) : "r"(is_last) : "memory");
+  if (last) finish(&w);
+}

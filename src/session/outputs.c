@@ -1,0 +1,230 @@
+// What a launch may have written, for those who look at buffers behind it (--hash, --dump-buffers), and whether somebody else may be writing there
+// at the same time.
+//
+// What a kernel stores through is known from its code (instrument/writes.c); where the code does not tell, it is everything that its parameters
+// point to. A graph counts as one launch: all that its kernels may have written.
+#include "session/outputs.h"
+
+enum { RECENT = 256, BUFFERS = 512 };      // writers remembered; buffers of one launch at most
+
+bool session_wants_outputs(void) { return session_options()->hash; }
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
+static _Atomic uint32_t last_step, last_graph;
+static StrMap variables;                   // name -> its address
+
+void session_outputs_variable(const char *name, uint64_t base) {
+  if (!name || !session_wants_outputs()) return;
+  pthread_mutex_lock(&lock);
+  void *known = strmap_get(&variables, name);
+  strmap_put(&variables, known ? name : mem_strdup(name), (void *)(uintptr_t)base);
+  pthread_mutex_unlock(&lock);
+}
+
+// --- which buffers ---
+
+SessionOutputs *session_outputs_begin(uint32_t launch, int device) {
+  SessionOutputs *o = mem_alloc(sizeof *o);
+  o->device = device;
+  o->launch = launch;
+  o->refs = 1;
+  return o;
+}
+
+// Memory that a kernel of ours can surely read. certain: the launch stores through a pointer to it; else it may be mapped and nobody may touch it.
+static bool is_readable(const HeapRange *r, int device, bool certain) {
+  switch (r->kind) {
+    case SESSION_DEVICE: case SESSION_POOL: case SESSION_VARIABLE: return r->device == device;
+    case SESSION_MANAGED: case SESSION_PINNED: return true;
+    case SESSION_VIRTUAL: return certain && r->device == device;
+    default: return false;
+  }
+}
+
+static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t parameter, PtxType type) {
+  HeapRange r;
+  if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !r.memory.size || !is_readable(&r, o->device, element != 0)) return;
+  for (uint32_t i = 0; i < o->buffers.len; i++) {
+    SessionBuffer *b = &o->buffers.data[i];
+    if (b->base != r.memory.base) continue;
+    if (element && (!b->element || element < b->element)) b->element = element, b->parameter = parameter, b->type = type;
+    return;
+  }
+  if (o->buffers.len == BUFFERS) return;
+  vec_push(&o->buffers, (SessionBuffer){.base = r.memory.base, .size = r.memory.size, .element = element, .parameter = parameter, .type = type});
+}
+
+static void add_words(SessionOutputs *o, const uint8_t *bytes, size_t n, uint32_t parameter) {
+  for (size_t i = 0; i + 8 <= n; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, 8);
+    if (word) add(o, word, 0, parameter, TYPE_NONE);
+  }
+}
+
+static void add_all_parameters(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info, void *user) {
+  size_t offset, size;
+  if (!p->pointers) add_words(o, p->buffer, p->buffer ? p->buffer_bytes : 0, 0);
+  for (uint32_t i = 0; p->pointers && info && info(user, i, &offset, &size); i++)
+    if (p->pointers[i]) add_words(o, p->pointers[i], size, i + 1);
+}
+
+void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params, SessionParamInfo *info, void *user) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  if (!k->wanted) return;
+  bool known = code && code->writes_known;
+  for (uint32_t i = 0; known && i < code->nwrites; i++) {
+    const InstrumentWrite *w = &code->writes[i];
+    uint64_t pointer;
+    if (session_fact_pointer(&w->pointer, params, &pointer) && pointer) add(o, pointer, w->pointer.bytes, w->pointer.param + 1, w->type);
+  }
+  for (uint32_t i = 0; known && i < code->nwritten_variables; i++) {
+    pthread_mutex_lock(&lock);
+    uint64_t base = (uintptr_t)strmap_get(&variables, code->written_variables[i]);
+    pthread_mutex_unlock(&lock);
+    if (base) add(o, base, 0, 0, TYPE_NONE);
+  }
+  if (!known || code->writes_elsewhere) {
+    o->guessed = true;
+    add_all_parameters(o, params, info, user);
+  }
+  o->kernels++;
+}
+
+// --- who else writes ---
+
+typedef struct Writer { SessionMoment moment; uint64_t base, size; SessionOutputs *outputs; uint32_t buffer; } Writer;
+static Writer recent[RECENT];
+static uint32_t nrecent;
+
+static void send_disturbed(SessionOutputs *o, uint32_t buffer) {
+  if (atomic_exchange(&o->buffers.data[buffer].disturbed, true)) return;
+  session_send(EVENT_DISTURBED, &(EventDisturbed){o->step, buffer});
+}
+
+static void let_go(SessionOutputs *o) {
+  if (atomic_fetch_sub(&o->refs, 1) > 1) return;
+  vec_free(&o->buffers);
+  free(o);
+}
+
+// With the lock held; the stream's clock stands at this write.
+static void meet_others(const Writer *w, const void *stream) {
+  for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
+    Writer *other = &recent[(nrecent - 1 - i) % RECENT];
+    if (w->base >= other->base + other->size || other->base >= w->base + w->size || session_order_before(other->moment, stream)) continue;
+    if (other->outputs == w->outputs && w->outputs) continue;
+    if (other->outputs) send_disturbed(other->outputs, other->buffer);
+    if (w->outputs) send_disturbed(w->outputs, w->buffer);
+  }
+}
+
+static void remember(const Writer *w) {
+  Writer *to = &recent[nrecent++ % RECENT];
+  if (to->outputs) let_go(to->outputs);
+  *to = *w;
+  if (to->outputs) atomic_fetch_add(&to->outputs->refs, 1);
+}
+
+void session_outputs_copy(const SessionCopy *c) {
+  if (!session_wants_outputs() || c->captured || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY) return;
+  uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
+  Writer w = {.base = c->to.address + c->to.x, .size = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width};
+  pthread_mutex_lock(&lock);
+  if (session_order_now(c->stream, &w.moment)) {
+    if (session_order_concurrent()) meet_others(&w, c->stream);
+    remember(&w);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// --- the step ---
+
+static void send(SessionOutputs *o) {
+  enum { WORDS = 5 };
+  uint64_t *list = mem_alloc(o->buffers.len * WORDS * 8 + 8);
+  pthread_mutex_lock(&session_lock);
+  for (uint32_t i = 0; i < o->buffers.len; i++) {
+    const SessionBuffer *b = &o->buffers.data[i];
+    uint64_t words[WORDS] = {b->base, b->size, b->element, b->parameter, b->type == TYPE_NONE ? 0 : session_string(ptx_type_name(b->type))};
+    memcpy(list + i * WORDS, words, sizeof words);
+  }
+  pthread_mutex_unlock(&session_lock);
+  session_send(EVENT_OUTPUTS, &(EventOutputs){o->step, o->launch, o->graph, (o->guessed ? OUTPUTS_GUESSED : 0), list, o->buffers.len * WORDS});
+  free(list);
+}
+
+static uint32_t element_of(const SessionBuffer *b) {
+  switch (b->element) {
+    case 1: case 2: case 4: case 8: case 16: return b->element;
+    default: return 4;
+  }
+}
+
+SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
+  if (!o->buffers.len) {
+    let_go(o);
+    return NULL;
+  }
+  for (uint32_t i = 0; i < o->buffers.len; i++) o->buffers.data[i].element = element_of(&o->buffers.data[i]);
+  pthread_mutex_lock(&lock);
+  o->step = atomic_fetch_add(&last_step, 1) + 1;
+  if (!o->launch) o->graph = atomic_fetch_add(&last_graph, 1) + 1;
+  send(o);
+  SessionMoment moment;
+  bool known = session_order_step(stream, &moment);
+  for (uint32_t i = 0; known && i < o->buffers.len; i++) {
+    Writer w = {moment, o->buffers.data[i].base, o->buffers.data[i].size, o, i};
+    if (session_order_concurrent()) meet_others(&w, stream);
+    remember(&w);
+  }
+  pthread_mutex_unlock(&lock);
+  return o;
+}
+
+void session_outputs_keep(SessionOutputs *o) { atomic_fetch_add(&o->refs, 1); }
+
+void session_outputs_free(SessionOutputs *o) {
+  if (o) let_go(o);
+}
+
+// --- hashes ---
+
+void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n) {
+  session_send(EVENT_HASHES, &(EventHashes){o->step, first, (const uint64_t *)sums, n * 2});
+}
+
+void session_hashes_missing(const SessionOutputs *o, const char *why) { session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, why}); }
+
+static uint64_t word_at(const uint8_t *p, size_t n) {
+  uint64_t w = 0;
+  memcpy(&w, p, n);
+  return w;
+}
+
+static void hash(const uint8_t *p, uint64_t n, uint32_t element, uint64_t out[2]) {
+  uint64_t ordered = n, unordered = n, i = 0;
+  for (; i + 16 <= n; i += 16) {
+    uint64_t low = word_at(p + i, 8), high = word_at(p + i + 8, 8);
+    ordered += wg_hash_ordered(low, i / 8) + wg_hash_ordered(high, i / 8 + 1);
+    unordered += element == 16 ? wg_hash_pair(low, high) : wg_hash_elements(low, element) + wg_hash_elements(high, element);
+  }
+  for (uint64_t at = i; at < n; at += 8) ordered += wg_hash_ordered(word_at(p + at, MIN(n - at, 8)), at / 8);
+  for (; element <= 8 && i + element <= n; i += element) unordered += wg_hash_element(word_at(p + i, element));
+  for (; i < n; i++) unordered += wg_hash_element(p[i]);
+  out[0] = ordered, out[1] = unordered;
+}
+
+void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size)) {
+  uint64_t (*sums)[2] = mem_alloc(o->buffers.len * sizeof *sums + 8);
+  bool all = true;
+  for (uint32_t i = 0; i < o->buffers.len; i++) {
+    const SessionBuffer *b = &o->buffers.data[i];
+    bool there = is_there(b->base, b->size);
+    all &= there;
+    if (there) hash((const uint8_t *)(uintptr_t)b->base, b->size, b->element, sums[i]);
+  }
+  if (all) session_hashes(o, (const uint64_t(*)[2])sums, 0, o->buffers.len);
+  else session_hashes_missing(o, "a buffer was freed before the launch had ended");
+  free(sums);
+}
