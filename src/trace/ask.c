@@ -24,7 +24,7 @@ static ScanResult page_add(TraceReader *t, Page *p, const RowRef *r, uint32_t la
     return SCAN_STOP;
   }
   TraceOp op;
-  if (!reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
+  if (!reader_op(t, r, lane, &op, err) || !reader_fill_load(t, &op, err)) return SCAN_FAILED;
   ops_push(p->out, &op, &p->cap);
   return SCAN_GO_ON;
 }
@@ -119,5 +119,5 @@ bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Err
            reader_host_op(t, host, lane, address, host->width, out, err);
   }
   if (lane > 31 || !(r.row->lanes >> lane & 1)) return error_set(err, "lane %u did not take part in operation %llu.", lane, (unsigned long long)record);
-  return reader_op(t, &r, lane, out, err);
+  return reader_op(t, &r, lane, out, err) && reader_fill_load(t, out, err);
 }

@@ -174,3 +174,29 @@ bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, 
   if (out->n) qsort(out->list, out->n, sizeof *out->list, ascending);
   return ok;
 }
+
+bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, RangeVisitor *f, void *user, Error *err) {
+  for (uint32_t i = 0; i < l->nchunks; i++) {
+    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
+    if (!c->has_global || c->low >= high || c->high <= low) continue;
+    if (!t->scanning) reader_cache_trim(t);
+    const ChunkDirectory *d = reader_directory(t, c, err);
+    if (!d) return false;
+    bool *writes = mem_alloc(d->nplaces), any = false, ok = true;
+    for (uint32_t k = 0; k < d->nplaces; k++) any |= writes[k] = place_writes(t, l->process, &d->places[k]);
+    for (uint32_t k = 0; any && ok && k < d->npoints + d->nranges; k++) {
+      bool range = k >= d->npoints;
+      const PostingPart *part = range ? &d->ranges[k - d->npoints] : &d->points[k];
+      if (part->first >= high || part->end <= low) continue;
+      CacheEntry *e = get(t, c, d, range ? PART_RANGES + k - d->npoints : PART_POINTS + k, decode_postings, err);
+      for (uint32_t j = 0; e && ok && j < e->npostings; j++) {
+        const Posting *p = &e->postings[j];
+        if (writes[p->place] && p->start < high && p->end > low) ok = f(t, c, &d->places[p->place], p->start, p->end, user);
+      }
+      ok = ok && e;
+    }
+    free(writes);
+    if (!ok) return false;
+  }
+  return true;
+}

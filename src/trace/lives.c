@@ -23,3 +23,14 @@ bool reader_life(TraceReader *t, uint32_t allocation, Life *out, Error *err) {
   sqlite3_finalize(s);
   return true;
 }
+
+uint32_t reader_allocation_at(TraceReader *t, uint32_t process, uint64_t address, uint64_t before) {
+  sqlite3_stmt *s = reader_prepare(t, "SELECT max(id) FROM allocation WHERE process=? AND base<=?2 AND base+size>?2 AND id<=?3", NULL);
+  if (!s) return 0;
+  sqlite3_bind_int64(s, 1, process);
+  sqlite3_bind_int64(s, 2, (int64_t)address);
+  sqlite3_bind_int64(s, 3, (int64_t)MIN(before, (uint64_t)INT64_MAX));
+  uint32_t id = sqlite3_step(s) == SQLITE_ROW ? (uint32_t)sqlite3_column_int64(s, 0) : 0;
+  sqlite3_finalize(s);
+  return id;
+}

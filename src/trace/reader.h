@@ -24,7 +24,7 @@ typedef struct ReaderStep {
   uint64_t first_record, order;            // order: a number that allocations can be compared with
   uint64_t destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, stream;
   uint32_t value_bytes;
-  bool recorded;
+  bool recorded, from_host, to_host;
 } ReaderStep;
 
 typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; const Posting *postings; uint32_t npostings; } CacheEntry;
@@ -68,6 +68,11 @@ ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp
 typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err);
 typedef struct RangeScan { uint64_t low, high, first_warp, last_warp; bool writes_only, values; } RangeScan;
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
+bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
+// Ranges of global memory that writes of a launch touch, within [low, high): as far as postings know.
+typedef bool RangeVisitor(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start, uint64_t end, void *user);
+bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, RangeVisitor *f, void *user, Error *err);
 TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site);
 uint32_t row_bytes(const RowRef *r, const ReaderSite *site);
 bool row_writes(const TraceReader *t, const RowRef *r);
@@ -92,6 +97,35 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
 // --- atomic.c ---
 // What memory holds after an atomic operation; false: not known
 bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t *old, uint32_t bytes, uint8_t *out);
+
+// --- timeline.c: what orders a warp's rows against those of other warps ---
+typedef struct SyncEvent { uint64_t record; uint32_t lanes; } SyncEvent;
+typedef struct Timeline {
+  VEC(SyncEvent) barriers;                   // of the whole block
+  bool uniform;                              // all lanes came to all of them together
+  uint64_t last_release, first_acquire;      // what may tell others, and be told by others, in ways that are not looked into; records
+} Timeline;
+typedef struct Timelines { U64Map by_warp; const ReaderLaunch *launch; } Timelines;
+const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error *err);
+uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane);      // barriers before that record
+void timelines_free(Timelines *all);
+bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);      // a row of the warp, in order
+Timeline *timelines_at(Timelines *all, uint64_t warp);
+
+// --- accesses.c: all accesses of a launch to some bytes, and which came first ---
+typedef struct Access {
+  uint64_t record, warp, address; uint32_t lane, bytes, time;
+  TraceKind kind; bool value_known, old_known;
+  uint8_t value[16], old[16];                // value of a write: what memory holds afterwards, if known
+} Access;
+typedef VEC(Access) Accesses;
+enum { ACCESSES_MOST = 1 << 20 };
+bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, Accesses *out, Error *err);
+typedef enum { RELATION_NONE, RELATION_BEFORE, RELATION_AFTER, RELATION_FAILED } Relation;
+Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err);
+static inline bool access_writes(const Access *a) { return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC; }
+bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err);         // order.c: a load whose value was not recorded, where it follows from writes
+uint32_t reader_allocation_at(TraceReader *t, uint32_t process, uint64_t address, uint64_t before);      // id; 0: none
 
 void ops_push(TraceOps *o, const TraceOp *op, uint32_t *cap);
 #endif

@@ -144,7 +144,7 @@ static bool from_copy(TraceReader *t, State *s, const ReaderStep *step, uint64_t
   uint64_t line = (from - step->destination) / pitch, x = (from - step->destination) % pitch, z = line / rows, y = line % rows;
   uint64_t source_pitch = step->from_pitch ? step->from_pitch : step->width, source_rows = step->from_rows ? step->from_rows : MAX(step->height, 1ull);
   uint64_t source = step->source + (z * source_rows + y) * source_pitch + x, n = to - from;
-  if (!step->source || s->what->depth >= DEEPEST || !in_device_memory(t, step, source)) {
+  if (!step->source || step->from_host || s->what->depth >= DEEPEST || !in_device_memory(t, step, source)) {
     for (uint64_t a = from; a < to; a++) settle(s, a - s->address, 2);
     return true;
   }

@@ -12,7 +12,7 @@ TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **sit
   return s && s->classes & CLASS_STORE && !(s->classes & CLASS_LOAD) ? TRACE_STORE : TRACE_LOAD;
 }
 
-static bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p) {
+bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p) {
   if (!(p->has & (ROW_AFFINE | ROW_EACH))) return false;
   const ReaderSite *s = reader_site(t, process, p->site);
   return p->has & ROW_OLD || (s && (s->classes & CLASS_ATOMIC || (s->classes & CLASS_STORE && !(s->classes & CLASS_LOAD))));
@@ -98,6 +98,27 @@ ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp
     if (warp < c->first_warp || warp > c->last_warp) continue;
     between(t);
     result = scan_warp_chunk(t, c, warp, f, user, err);
+  }
+  leave(t);
+  return result;
+}
+
+ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err) {
+  enter(t);
+  ScanResult result = SCAN_GO_ON;
+  for (uint32_t i = 0; i < l->nchunks && result == SCAN_GO_ON; i++) {
+    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
+    between(t);
+    const ChunkDirectory *d = reader_directory(t, c, err);
+    if (!d) result = SCAN_FAILED;
+    for (uint32_t k = 0; d && k < d->nblocks && result == SCAN_GO_ON; k++) {
+      TraceBlock *b = reader_block(t, c, k, false, err);
+      if (!b) result = SCAN_FAILED;
+      for (uint32_t j = 0; b && j < b->nrows && result == SCAN_GO_ON; j++) {
+        RowRef r = {c, b, &b->rows[j], j, c->first_record + d->blocks[k].first_row + j};
+        result = f(t, &r, user, err);
+      }
+    }
   }
   leave(t);
   return result;

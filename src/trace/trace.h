@@ -66,7 +66,16 @@ bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t 
 // The contents of a buffer after a step (0: at the end). known[i]: 0 never written, 1 known, 2 written by something that was not recorded.
 bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
 
-typedef struct TraceRace { TraceOp first, second; uint64_t count; } TraceRace;   // one for each pair of sites
+// Ranges of an allocation that nothing wrote to up to a step (0: the end); `bytes`: of all of them.
+typedef struct TraceRange { uint64_t offset, bytes; } TraceRange;
+typedef struct TraceRanges { TraceRange *list; uint32_t n; bool more; uint64_t bytes; } TraceRanges;
+bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most, TraceRanges *out, Error *err);
+void trace_ranges_free(TraceRanges *r);
+
+// Accesses of different threads of a launch to the same bytes, one of them a write, not both atomic, that nothing orders: one for each pair of sites. count: words where it
+// was found. same_value: all of them are writes of the same value. docs/recording.md says what orders.
+typedef struct TraceRace { TraceOp first, second; uint64_t count; bool same_value; } TraceRace;
 typedef struct TraceRaces { TraceRace *list; uint32_t n; } TraceRaces;
 bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err);   // launch 0: all
+void trace_races_free(TraceRaces *r);
 #endif

@@ -66,11 +66,11 @@ void program_give(Program *p, TraceWriter *w, bool all) {
   }
 }
 
-static uint8_t *memory_at(Program *p, uint64_t address, uint8_t **known) {
+static uint8_t *memory_at(Program *p, uint64_t address, uint8_t **known, uint32_t **writer) {
   for (int i = 0; i < BUFFERS; i++) {
     Buffer *b = &p->buffers[i];
     if (address < b->base || address >= b->base + b->size) continue;
-    if (known) *known = b->known + (address - b->base);
+    *known = b->known + (address - b->base), *writer = b->writer + (address - b->base);
     return b->data + (address - b->base);
   }
   CHECK(!"an address outside all buffers");
@@ -108,7 +108,7 @@ static void atomic(const Site *s, const uint8_t *operand, uint8_t *memory) {
   }
 }
 
-static void warp_operation(Program *p, MLaunch *l, uint32_t step_id, uint64_t warp, uint32_t all_lanes, uint8_t *shared, uint32_t *order, int forced) {
+static void warp_operation(Program *p, MLaunch *l, uint32_t step_id, uint64_t warp, uint32_t all_lanes, uint8_t *shared, uint32_t *shared_writer, uint32_t *order, int forced) {
   uint32_t number = forced >= 0 ? (uint32_t)forced : (uint32_t)below(&p->rng, SITES);
   while (forced < 0 && p->sites[number].kind == TRACE_SYNC) number = (uint32_t)below(&p->rng, SITES);
   const Site *s = &p->sites[number];
@@ -133,7 +133,11 @@ static void warp_operation(Program *p, MLaunch *l, uint32_t step_id, uint64_t wa
     if (op.has_address) {
       uint64_t a = op.address[l2];
       m.address = a & ((1ull << WG_TRACE_SPACE_AT) - 1);
-      uint8_t *known = NULL, *at = s->shared ? shared + m.block % 64 * SHARED_BYTES + m.address : memory_at(p, a, &known);
+      uint64_t in_shared = m.block % 64 * SHARED_BYTES + m.address;
+      uint32_t *writer = shared_writer + in_shared;
+      uint8_t *known = NULL, *at = s->shared ? shared + in_shared : memory_at(p, a, &known, &writer);
+      if (s->kind != TRACE_STORE) memcpy(m.saw, writer, sizeof *writer * (size_t)s->bytes);
+      for (int k = 0; k < s->bytes && s->kind != TRACE_LOAD; k++) writer[k] = p->ops.len + 1;
       if (s->kind == TRACE_LOAD) memcpy(value, at, (size_t)s->bytes);
       if (s->kind == TRACE_ATOMIC) memcpy(m.old, at, (size_t)s->bytes);
       if (s->kind == TRACE_STORE) memcpy(at, value, (size_t)s->bytes);
@@ -158,7 +162,7 @@ static void launch(Program *p, sqlite3 *db, TraceWriter *w, unsigned rounds) {
   sql(db, "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (%u, %u, %u, 'launch', %u, 1)", s.id, PROCESS, s.number, l.id);
   uint64_t warps = l.blocks * l.warps;
   uint8_t *shared = mem_alloc(64 * SHARED_BYTES);
-  uint32_t *order = mem_alloc(sizeof *order * warps);
+  uint32_t *order = mem_alloc(sizeof *order * warps), *shared_writer = mem_alloc(sizeof *shared_writer * 64 * SHARED_BYTES);
   l.barriers = mem_alloc(sizeof *l.barriers * l.blocks);
   for (unsigned i = 0; i < rounds; i++) {
     uint64_t warp = below(&p->rng, warps);
@@ -167,14 +171,15 @@ static void launch(Program *p, sqlite3 *db, TraceWriter *w, unsigned rounds) {
       uint64_t block = warp / l.warps;
       l.barriers[block]++;
       for (uint32_t k = 0; k < l.warps; k++)
-        warp_operation(p, &l, s.id, block * l.warps + k, k == l.warps - 1 && l.threads % 32 ? (1u << l.threads % 32) - 1 : UINT32_MAX, shared, &order[block * l.warps + k], 3);
+        warp_operation(p, &l, s.id, block * l.warps + k, k == l.warps - 1 && l.threads % 32 ? (1u << l.threads % 32) - 1 : UINT32_MAX, shared, shared_writer, &order[block * l.warps + k], 3);
     } else {
-      warp_operation(p, &l, s.id, warp, lanes, shared, &order[warp], -1);
+      warp_operation(p, &l, s.id, warp, lanes, shared, shared_writer, &order[warp], -1);
     }
     if (below(&p->rng, 40) == 0) program_give(p, w, false);
   }
   free(order);
   free(shared);
+  free(shared_writer);
   snapshot(p, &s);
   vec_push(&p->launches, l);
   vec_push(&p->steps, s);
@@ -185,19 +190,22 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
   Buffer *to = &p->buffers[below(&p->rng, BUFFERS)], *from = &p->buffers[below(&p->rng, BUFFERS)];
   uint64_t most = MIN(to->size, from->size), offset = below(&p->rng, most), n = 1 + below(&p->rng, most - offset), from_offset = below(&p->rng, most - n + 1);
   s.destination = to->base + offset, s.width = n;
-  uint8_t *bytes = mem_alloc(n);
+  uint8_t *bytes = mem_alloc(n + 4);
+  uint32_t me = HOST | p->steps.len;
   if (s.kind == 1) {
     for (uint64_t i = 0; i < n; i++) bytes[i] = (uint8_t)rnd(&p->rng);
     sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', %llu, 4096, %llu, 1, 1)", s.id, PROCESS, s.number,
         (unsigned long long)s.destination, (unsigned long long)n);
     trace_contents_set(w, PROCESS, s.number, s.destination, bytes, n);
     memcpy(to->data + offset, bytes, n), memset(to->known + offset, 1, n);
+    for (uint64_t i = 0; i < n; i++) to->writer[offset + i] = me;
     s.source = 4096;
   } else if (s.kind == 2) {
     s.source = from->base + from_offset;
     sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', %llu, %llu, %llu, 1, 1)", s.id, PROCESS, s.number,
         (unsigned long long)s.destination, (unsigned long long)s.source, (unsigned long long)n);
     memmove(to->data + offset, from->data + from_offset, n), memmove(to->known + offset, from->known + from_offset, n);
+    for (uint64_t i = 0; i < n; i++) to->writer[offset + i] = me;
   } else if (s.kind == 3) {
     uint32_t value = (uint32_t)rnd(&p->rng), width = 1u << below(&p->rng, 3);
     offset &= ~3ull, n = (n + 3) & ~3ull;
@@ -208,6 +216,7 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
         (unsigned long long)s.destination, (unsigned long long)n, value, width);
     for (uint64_t i = 0; i < n; i++) to->data[offset + i] = (uint8_t)(value >> 8 * (i % width));
     memset(to->known + offset, 1, n);
+    for (uint64_t i = 0; i < n; i++) to->writer[offset + i] = me;
   } else {                                   // to the host
     s.source = from->base + from_offset, s.destination = 8192;
     sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', 8192, %llu, %llu, 1, 1)", s.id, PROCESS, s.number,
@@ -229,7 +238,7 @@ void program_make(Program *p, uint64_t seed, unsigned nsteps, unsigned rounds, s
     Buffer *b = &p->buffers[i];
     b->id = p->next_id++;
     b->base = at, b->size = 512 << below(&p->rng, 4);
-    b->data = mem_alloc(b->size), b->known = mem_alloc(b->size);
+    b->data = mem_alloc(b->size), b->known = mem_alloc(b->size), b->writer = mem_alloc(sizeof *b->writer * b->size);
     at += i == 1 ? 0x100000000ull : b->size + 256;
     sql(db, "INSERT INTO allocation VALUES (%u, %u, %llu, %llu, 'device', 0, NULL, 0, 0, 0, NULL)", b->id, PROCESS, (unsigned long long)b->base, (unsigned long long)b->size);
   }
@@ -246,7 +255,7 @@ void program_free(Program *p) {
   for (uint32_t i = 0; i < p->steps.len; i++)
     for (int b = 0; b < BUFFERS; b++) free(p->steps.data[i].after[b]), free(p->steps.data[i].known[b]);
   for (uint32_t i = 0; i < p->launches.len; i++) free(p->launches.data[i].barriers);
-  for (int i = 0; i < BUFFERS; i++) free(p->buffers[i].data), free(p->buffers[i].known);
+  for (int i = 0; i < BUFFERS; i++) free(p->buffers[i].data), free(p->buffers[i].known), free(p->buffers[i].writer);
   for (uint32_t i = 0; i < p->rings; i++) free(p->ring[i].data);
   free(p->ring);
   vec_free(&p->ops);

@@ -18,14 +18,16 @@ static inline uint64_t rnd(Rng *r) {
 }
 static inline uint64_t below(Rng *r, uint64_t n) { return rnd(r) % n; }
 
+#define HOST 0x80000000u
 enum { BUFFERS = 4, SITES = 16, SHARED_BYTES = 1024, PROCESS = 7 };
 typedef struct Site { int kind, bytes, shared; const char *text; } Site;        // kind: TraceKind
-typedef struct Buffer { uint32_t id; uint64_t base, size; uint8_t *data, *known; } Buffer;
+typedef struct Buffer { uint32_t id; uint64_t base, size; uint8_t *data, *known; uint32_t *writer; } Buffer;     // writer: index plus 1 in ops, or HOST | step
 typedef struct MOp {
   uint32_t step, launch, launch_number; uint64_t thread, warp; uint32_t lane, order, site, bytes, record_order, time;
   int kind, shared, values;                // values: of how many the record has
   uint64_t address, block;
   uint8_t value[16], old[16];
+  uint32_t saw[16];                        // who wrote each byte that was read; 0: nobody
 } MOp;
 typedef struct MStep { uint32_t id, number, launch; int kind; uint64_t destination, source, width; uint8_t *after[BUFFERS], *known[BUFFERS]; } MStep;   // kind: 0 launch, 1 copy in, 2 copy on the device, 3 set, 4 copy out
 typedef struct MLaunch { uint32_t id, number, threads, warps, step; uint64_t blocks; uint32_t *barriers; } MLaunch;

@@ -11,7 +11,8 @@ static uint64_t seed;
 static bool same_op(const TraceOp *a, const MOp *m) {
   bool recorded = m->values > 0;
   return a->kind == (TraceKind)m->kind && a->step == m->step && a->launch == m->launch && a->thread == m->thread && a->lane == m->lane && a->site == 1000 + m->site && a->bytes == m->bytes &&
-         a->has_address == (m->kind <= TRACE_ATOMIC) && a->address == m->address && a->space == m->shared && (!recorded || (a->value_known && memcmp(a->value, m->value, 16) == 0)) &&
+         a->has_address == (m->kind <= TRACE_ATOMIC) && a->address == m->address && a->space == m->shared && (recorded || m->kind == TRACE_SYNC ? a->value_known == recorded && !a->from_replay : a->value_known == a->from_replay) &&
+         (!a->value_known || memcmp(a->value, m->value, 16) == 0) &&
          (m->kind != TRACE_ATOMIC || (a->old_known && memcmp(a->old, m->old, 16) == 0));
 }
 
@@ -131,6 +132,146 @@ static void ask_contents(Program *p, TraceReader *t) {
   EXPECT(!trace_contents(t, 1, 0, 0, 1, &x, &y, &err), "no allocation");
 }
 
+// The recorded operation that is the model's, found through its thread.
+static bool find_op(Program *p, TraceReader *t, uint32_t index, TraceOp *out) {
+  const MOp *m = &p->ops.data[index];
+  uint64_t before = 0;
+  for (uint32_t i = 0; i < index; i++) before += p->ops.data[i].launch == m->launch && p->ops.data[i].thread == m->thread;
+  TraceOps o;
+  Error err;
+  if (!trace_of_thread(t, m->launch, m->thread, before, 1, &o, &err) || o.n != 1) return false;
+  *out = o.list[0];
+  trace_ops_free(&o);
+  return same_op(out, m);
+}
+
+// Who really wrote it is always among the writers; where they are certain nobody else is.
+static bool is_writer(Program *p, TraceReader *t, const TraceOp *a, uint32_t writer) {
+  if (writer & HOST) return !a->launch && a->step == p->steps.data[writer & ~HOST].id;
+  TraceOp op;
+  return find_op(p, t, writer - 1, &op) && op.record == a->record && op.lane == a->lane;
+}
+
+static uint64_t certain, asked;
+static void ask_writers(Program *p, TraceReader *t) {
+  Error err;
+  for (int k = 0; k < 60 && p->ops.len; k++) {
+    uint32_t index = (uint32_t)below(&p->rng, p->ops.len);
+    const MOp *m = &p->ops.data[index];
+    TraceOp op;
+    if (!find_op(p, t, index, &op)) { EXPECT(false, "operation %u is not there", index); continue; }
+    TraceWriters w;
+    bool ok = trace_writers(t, op.record, op.lane, &w, &err);
+    if (m->kind != TRACE_LOAD && m->kind != TRACE_ATOMIC) {
+      EXPECT(!ok, "it reads nothing");
+      continue;
+    }
+    EXPECT(ok, "%s", err.text);
+    bool any = false;
+    asked++, certain += !w.ambiguous;
+    for (uint32_t b = 0; b < m->bytes; b++) {
+      if (!m->saw[b]) continue;
+      any = true;
+      bool there = false;
+      for (uint32_t i = 0; i < w.ops.n && !there; i++) there = is_writer(p, t, &w.ops.list[i], m->saw[b]);
+      EXPECT(there, "the writer of byte %u of %llx is not among %u (%s)", b, (unsigned long long)m->address, w.ops.n, w.why);
+    }
+    EXPECT(w.ambiguous || w.never_written == !any, "never written: %d, %d", w.never_written, any);
+    for (uint32_t i = 0; i < w.ops.n && !w.ambiguous; i++) {
+      bool there = false;
+      for (uint32_t b = 0; b < m->bytes && !there; b++) there = m->saw[b] && is_writer(p, t, &w.ops.list[i], m->saw[b]);
+      EXPECT(there, "a writer that it is not: %s", w.why);
+    }
+    trace_ops_free(&w.ops);
+  }
+}
+
+static void ask_readers(Program *p, TraceReader *t) {
+  Error err;
+  for (int k = 0; k < 15 && p->ops.len; k++) {
+    uint32_t index = (uint32_t)below(&p->rng, p->ops.len);
+    const MOp *m = &p->ops.data[index];
+    if (m->kind != TRACE_STORE && m->kind != TRACE_ATOMIC) continue;
+    TraceOp op;
+    if (!find_op(p, t, index, &op)) continue;
+    TraceOps o;
+    bool ok = trace_readers(t, op.record, op.lane, 0, 100000, &o, &err);
+    EXPECT(ok, "%s", err.text);
+    for (uint32_t i = 0; ok && i < p->ops.len; i++) {
+      bool saw = false;
+      for (int b = 0; b < 16; b++) saw |= p->ops.data[i].saw[b] == index + 1;
+      if (!saw) continue;
+      bool there = false;
+      TraceOp reader;
+      if (!find_op(p, t, i, &reader)) continue;
+      for (uint32_t j = 0; j < o.n && !there; j++) there = o.list[j].record == reader.record && o.list[j].lane == reader.lane;
+      EXPECT(there, "who read %llx is not among %u", (unsigned long long)m->address, o.n);
+    }
+    if (ok) trace_ops_free(&o);
+  }
+}
+
+static void ask_unwritten(Program *p, TraceReader *t) {
+  Error err;
+  for (int i = 0; i < BUFFERS; i++) {
+    const Buffer *b = &p->buffers[i];
+    TraceRanges r;
+    bool ok = trace_unwritten(t, b->id, 0, 1000000, &r, &err);
+    EXPECT(ok, "%s", err.text);
+    uint64_t want = 0, got = 0;
+    for (uint64_t k = 0; k < b->size; k++) want += !b->writer[k];
+    for (uint32_t k = 0; ok && k < r.n; k++)
+      for (uint64_t x = 0; x < r.list[k].bytes; x++) got += !b->writer[r.list[k].offset + x];
+    EXPECT(want == got && r.bytes == got && !r.more, "%llu bytes, %llu", (unsigned long long)want, (unsigned long long)got);
+    trace_ranges_free(&r);
+  }
+}
+
+static uint64_t race_pairs;
+static void ask_races(Program *p, TraceReader *t) {
+  Error err;
+  for (uint32_t n = 0; n < p->launches.len; n++) {
+    const MLaunch *l = &p->launches.data[n];
+    bool want[SITES][SITES] = {{false}};
+    VEC(uint32_t) ops = {0};
+    uint32_t *passed = mem_alloc(sizeof *passed * p->ops.len), *by_thread = mem_alloc(sizeof *by_thread * l->blocks * l->threads);
+    for (uint32_t i = 0; i < p->ops.len; i++) {
+      const MOp *m = &p->ops.data[i];
+      if (m->launch != l->id) continue;
+      passed[i] = by_thread[m->thread];
+      if (m->kind == TRACE_SYNC) by_thread[m->thread]++;
+      if (m->kind <= TRACE_ATOMIC) vec_push(&ops, i);
+    }
+    for (uint32_t i = 0; i < ops.len; i++)
+      for (uint32_t k = i + 1; k < ops.len; k++) {
+        const MOp *a = &p->ops.data[ops.data[i]], *b = &p->ops.data[ops.data[k]];
+        if (!overlaps(a->address, a->bytes, b->address, b->bytes) || a->shared != b->shared || (a->shared && a->block != b->block)) continue;
+        if ((a->kind == TRACE_LOAD && b->kind == TRACE_LOAD) || (a->kind == TRACE_ATOMIC && b->kind == TRACE_ATOMIC)) continue;
+        if (a->warp == b->warp && (a->time != b->time || a->lane == b->lane)) continue;
+        if (a->block == b->block && passed[ops.data[i]] != passed[ops.data[k]]) continue;
+        want[MIN(a->site, b->site)][MAX(a->site, b->site)] = true;
+      }
+    TraceRaces r;
+    bool ok = trace_races(t, l->id, &r, &err);
+    EXPECT(ok, "%s", err.text);
+    for (uint32_t i = 0; ok && i < r.n; i++) {
+      uint32_t a = r.list[i].first.site - 1000, b = r.list[i].second.site - 1000;
+      EXPECT(want[MIN(a, b)][MAX(a, b)], "sites %u and %u have no race", a, b);
+      race_pairs++;
+    }
+    for (uint32_t a = 0; ok && a < SITES; a++)
+      for (uint32_t b = a; b < SITES; b++) {
+        bool got = false;
+        for (uint32_t i = 0; i < r.n; i++) got |= MIN(r.list[i].first.site, r.list[i].second.site) == 1000 + a && MAX(r.list[i].first.site, r.list[i].second.site) == 1000 + b;
+        EXPECT(got == want[a][b], "the race of sites %u and %u: %d %d", a, b, got, want[a][b]);
+      }
+    if (ok) trace_races_free(&r);
+    free(passed);
+    free(by_thread);
+    vec_free(&ops);
+  }
+}
+
 int main(int argc, char **argv) {
   uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20;
   unsigned steps = argc > 3 ? (unsigned)atoi(argv[3]) : 12, rounds = argc > 4 ? (unsigned)atoi(argv[4]) : 300;
@@ -152,12 +293,17 @@ int main(int argc, char **argv) {
         ask_threads(&p, t);
         ask_elements(&p, t);
         ask_contents(&p, t);
+        ask_writers(&p, t);
+        ask_readers(&p, t);
+        ask_unwritten(&p, t);
+        if (rounds <= 1000) ask_races(&p, t);
         trace_close(t);
       }
     }
     program_free(&p);
     sqlite3_close(db);
   }
+  printf("%llu of %llu writers are certain, %llu races\n", (unsigned long long)certain, (unsigned long long)asked, (unsigned long long)race_pairs);
   printf(failures ? "%llu failures\n" : "all answers are right\n", (unsigned long long)failures);
   return failures != 0;
 }

@@ -9,6 +9,6 @@ san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined -fno-sanitize-recover=
 # shellcheck disable=SC2086
 $CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter $san -Isrc -Itests/trace -o "$TEST_DIR/questions" tests/trace/questions.c tests/trace/program.c \
   "$BUILD/obj/libtrace.a" "$BUILD/obj/libbase.a" -lsqlite3 -lzstd -lm -pthread || { echo "FAIL questions: does not compile"; exit 1; }
-check small  "$TEST_DIR/questions" 1 40
+check small  "$TEST_DIR/questions" 1 12
 check tiny   "$TEST_DIR/questions" 1000 60 5 15
 check large  "$TEST_DIR/questions" 2000 1 3 20000

@@ -1,0 +1,40 @@
+// All accesses of a launch to some bytes, and which of two came first.
+#include "trace/reader.h"
+
+typedef struct Gather { Accesses *out; } Gather;
+
+static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+  Gather *g = user;
+  TraceOp op;
+  if (!reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
+  if (g->out->len >= ACCESSES_MOST) return SCAN_STOP;
+  Access a = {.record = r->record, .warp = r->row->warp, .address = address, .lane = lane, .bytes = bytes, .time = r->row->time, .kind = op.kind, .value_known = op.value_known && bytes <= 16,
+              .old_known = op.old_known};
+  memcpy(a.value, op.value, 16);
+  memcpy(a.old, op.old, 16);
+  if (op.kind == TRACE_ATOMIC) {
+    const ReaderSite *site;
+    row_kind(t, r, &site);
+    a.value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, a.value);
+  }
+  vec_push(g->out, a);
+  return SCAN_GO_ON;
+}
+
+bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, Accesses *out, Error *err) {
+  Gather g = {out};
+  return reader_scan_range(t, l, what, gather, &g, err) != SCAN_FAILED;
+}
+
+Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err) {
+  if (a->warp == b->warp) {                  // a warp's rows are in the order in which they happened
+    if (a->record != b->record) return a->record < b->record ? RELATION_BEFORE : RELATION_AFTER;
+    return RELATION_NONE;
+  }
+  uint32_t warps = lines->launch->warps;
+  if (a->warp / warps != b->warp / warps) return RELATION_NONE;
+  const Timeline *x = timeline_of(t, lines, a->warp, err), *y = x ? timeline_of(t, lines, b->warp, err) : NULL;
+  if (!y) return RELATION_FAILED;
+  uint64_t p = timeline_passed(x, a->record, a->lane), q = timeline_passed(y, b->record, b->lane);
+  return p < q ? RELATION_BEFORE : p > q ? RELATION_AFTER : RELATION_NONE;
+}

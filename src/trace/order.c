@@ -1,0 +1,316 @@
+// Who wrote what a read saw, and who saw what was written. What nothing orders is a candidate; the value may decide.
+#include "trace/reader.h"
+
+enum { BYTES_MOST = 16 };
+
+typedef struct Wanted {                      // what is looked for
+  uint32_t process, step;                    // step: index of the read's own
+  uint64_t address; uint32_t bytes;
+  bool known; const uint8_t *value;          // what it saw
+  const Access *self;                        // NULL: by the host
+  uint64_t block;
+} Wanted;
+
+typedef struct Candidate { TraceOp op; uint32_t covers, differs; } Candidate;     // bytes of what is wanted, one bit each; differs: it wrote something else there
+typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded; } Found;
+
+static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) { return a < b + m && b < a + n; }
+static uint64_t first_byte(const Wanted *w, uint64_t address) { return MAX(address, w->address) - w->address; }
+static uint64_t end_byte(const Wanted *w, uint64_t address, uint64_t bytes) { return MIN(address + bytes, w->address + w->bytes) - w->address; }
+
+static bool touches_pending(const Found *f, const Wanted *w, uint64_t address, uint64_t bytes) {
+  if (!overlap(address, bytes, w->address, w->bytes)) return false;
+  for (uint64_t i = first_byte(w, address); i < end_byte(w, address, bytes); i++)
+    if (f->pending[i]) return true;
+  return false;
+}
+
+static void settle(Found *f, const Wanted *w, uint64_t address, uint64_t bytes) {
+  for (uint64_t i = first_byte(w, address); i < end_byte(w, address, bytes); i++)
+    if (f->pending[i]) f->pending[i] = false, f->left--;
+}
+
+static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, uint32_t bytes, const uint8_t *value, bool known) {
+  Candidate c = {.op = *op};
+  for (uint64_t i = first_byte(w, address); i < end_byte(w, address, bytes); i++) {
+    c.covers |= 1u << i;
+    if (w->known && known && value[w->address + i - address] != w->value[i]) c.differs |= 1u << i;
+  }
+  vec_push(&f->list, c);
+}
+
+// The writes of a launch that may be the last before the read; before the end of the launch, where the read is of a later step.
+typedef struct Writes { Accesses all; bool *before, *hidden; Timelines lines; } Writes;
+
+static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes *x, bool inside, Error *err) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < x->all.len; i++) {
+    const Access *a = &x->all.data[i], *self = w->self;
+    if (!touches_pending(f, w, a->address, a->bytes)) continue;
+    if (w->address >> (WG_TRACE_SPACE_AT + 1) && (a->warp != self->warp || a->lane != self->lane)) continue;      // local memory is the thread's own
+    Relation relation = RELATION_BEFORE;
+    if (inside && a->record == self->record) {                                                                      // lanes of one row: only atomic operations see each other
+      if (a->lane == self->lane || a->kind != TRACE_ATOMIC) continue;
+      relation = RELATION_NONE;
+    } else if (inside) {
+      relation = access_relation(t, &x->lines, a, self, err);
+    }
+    if (relation == RELATION_FAILED) return false;
+    if (relation == RELATION_AFTER) continue;
+    x->all.data[n] = *a;
+    x->before[n++] = relation == RELATION_BEFORE;
+  }
+  x->all.len = n;
+  return true;
+}
+
+// A write is not seen when another one comes behind it, still before the read, and writes all that is asked for of what it wrote.
+static bool hide(TraceReader *t, const Wanted *w, const Found *f, Writes *x, Error *err) {
+  for (uint32_t i = 0; i < x->all.len; i++) {
+    const Access *a = &x->all.data[i];
+    for (uint32_t k = x->all.len; k-- && x->before[i] && !x->hidden[i];) {
+      const Access *b = &x->all.data[k];
+      bool all = k != i && x->before[k] && !x->hidden[k];
+      for (uint64_t j = first_byte(w, a->address); all && j < end_byte(w, a->address, a->bytes); j++) all = !f->pending[j] || (w->address + j >= b->address && w->address + j < b->address + b->bytes);
+      if (!all) continue;
+      Relation relation = access_relation(t, &x->lines, a, b, err);
+      if (relation == RELATION_FAILED) return false;
+      x->hidden[i] = relation == RELATION_BEFORE;
+    }
+  }
+  return true;
+}
+
+static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderLaunch *l, bool inside, Error *err) {
+  RangeScan scan = {.low = w->address, .high = w->address + w->bytes, .writes_only = true, .values = true};
+  if (w->address >> WG_TRACE_SPACE_AT) scan.first_warp = w->block * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
+  Writes x = {.lines = {.launch = l}};
+  bool ok = accesses_gather(t, l, &scan, &x.all, err);
+  x.before = mem_alloc(x.all.len + 1), x.hidden = mem_alloc(x.all.len + 1);
+  ok = ok && may_be_seen(t, w, f, &x, inside, err) && hide(t, w, f, &x, err);
+  for (uint32_t i = 0; ok && i < x.all.len; i++) {
+    const Access *a = &x.all.data[i];
+    TraceOp op;
+    if (!x.hidden[i] && (ok = trace_one(t, a->record, a->lane, &op, err))) add(f, w, &op, a->address, a->bytes, a->value, a->value_known);
+  }
+  for (uint32_t i = 0; i < x.all.len; i++)
+    if (x.before[i]) settle(f, w, x.all.data[i].address, x.all.data[i].bytes);
+  free(x.before);
+  free(x.hidden);
+  vec_free(&x.all);
+  timelines_free(&x.lines);
+  return ok;
+}
+
+static bool host_write(TraceReader *t, const Wanted *w, Found *f, const ReaderStep *s, Error *err) {
+  uint64_t low = w->address, high = w->address + w->bytes, at, n;
+  for (; low < high && step_touches(s, false, low, high, &at, &n); low = at + n) {
+    if (!touches_pending(f, w, at, n)) continue;
+    TraceOp op;
+    if (!reader_host_op(t, s, 0, at, n, &op, err)) return false;
+    add(f, w, &op, at, (uint32_t)n, op.value, op.value_known);
+    settle(f, w, at, n);
+  }
+  return true;
+}
+
+// A candidate may have written a byte if it wrote what was read there, and where it wrote something else, others may have written afterwards that left the byte alone.
+static bool may_have_given(const Found *f, const Candidate *c, uint32_t byte) {
+  if (!(c->covers >> byte & 1) || c->differs >> byte & 1) return false;
+  uint32_t explained = 0;
+  for (uint32_t k = 0; k < f->list.len && c->differs & ~explained; k++) {
+    const Candidate *o = &f->list.data[k];
+    if (o != c && !(o->covers >> byte & 1)) explained |= o->covers & ~o->differs;
+  }
+  return !(c->differs & ~explained);
+}
+
+static void choose(const Wanted *w, Found *f, TraceWriters *out) {
+  uint32_t cap = 0;
+  bool unordered = false, none_fits = false, *keep = mem_alloc(f->list.len + 1);
+  for (uint32_t byte = 0; byte < w->bytes; byte++) {
+    uint32_t covering = 0, fitting = 0;
+    for (uint32_t i = 0; i < f->list.len; i++) {
+      bool fits = may_have_given(f, &f->list.data[i], byte);
+      covering += f->list.data[i].covers >> byte & 1, fitting += fits;
+      keep[i] |= fits;
+    }
+    unordered |= fitting + f->pending[byte] > 1;           // pending: perhaps nobody wrote it
+    if (!covering || fitting) continue;
+    none_fits |= !f->pending[byte];
+    for (uint32_t i = 0; i < f->list.len && !f->pending[byte]; i++) keep[i] |= f->list.data[i].covers >> byte & 1;
+  }
+  for (uint32_t i = 0; i < f->list.len; i++)
+    if (keep[i]) ops_push(&out->ops, &f->list.data[i].op, &cap);
+  free(keep);
+  out->ops.total = out->ops.n, out->ops.total_known = true;
+  out->never_written = out->ops.n == 0 && !f->unrecorded;
+  out->ambiguous = unordered || none_fits || f->unrecorded;
+  out->why = f->unrecorded ? "a launch that was not recorded may have written there"
+             : out->never_written ? (w->address >> WG_TRACE_SPACE_AT ? "nobody wrote there before" : "nothing wrote there before")
+             : none_fits ? "nothing that is recorded wrote what was read"
+             : unordered ? (w->known ? "nothing orders these writes, and the value that was read does not decide" : "nothing orders these writes, and what was read was not recorded")
+             : f->other_stream ? "the last write before it, in another stream: steps are taken in the order in which the program asked for them"
+             : "the last write before it";
+}
+
+// A launch whose operations are not in the file, and which was given a pointer to the place.
+static bool may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address) {
+  sqlite3_stmt *q = reader_prepare(t, "SELECT 1 FROM parameter p JOIN allocation a ON a.id = p.allocation WHERE p.launch=?1 AND a.base<=?2 AND a.base+a.size>?2", NULL);
+  if (!q) return false;
+  sqlite3_bind_int64(q, 1, l->id);
+  sqlite3_bind_int64(q, 2, (int64_t)address);
+  bool yes = sqlite3_step(q) == SQLITE_ROW;
+  sqlite3_finalize(q);
+  return yes;
+}
+
+static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Error *err) {
+  Found f = {.left = w->bytes};
+  for (uint32_t i = 0; i < w->bytes; i++) f.pending[i] = true;
+  const ReaderStep *own = &t->steps[w->step];
+  bool global = !(w->address >> WG_TRACE_SPACE_AT), ok = !w->self || last_writes(t, w, &f, &t->launches[own->launch - 1], true, err);
+  uint32_t allocation = global ? reader_allocation_at(t, w->process, w->address, own->order) : 0;
+  for (uint32_t i = w->step; ok && global && f.left && i--;) {
+    const ReaderStep *s = &t->steps[i];
+    if (s->process != w->process || s->order < allocation) continue;
+    uint32_t n = f.list.len;
+    const ReaderLaunch *l = s->launch ? &t->launches[s->launch - 1] : NULL;
+    if (!l) ok = host_write(t, w, &f, s, err);
+    else if (l->nchunks) ok = last_writes(t, w, &f, l, false, err);
+    else if (!s->recorded && may_have_written(t, l, w->address)) f.unrecorded = true;
+    if (f.list.len > n && s->stream != own->stream) f.other_stream = true;
+  }
+  if (ok) choose(w, &f, out);
+  vec_free(&f.list);
+  return ok;
+}
+
+static bool writers_of(TraceReader *t, const TraceOp *op, TraceWriters *out, Error *err) {
+  RowRef r;
+  const ReaderStep *host;
+  *out = (TraceWriters){.why = ""};
+  if (!reader_row(t, op->record, &r, &host, err)) return false;
+  if (op->kind != TRACE_LOAD && op->kind != TRACE_ATOMIC && op->kind != TRACE_COPY) return error_set(err, "this operation reads no memory.");
+  if (host) {
+    if (host->from_host || !host->source) return error_set(err, "this copy comes from memory of the host.");
+    Wanted w = {.process = host->process, .step = (uint32_t)(host - t->steps), .address = op->lane ? op->address : host->source, .bytes = (uint32_t)MIN(host->width, (uint64_t)BYTES_MOST)};
+    return find_writers(t, &w, out, err);
+  }
+  const ReaderLaunch *l = &t->launches[r.chunk->launch];
+  Access self = {.record = op->record, .warp = r.row->warp, .address = row_address(r.block, r.row, op->lane), .lane = op->lane, .bytes = op->bytes, .time = r.row->time, .kind = op->kind};
+  bool atomic = op->kind == TRACE_ATOMIC;
+  Wanted w = {.process = l->process, .step = l->step, .address = self.address, .bytes = MIN(op->bytes, (uint32_t)BYTES_MOST), .known = atomic ? op->old_known : op->value_known && !op->from_replay,
+              .value = atomic ? op->old : op->value, .self = &self, .block = self.warp / l->warps};
+  return find_writers(t, &w, out, err);
+}
+
+bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, TraceWriters *out, Error *err) {
+  TraceOp op;
+  *out = (TraceWriters){.why = ""};
+  return trace_one(t, record, lane, &op, err) && writers_of(t, &op, out, err);
+}
+
+bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err) {
+  if (op->kind != TRACE_LOAD || op->value_known || op->bytes > BYTES_MOST) return true;
+  TraceWriters w;
+  if (!writers_of(t, op, &w, err)) return false;
+  uint8_t value[BYTES_MOST] = {0};
+  uint32_t have = 0;
+  for (uint32_t i = 0; i < w.ops.n && !w.ambiguous; i++) {
+    const TraceOp *o = &w.ops.list[i];
+    if (!o->value_known || o->kind == TRACE_ATOMIC) continue;        // of an atomic operation the operand is known
+    for (uint32_t k = 0; k < op->bytes; k++) {
+      uint64_t at = op->address + k - o->address;
+      if (op->address + k >= o->address && at < MIN(o->bytes, (uint32_t)BYTES_MOST)) value[k] = o->value[at], have |= 1u << k;
+    }
+  }
+  trace_ops_free(&w.ops);
+  if (w.ambiguous || have != (1u << op->bytes) - 1) return true;
+  memcpy(op->value, value, sizeof value);
+  op->value_known = op->from_replay = true;
+  return true;
+}
+
+// --- readers: of every later read of these bytes the writers are asked for ---
+typedef struct Readers { const TraceOp *write; TraceOps *out; uint64_t skip, seen; uint32_t most, cap; bool *overwritten; uint64_t low, high; } Readers;
+
+static ScanResult offer(TraceReader *t, Readers *x, const TraceOp *op, Error *err) {
+  TraceWriters w;
+  if (!writers_of(t, op, &w, err)) return SCAN_FAILED;
+  bool saw = false;
+  for (uint32_t i = 0; i < w.ops.n; i++) saw |= w.ops.list[i].record == x->write->record && w.ops.list[i].lane == x->write->lane;
+  trace_ops_free(&w.ops);
+  if (!saw || x->seen++ < x->skip) return SCAN_GO_ON;
+  if (x->out->n == x->most) {
+    x->out->more = true;
+    return SCAN_STOP;
+  }
+  ops_push(x->out, op, &x->cap);
+  return SCAN_GO_ON;
+}
+
+static ScanResult read_lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+  Readers *x = user;
+  TraceOp op;
+  bool itself = r->record == x->write->record && lane == x->write->lane;
+  if (row_writes(t, r) && x->overwritten && !itself)
+    for (uint64_t a = MAX(address, x->low); a < MIN(address + bytes, x->high); a++) x->overwritten[a - x->low] = true;
+  if (itself || row_kind(t, r, NULL) == TRACE_STORE) return SCAN_GO_ON;
+  return reader_op(t, r, lane, &op, err) ? offer(t, x, &op, err) : SCAN_FAILED;
+}
+
+static bool all_overwritten(const Readers *x) {
+  if (!x->overwritten) return false;
+  for (uint64_t i = 0; i < x->high - x->low; i++)
+    if (!x->overwritten[i]) return false;
+  return true;
+}
+
+static ScanResult readers_in_step(TraceReader *t, const ReaderStep *s, const TraceOp *write, Readers *x, uint64_t warp, Error *err) {
+  if (s->launch) {
+    const ReaderLaunch *l = &t->launches[s->launch - 1];
+    RangeScan scan = {.low = x->low, .high = x->high, .values = true};
+    if (write->space) scan.first_warp = warp / l->warps * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
+    return l->nchunks ? reader_scan_range(t, l, &scan, read_lane, x, err) : SCAN_GO_ON;
+  }
+  uint64_t at, n;
+  if (step_touches(s, true, x->low, x->high, &at, &n) && s->first_record != write->record) {
+    TraceOp op;
+    if (!reader_host_op(t, s, 1, at, n, &op, err)) return SCAN_FAILED;
+    ScanResult result = offer(t, x, &op, err);
+    if (result != SCAN_GO_ON) return result;
+  }
+  for (uint64_t low = x->low; x->overwritten && s->first_record != write->record && step_touches(s, false, low, x->high, &at, &n); low = at + n)
+    memset(x->overwritten + (at - x->low), 1, n);
+  return SCAN_GO_ON;
+}
+
+bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most, TraceOps *out, Error *err) {
+  *out = (TraceOps){0};
+  TraceOp op;
+  RowRef r = {0};
+  const ReaderStep *host;
+  if (!trace_one(t, record, lane, &op, err) || !reader_row(t, record, &r, &host, err)) return false;
+  if (op.kind == TRACE_LOAD || op.kind == TRACE_SYNC || op.kind == TRACE_VALUE || (host && lane)) return error_set(err, "this operation writes no memory.");
+  uint64_t low = op.address | (uint64_t)op.space << WG_TRACE_SPACE_AT, warp = host ? 0 : r.row->warp, bytes = host ? host->width : op.bytes;
+  uint32_t first = host ? (uint32_t)(host - t->steps) : t->launches[r.chunk->launch].step, process = t->steps[first].process;
+  if (host && host->to_host) return error_set(err, "this copy goes to memory of the host.");
+  Readers x = {.write = &op, .out = out, .skip = skip, .most = most, .low = low, .high = low + bytes};
+  if (!host) x.overwritten = mem_alloc(bytes + 1);         // a copy's readers are looked for to the end
+  uint32_t allocation = op.space ? 0 : reader_allocation_at(t, process, op.address, t->steps[first].order);
+  ScanResult result = SCAN_GO_ON;
+  for (uint32_t i = first; i < t->nsteps && result == SCAN_GO_ON && !all_overwritten(&x); i++) {
+    if (t->steps[i].process != process || (op.space && i > first)) continue;
+    if (allocation && i > first && t->steps[i].launch == 0 && reader_allocation_at(t, process, op.address, t->steps[i].order) != allocation) break;
+    result = readers_in_step(t, &t->steps[i], &op, &x, warp, err);
+    if (i == first && x.overwritten) memset(x.overwritten, 0, bytes + 1);       // its own launch may have been done with them before
+  }
+  free(x.overwritten);
+  if (result == SCAN_FAILED) {
+    trace_ops_free(out);
+    return false;
+  }
+  if (!out->more) out->total = x.seen, out->total_known = true;
+  return true;
+}

@@ -1,0 +1,86 @@
+// Barriers a warp has passed, and what else may order its rows against those of other warps.
+#include "trace/reader.h"
+
+// What a site does for the order, by its instruction: docs/recording.md, "Order".
+typedef enum { SYNC_NOTHING, SYNC_BARRIER, SYNC_OTHER, SYNC_ACQUIRE } SyncKind;
+
+static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
+  const char *text = site ? site->text : "";
+  if (kind == TRACE_ATOMIC) return SYNC_ACQUIRE;
+  if (kind == TRACE_LOAD || kind == TRACE_STORE)
+    return strstr(text, ".volatile") || strstr(text, ".acquire") || strstr(text, ".relaxed") || strstr(text, ".release") || strstr(text, ".mmio") ? SYNC_ACQUIRE : SYNC_NOTHING;
+  if (kind != TRACE_SYNC || strstr(text, "bar.warp")) return SYNC_NOTHING;
+  const char *bar = strstr(text, "bar");
+  bool whole = bar && (strstr(bar, ".sync") || strstr(bar, ".red")) && !strchr(bar, ',') && !strstr(bar, ".cluster") && !strstr(bar, "mbarrier");
+  if (bar && strstr(bar, ".red") && !strstr(bar, ".cluster")) {          // its result comes first: bar.red.popc.u32 d, a, p;
+    const char *comma = strchr(bar, ',');
+    const char *second = comma ? strchr(comma + 1, ',') : NULL;
+    whole = second && !strchr(second + 1, ',');
+  }
+  return whole ? SYNC_BARRIER : SYNC_OTHER;
+}
+
+Timeline *timelines_at(Timelines *all, uint64_t warp) {
+  Timeline *l = u64map_get(&all->by_warp, warp);
+  if (l) return l;
+  l = mem_alloc(sizeof *l);
+  *l = (Timeline){.uniform = true, .first_acquire = UINT64_MAX};
+  u64map_put(&all->by_warp, warp, l);
+  return l;
+}
+
+bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
+  const ReaderSite *site;
+  TraceKind kind = row_kind(t, r, &site);
+  switch (sync_kind(site, kind)) {
+    case SYNC_NOTHING: return true;
+    case SYNC_BARRIER:
+      if (l->barriers.len && l->barriers.data[0].lanes != r->row->lanes) l->uniform = false;
+      vec_push(&l->barriers, (SyncEvent){r->record, r->row->lanes});
+      return true;
+    case SYNC_OTHER: l->last_release = r->record;      // fall through
+    case SYNC_ACQUIRE:
+      if (site && (strstr(site->text, ".release") || strstr(site->text, ".acq_rel"))) l->last_release = r->record;
+      l->first_acquire = MIN(l->first_acquire, r->record);
+      return true;
+  }
+  return true;
+}
+
+static ScanResult note(TraceReader *t, const RowRef *r, void *user, Error *err) {
+  (void)err;
+  timeline_note(t, r, user);
+  return SCAN_GO_ON;
+}
+
+const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error *err) {
+  Timeline *l = u64map_get(&all->by_warp, warp);
+  if (l) return l;
+  l = timelines_at(all, warp);
+  return reader_scan_warp(t, all->launch, warp, note, l, err) == SCAN_FAILED ? NULL : l;
+}
+
+uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane) {
+  uint32_t low = 0, high = l->barriers.len;
+  while (low < high) {
+    uint32_t m = (low + high) / 2;
+    if (l->barriers.data[m].record < record) low = m + 1;
+    else high = m;
+  }
+  if (l->uniform) return low;
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < low; i++) n += l->barriers.data[i].lanes >> lane & 1;
+  return n;
+}
+
+void timelines_free(Timelines *all) {
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(&all->by_warp, &it, &key, &value)) {
+    Timeline *l = value;
+    vec_free(&l->barriers);
+    free(l);
+  }
+  u64map_free(&all->by_warp);
+}

@@ -1,0 +1,86 @@
+// What nothing wrote to: one bit for each byte, a slice of the allocation at a time.
+#include "trace/reader.h"
+
+static const uint64_t SLICE = 64ull << 20;
+
+typedef struct Written { uint8_t *bits; uint64_t low, high; bool inexact; const ReaderLaunch *launch; } Written;
+
+static void mark(Written *w, uint64_t from, uint64_t to) {
+  from = MAX(from, w->low) - w->low, to = MIN(to, w->high) - w->low;
+  for (; from < to && from % 8; from++) w->bits[from / 8] |= (uint8_t)(1u << from % 8);
+  for (; to > from && to % 8; to--) w->bits[(to - 1) / 8] |= (uint8_t)(1u << (to - 1) % 8);
+  if (to > from) memset(w->bits + from / 8, 255, (to - from) / 8);
+}
+
+// Postings are exact unless the site wrote fewer bytes, or more, than the record tells.
+static bool range(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start, uint64_t end, void *user) {
+  (void)c;
+  Written *w = user;
+  const ReaderSite *site = reader_site(t, w->launch->process, place->site);
+  if (site && site->bytes && site->bytes != place_width(place)) w->inexact = true;
+  else mark(w, start, end);
+  return true;
+}
+
+static ScanResult lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+  (void)t, (void)r, (void)lane, (void)err;
+  mark(user, address, address + bytes);
+  return SCAN_GO_ON;
+}
+
+static bool launch(TraceReader *t, const ReaderLaunch *l, Written *w, Error *err) {
+  w->launch = l, w->inexact = false;
+  if (!reader_written_ranges(t, l, w->low, w->high, range, w, err)) return false;
+  RangeScan scan = {.low = w->low, .high = w->high, .writes_only = true};
+  return !w->inexact || reader_scan_range(t, l, &scan, lane, w, err) != SCAN_FAILED;
+}
+
+void trace_ranges_free(TraceRanges *r) {
+  free(r->list);
+  *r = (TraceRanges){0};
+}
+
+static void add(TraceRanges *out, uint32_t *cap, uint32_t most, uint64_t offset, uint64_t bytes) {
+  out->bytes += bytes;
+  if (out->n && out->list[out->n - 1].offset + out->list[out->n - 1].bytes == offset) {
+    out->list[out->n - 1].bytes += bytes;
+    return;
+  }
+  if (out->n == most) {
+    out->more = true;
+    return;
+  }
+  if (out->n == *cap) *cap = MAX(64u, *cap * 2), out->list = mem_realloc(out->list, sizeof *out->list * *cap);
+  out->list[out->n++] = (TraceRange){offset, bytes};
+}
+
+bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most, TraceRanges *out, Error *err) {
+  *out = (TraceRanges){0};
+  Life life;
+  if (!reader_life(t, allocation, &life, err)) return false;
+  uintptr_t steps = step ? (uintptr_t)u64map_get(&t->step_of_id, step) : t->nsteps;
+  if (step && !steps) return error_set(err, "the run file has no step %u.", step);
+  uint32_t cap = 0;
+  bool ok = true;
+  Written w = {.bits = mem_alloc(MIN(life.size, SLICE) / 8 + 1)};
+  for (uint64_t at = 0; ok && at < life.size; at += SLICE) {
+    w.low = life.base + at, w.high = life.base + MIN(life.size, at + SLICE);
+    memset(w.bits, 0, MIN(life.size, SLICE) / 8 + 1);
+    for (uint32_t i = 0; ok && i < steps; i++) {
+      const ReaderStep *s = &t->steps[i];
+      if (s->process != life.process || s->order < life.born || s->order >= life.died) continue;
+      uint64_t from = w.low, n, address;
+      for (; !s->launch && from < w.high && step_touches(s, false, from, w.high, &address, &n); from = address + n) mark(&w, address, address + n);
+      if (s->launch && t->launches[s->launch - 1].nchunks) ok = launch(t, &t->launches[s->launch - 1], &w, err);
+    }
+    for (uint64_t i = 0, n = w.high - w.low; ok && i < n;) {
+      uint64_t from = i;
+      while (i < n && !(w.bits[i / 8] >> i % 8 & 1)) i += w.bits[i / 8] == 0 && i % 8 == 0 && n - i >= 8 ? 8 : 1;
+      if (i > from) add(out, &cap, most, at + from, i - from);
+      while (i < n && w.bits[i / 8] >> i % 8 & 1) i += w.bits[i / 8] == 255 && i % 8 == 0 && n - i >= 8 ? 8 : 1;
+    }
+  }
+  free(w.bits);
+  if (!ok) trace_ranges_free(out);
+  return ok;
+}
