@@ -52,6 +52,7 @@ static bool is_unsure(const Sync *s, uint32_t i) {
 
 // --- one barrier ---
 
+// Temporary 0 then holds the lanes that are here.
 Code *synccheck_where_few(Sync *s, uint32_t i, PtxLabel **back) {
   Body *b = s->body;
   const PtxInstr *in = b->cfg->instrs[i];
@@ -76,7 +77,7 @@ static void test_warp(Sync *s, uint32_t i, const PtxInstr *in) {
   PtxLabel *back;
   Code *cold = synccheck_where_few(s, i, &back);
   PtxOperand site = synccheck_site(s, cold, in, number);
-  SYNC_CALL(s, cold, "wg_sync_barrier", site, opd_imm(s->leaves_early || !s->is_kernel));
+  SYNC_CALL(s, cold, "wg_sync_barrier", site, opd_imm(s->leaves_early || !s->is_kernel), opd_reg(body_temp(s->body, TYPE_B32, 0)));
   EMIT(cold, "bra", opd_label(back));
 }
 

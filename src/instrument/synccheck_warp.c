@@ -83,22 +83,22 @@ static uint32_t signature(const PtxInstr *in) {
 static void test_present(Sync *s, uint32_t i, const PtxInstr *in, const PtxOperand *mask) {
   Body *b = s->body;
   Code *c = body_before(b, i), *cold = body_cold(b);
-  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *few = body_temp(b, TYPE_PRED, 0), *number = body_temp(b, TYPE_B32, 1), *m = body_temp(b, TYPE_B32, 2);
+  PtxReg *lanes = body_temp(b, TYPE_B32, 0), *few = body_temp(b, TYPE_PRED, 0), *number = body_temp(b, TYPE_B32, 1), *m = body_temp(b, TYPE_B32, 2), *absent = body_temp(b, TYPE_B32, 3);
   PtxLabel *rare = body_label(b), *back = body_label(b);
   code_guard(c, in->guard, in->guard_negated);
   EMIT(c, "activemask.b32", opd_reg(lanes));
   code_guard(c, NULL, false);
-  EMIT(c, "not.b32", opd_reg(lanes), opd_reg(lanes));
-  EMIT(c, "and.b32", opd_reg(lanes), opd_reg(lanes), *mask);
-  if (in->guard) EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(lanes), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
-  else EMIT(c, "setp.ne.u32", opd_reg(few), opd_reg(lanes), opd_imm(0));
+  EMIT(c, "not.b32", opd_reg(absent), opd_reg(lanes));
+  EMIT(c, "and.b32", opd_reg(absent), opd_reg(absent), *mask);
+  if (in->guard) EMIT(c, "setp.ne.and.u32", opd_reg(few), opd_reg(absent), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  else EMIT(c, "setp.ne.u32", opd_reg(few), opd_reg(absent), opd_imm(0));
   code_branch(c, few, false, rare);
   code_label(c, back);
   cold->near = in;
   code_label(cold, rare);
   EMIT(cold, "mov.b32", opd_reg(m), *mask);
   PtxOperand site = synccheck_site(s, cold, in, number);
-  SYNC_CALL(s, cold, "wg_sync_warp", site, opd_reg(m), opd_imm((int32_t)signature(in)));
+  SYNC_CALL(s, cold, "wg_sync_warp", site, opd_reg(m), opd_imm((int32_t)signature(in)), opd_reg(lanes));
   EMIT(cold, "bra", opd_label(back));
 }
 

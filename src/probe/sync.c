@@ -30,17 +30,20 @@ DEVICE WgWatchWarp *own_warp(uint64_t watch, uint32_t launch) {
 
 DEVICE uint32_t is_first(uint32_t lanes) { return (lanes & (0u - lanes)) == 1u << device_lane(); }
 
+DEVICE WgWatchLane *lanes_of(uint64_t watch, const WgWatchWarp *w) { return ((WgWatch *)watch)->lanes[w - ((WgWatch *)watch)->warps]; }
+
 // At the start of kernels whose warps have something to say; all lanes are here.
 void wg_sync_enter(uint64_t watch, uint32_t launch);
 __attribute__((noinline)) void wg_sync_enter(uint64_t watch, uint32_t launch) {
-  if (!watch || !is_first(device_active_lanes())) return;
+  if (!watch) return;
   volatile WgWatchWarp *w = warp_place(watch);
+  *(volatile uint32_t *)&lanes_of(watch, (const WgWatchWarp *)w)[device_lane()].waits = 0;
+  if (!is_first(device_active_lanes())) return;
   w->gone = 0;
   w->dead = 0;
   w->wait_lanes = 0;
   w->barrier_site = 0;
   w->loop_site = 0;
-  w->busy = 0;
   w->key = warp_key(launch);
 }
 
@@ -59,10 +62,10 @@ DEVICE uint32_t gone_lanes(WgWatchWarp *w) { return device_swap_or32(&w->gone, 0
 DEVICE uint32_t dead_lanes(WgWatchWarp *w) { return device_swap_or32(&w->dead, 0); }
 
 // Fewer than 32 lanes come to a barrier of the block that the warp must execute as one.
-void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_leave);
-__attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_leave) {
+void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_leave, uint32_t here);
+__attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_leave, uint32_t here) {
   if (!watch) return;
-  uint32_t here = device_active_lanes(), missing = lanes_of_warp() & ~here;
+  uint32_t missing = lanes_of_warp() & ~here;
   if (!missing) return;
   if (may_leave) {
     WgWatchWarp *w = own_warp(watch, launch);
@@ -74,49 +77,58 @@ __attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel,
 
 // --- barriers of a warp, shuffles and votes ---
 
-// Groups of lanes of a warp come here independently of each other; each must see what the one before it wrote. A group that finds the place
-// taken for too long goes on without.
-DEVICE int enter_warp(WgWatchWarp *w, uint32_t here) {
-  uint32_t ours = 0;
-  if (is_first(here))
-    for (int i = 0; i < 1 << 14 && !ours; i++) ours = device_swap_if32(&w->busy, 0, 1) == 0;
-  return device_ballot(here, (int)ours) != 0;
+// Groups of lanes of a warp that stand at different instructions may come here one after the other, at the same time, or together: compilers join
+// calls that are alike. So `here`, who stands where the caller stands, is told by the caller; and each lane says that it waits before it
+// looks at the others, so that of two that wait for each other at least one sees it.
+DEVICE uint32_t waits_of(const WgWatchLane *l) { return *(const volatile uint32_t *)&l->waits; }
+DEVICE void clear_lanes(WgWatchLane *lanes, uint32_t which) {
+  for (uint32_t l = 0; l < 32; l++)
+    if (which >> l & 1) *(volatile uint32_t *)&lanes[l].waits = 0;
 }
 
-DEVICE void leave_warp(WgWatchWarp *w, uint32_t here) {
-  device_meet(here);
+DEVICE void say_it_waits(WgWatchLane *own, uint32_t site, uint32_t mask, uint32_t what) {
+  volatile WgWatchLane *l = own;
+  l->mask = mask, l->what = what, l->site = site;
   device_fence();
-  if (is_first(here)) *(volatile uint32_t *)&w->busy = 0;
+  l->waits = 1;
+  device_fence();
+}
+
+// For the watchdog.
+DEVICE void leave_word(WgWatchWarp *w, uint32_t site, uint32_t mask, uint32_t what, uint32_t lanes) {
+  volatile WgWatchWarp *v = w;
+  v->wait_site = site;
+  v->wait_mask = mask;
+  v->wait_what = what;
+  v->wait_lanes = lanes;
 }
 
 // Some lanes that the mask names are not here. what: the instruction, so that the same one elsewhere is right.
-DEVICE void look_who_waits(WgWatchWarp *w, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what, uint32_t here) {
-  uint32_t alive = lanes_of_warp() & ~dead_lanes(w), missing = mask & alive & ~here;
-  if (!missing) return;
-  uint32_t waiting = *(volatile uint32_t *)&w->wait_lanes & alive & ~here, their_mask = *(volatile uint32_t *)&w->wait_mask;
-  uint32_t their_site = *(volatile uint32_t *)&w->wait_site;
-  int involved = (waiting & mask) || (waiting && their_mask & here);
-  if (involved && (*(volatile uint32_t *)&w->wait_what != what || their_mask != mask)) {
-    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_ELSEWHERE, 0, mask | (uint64_t)(waiting & mask ? waiting & mask : waiting) << 32, their_site);
-    if (is_first(here)) *(volatile uint32_t *)&w->wait_lanes = 0;
-    return;
-  }
-  if (!is_first(here)) return;
-  uint32_t all = here | (involved ? waiting : 0);
-  *(volatile uint32_t *)&w->wait_site = site;
-  *(volatile uint32_t *)&w->wait_mask = mask;
-  *(volatile uint32_t *)&w->wait_what = what;
-  *(volatile uint32_t *)&w->wait_lanes = (mask & alive & ~all) ? all : 0;
-}
-
-void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what);
-__attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what) {
+void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what, uint32_t here);
+__attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what, uint32_t here) {
   if (!watch) return;
   WgWatchWarp *w = own_warp(watch, launch);
-  uint32_t here = device_active_lanes();
-  if (!w || !enter_warp(w, here)) return;
-  look_who_waits(w, channel, launch, site, mask, what, here);
-  leave_warp(w, here);
+  if (!w) return;
+  uint32_t alive = lanes_of_warp() & ~dead_lanes(w), missing = mask & alive & ~here;
+  if (!missing) return;
+  WgWatchLane *lanes = lanes_of(watch, w);
+  say_it_waits(&lanes[device_lane()], site, mask, what);
+  device_meet(here);
+  uint32_t agree = 0, differ = 0, their_site = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t l = 0; l < 32; l++) {
+    if (!((alive & ~here) >> l & 1) || !waits_of(&lanes[l])) continue;
+    uint32_t their_mask = *(volatile uint32_t *)&lanes[l].mask, their_what = *(volatile uint32_t *)&lanes[l].what;
+    if (!(mask >> l & 1) && !(their_mask & here)) continue;
+    if (their_mask == mask && their_what == what) agree |= 1u << l;
+    else differ |= 1u << l, their_site = *(volatile uint32_t *)&lanes[l].site;
+  }
+  device_meet(here);
+  if (differ) {
+    clear_lanes(lanes, differ | here);
+    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_ELSEWHERE, 0, mask | (uint64_t)(differ & mask ? differ & mask : differ) << 32, their_site);
+  } else if (!(missing & ~agree)) clear_lanes(lanes, mask);
+  if (is_first(here)) leave_word(w, site, mask, what, differ || !(missing & ~agree) ? 0 : here | agree);
 }
 
 // A shuffle: lane `from` is read, and it is in range. dead: lanes that have ended or never were.
@@ -170,13 +182,19 @@ __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, u
   uint32_t here = device_active_lanes();
   WgWatchWarp *w = own_warp(watch, launch);
   if (w) {
-    uint32_t waiting = *(volatile uint32_t *)&w->wait_lanes & ~here, mask = *(volatile uint32_t *)&w->wait_mask;
-    if (waiting && mask & here && is_first(here)) {
-      uint32_t at = *(volatile uint32_t *)&w->wait_site;
-      *(volatile uint32_t *)&w->wait_lanes = 0;
-      wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0, mask | (uint64_t)(mask & here) << 32, 0);
-    }
+    WgWatchLane *lanes = lanes_of(watch, w);
+    *(volatile uint32_t *)&lanes[device_lane()].waits = 0;
     if (is_first(here)) {
+#pragma clang loop unroll(disable)
+      for (uint32_t l = 0; l < 32; l++) {
+        uint32_t mask = *(volatile uint32_t *)&lanes[l].mask;
+        if (here >> l & 1 || !waits_of(&lanes[l]) || !(mask & here)) continue;
+        uint32_t at = *(volatile uint32_t *)&lanes[l].site;
+        clear_lanes(lanes, ~here);
+        *(volatile uint32_t *)&w->wait_lanes = 0;
+        wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0, mask | (uint64_t)(mask & here) << 32, 0);
+        break;
+      }
       device_swap_or32(&w->gone, here);
       device_swap_or32(&w->dead, here);
       device_and32(&w->wait_lanes, ~here);

@@ -13,7 +13,7 @@ typedef struct WgWatchWarp {
   uint64_t key;            // launch << 32 | number of the warp in its grid; 0: nobody
   uint32_t gone;           // lanes that left before the barriers of the block
   uint32_t dead;           // … and will execute nothing of the warp either
-  // Lanes that wait for others of the warp: at which site, for whom, with which instruction. lanes 0: nobody
+  // Lanes that wait for others of the warp: at which site, for whom, with which instruction. lanes 0: nobody. The last to come writes it, for the watchdog
   uint32_t wait_site, wait_lanes, wait_mask, wait_what;
   uint32_t barrier_site;   // watchdog: the site it waits at; 0: none, else plus 1
   uint32_t loop_site;      // the loop it turns in, plus 1; 0: none
@@ -22,9 +22,11 @@ typedef struct WgWatchWarp {
   uint32_t loop_state;     // what decides about the loop: while it stays the same there is no progress
   uint32_t loop_lanes;
   uint64_t loop_address;   // what it reads again and again; 0: not known
-  uint32_t busy, unused;   // lanes of the warp look at who waits one group after the other
-} WgWatchWarp;             // 80 bytes
+} WgWatchWarp;             // 72 bytes
 enum { WG_WATCH_NO_STEP = 1, WG_WATCH_FIXED = 2, WG_WATCH_WAITS = 4, WG_WATCH_SHARED = 8 };   // its step is 0; nothing that could end it changes; it waits for memory; shared memory
+
+// A lane of a warp that waits for others of it, or is about to: every lane writes its own, and then looks at the others'.
+typedef struct WgWatchLane { uint32_t waits, mask, what, site; } WgWatchLane;      // waits 0: it does not
 
 // A block some of whose threads have ended, or that has mbarriers. Found by hashing; where another block is in the way nothing is kept.
 typedef struct WgWatchBlock {
@@ -50,6 +52,7 @@ typedef struct WgWatch {
   WgWatchWarp warps[WG_WATCH_WARPS];
   WgWatchBlock blocks[WG_WATCH_BLOCKS];
   WgWatchLoop loops[WG_WATCH_LOOPS];
+  WgWatchLane lanes[WG_WATCH_WARPS][32];
 } WgWatch;
 
 // What a finding of synccheck is about: WgFinding.size. value and extra depend on it.
