@@ -52,7 +52,7 @@ find-lib = $(if $(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)),$(shel
 THIRD_PARTY = $(call find-lib,zstd) $(call find-lib,lz4)
 LDLIBS_ALL = $(THIRD_PARTY) -lm -ldl -lrt -pthread $(LDFLAGS)
 # For the command only: SQLite; elfutils, and what its archive refers to.
-SQLITE_LIBS = $(call find-lib,sqlite3)
+SQLITE_LIBS = $(call find-lib,sqlite3) $(call find-lib,z)
 SYMBOL_LIBS = $(if $(findstring /,$(call find-lib,dw)),$(foreach l,dw elf z lzma bz2 zstd,$(call find-lib,$(l))),-ldw -lelf)
 
 # --- sources ---
@@ -71,11 +71,12 @@ LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
 PROBE_OBJ := $(BUILD)/obj/probe/embedded.o
 # Kernels of our own, for a real GPU only.
 KERNEL_OBJS := $(patsubst src/probe/%.cu,$(BUILD)/obj/probe/%.o,$(sort $(wildcard src/probe/*.cu)))
-CMD_OBJS += $(PROBE_OBJ)
+PAGE_OBJ := $(BUILD)/obj/view/page_files.o
+CMD_OBJS += $(PROBE_OBJ) $(PAGE_OBJ)
 LIB_OBJS += $(PROBE_OBJ) $(KERNEL_OBJS)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
 # An object whose source is gone must not be linked again: some tests take all objects of a folder.
-STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS),$(wildcard $(BUILD)/obj/*/*.o))
+STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(PAGE_OBJ),$(wildcard $(BUILD)/obj/*/*.o))
 $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
@@ -141,6 +142,18 @@ $(KERNEL_OBJS): $(BUILD)/obj/probe/%.o: $(BUILD)/gen/%.ptx $(BUILD)/flags
 	@printf '.section .rodata\n.globl probe_$*_text\n.hidden probe_$*_text\nprobe_$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' $< > $(<:.ptx=.s)
 	$(call say,AS  ) $(CC) -c -o $@ $(<:.ptx=.s)
 
+# The page of `warpgrind view`: viewer/ bundled, put into the command as it is. Without npm, or without a network at the first build, it is left out and
+# everything else is built (docs/viewer.md).
+PAGE_FILES := $(addprefix $(BUILD)/viewer/,index.html app.js app.css)
+$(BUILD)/viewer/app.js: $(sort $(shell find viewer -name node_modules -prune -o -type f -print)) tools/build-viewer
+	$(call say,PAGE) tools/build-viewer $(BUILD)/viewer
+
+$(PAGE_OBJ): $(BUILD)/viewer/app.js $(BUILD)/flags
+	@mkdir -p $(@D)
+	@for f in $(PAGE_FILES); do n=view_page_$${f##*.}; printf '.globl %s\n.hidden %s\n%s:\n.incbin "%s"\n.globl %s_end\n.hidden %s_end\n%s_end:\n.byte 0\n' $$n $$n $$n $$f $$n $$n $$n; done > $(BUILD)/gen/page.s
+	@printf '.section .note.GNU-stack,"",%%progbits\n' >> $(BUILD)/gen/page.s
+	$(call say,AS  ) (echo '.section .rodata'; cat $(BUILD)/gen/page.s) | $(CC) -c -o $@ -x assembler -
+
 # One folder alone: `make objs-ptx` compiles it, `make lib-ptx` also makes an archive of it for small test programs.
 print-symbol-libs: ; @echo $(SYMBOL_LIBS)
 objs-%: ; @$(if $(call folder-objs,$*),$(MAKE) --no-print-directory -k $(call folder-objs,$*),echo "src/$*: no .c files")
@@ -155,6 +168,7 @@ $(foreach f,$(FOLDERS),$(eval $(call archive-rule,$(f))))
 # --- products ---
 # Linked beside their place and moved into it, so that programs that are running keep what they have.
 $(BUILD)/warpgrind: $(CMD_OBJS)
+	@printf '#include <microhttpd.h>\n' | $(CC) -E -x c - > /dev/null 2>&1 || echo '  warpgrind view will not be able to serve: microhttpd.h is missing (Debian: libmicrohttpd-dev)'
 	$(call say,LINK) $(CC) $(SAN_FLAGS) -o $@.$$$$ $^ $(SQLITE_LIBS) $(SYMBOL_LIBS) $(LDLIBS_ALL) && mv $@.$$$$ $@
 
 $(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)

@@ -26,6 +26,7 @@ int cli_version(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_sql(int argc, char **argv);
 int cli_dump(int argc, char **argv);
+int cli_view(int argc, char **argv);
 int cli_fp_diff(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_query(const char *path, const char *sql);           // prints the answer of a run file

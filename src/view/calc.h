@@ -1,0 +1,22 @@
+// calc: typed values as in CUDA C, for the calculator of the page.
+#ifndef WG_VIEW_CALC_H
+#define WG_VIEW_CALC_H
+
+#include "base/base.h"
+
+typedef enum { CALC_INT, CALC_UINT, CALC_LONG, CALC_ULONG, CALC_HALF, CALC_BFLOAT, CALC_FLOAT, CALC_DOUBLE } CalcType;
+// Integers are in i, with their sign or without as the type says; numbers with a point are in f, exactly as their type can hold them.
+typedef struct CalcValue { CalcType type; int64_t i; double f; } CalcValue;
+
+bool calc_is_float(CalcType t);
+CalcValue calc_int(CalcType type, uint64_t bits);        // as much of it as the type has
+CalcValue calc_float(CalcType type, double f);           // must be exact already
+uint64_t calc_bits(CalcValue v);
+CalcValue calc_from_bits(CalcType type, uint64_t bits);
+CalcValue calc_convert(CalcValue v, CalcType to, int rounding);      // as a cast, with saturation as on the device; rounding: FE_…
+
+// The result, or false with the reason; notes: what deserves to be said ("overflow").
+bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count, CalcValue *out, Str *notes, Error *err);
+void calc_list(Str *json);                               // names, arguments and meaning of all functions
+
+#endif

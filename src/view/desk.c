@@ -1,0 +1,141 @@
+// A run file, open for questions. It may be damaged, or written by somebody who means harm: SQLite is told to trust nothing in it, every
+// statement has a time limit, and numbers from it are only used as numbers.
+#include "view/internal.h"
+
+#include <unistd.h>
+
+static int is_late(void *desk) { return clock_ns() > ((ViewDesk *)desk)->deadline; }
+
+ViewRows view_rows(ViewDesk *d, const char *sql, const char *kinds, ...) {
+  ViewRows r = {.desk = d};
+  if (sqlite3_prepare_v2(d->db, sql, -1, &r.statement, NULL) != SQLITE_OK) {
+    r.failed = true;
+    error_set(&r.error, "%s", sqlite3_errmsg(d->db));
+    return r;
+  }
+  va_list ap;
+  va_start(ap, kinds);
+  for (int i = 0; kinds[i]; i++) {
+    if (kinds[i] == 'i') sqlite3_bind_int64(r.statement, i + 1, va_arg(ap, int64_t));
+    else sqlite3_bind_text(r.statement, i + 1, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
+  }
+  va_end(ap);
+  return r;
+}
+
+void view_rows_end(ViewRows *r) {
+  sqlite3_finalize(r->statement);
+  r->statement = NULL;
+}
+
+bool view_next(ViewRows *r) {
+  if (!r->statement) return false;
+  int code = sqlite3_step(r->statement);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) {
+    r->failed = true;
+    error_set(&r->error, "%s", sqlite3_errmsg(r->desk->db));
+  }
+  view_rows_end(r);
+  return false;
+}
+
+uint64_t view_column(ViewRows *r, int i) { return (uint64_t)sqlite3_column_int64(r->statement, i); }
+const char *view_column_text(ViewRows *r, int i) { return (const char *)sqlite3_column_text(r->statement, i); }
+
+bool view_rows_ok(ViewRows *r, ViewAnswer *a) {
+  if (!r->failed) return true;
+  Error e = {{0}};
+  error_set(&e, "the run file could not be read: %s", r->error.text);
+  view_fail(a, 500, e.text);
+  return false;
+}
+
+uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...) {
+  ViewRows r = {.desk = d};
+  if (sqlite3_prepare_v2(d->db, sql, -1, &r.statement, NULL) != SQLITE_OK) return 0;
+  va_list ap;
+  va_start(ap, kinds);
+  for (int i = 0; kinds[i]; i++) {
+    if (kinds[i] == 'i') sqlite3_bind_int64(r.statement, i + 1, va_arg(ap, int64_t));
+    else sqlite3_bind_text(r.statement, i + 1, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
+  }
+  va_end(ap);
+  uint64_t n = view_next(&r) ? view_column(&r, 0) : 0;
+  view_rows_end(&r);
+  return n;
+}
+
+static char *copy(const char *text) { return text ? mem_strdup(text) : NULL; }
+
+static bool read_allocations(ViewDesk *d, Error *err) {
+  ViewRows r = view_rows(d, "SELECT id, process, base, size, coalesce(name, pointer), kind, freed FROM allocation ORDER BY process, base, id", "");
+  while (view_next(&r)) {
+    ViewAllocation x = {.id = (uint32_t)view_column(&r, 0), .process = (uint32_t)view_column(&r, 1), .base = view_column(&r, 2), .size = view_column(&r, 3),
+                        .name = copy(view_column_text(&r, 4)), .kind = copy(view_column_text(&r, 5)), .freed = view_column(&r, 6) != 0};
+    if (x.base + x.size < x.base) x.size = 0;              // no such allocation can be
+    if (x.size > d->largest) d->largest = x.size;
+    vec_push(&d->allocations, x);
+  }
+  return !r.failed || error_set(err, "%s: %s.", d->path, r.error.text);
+}
+
+ViewDesk *view_desk_open(const char *path, Error *err) {
+  if (access(path, R_OK) != 0) { error_set(err, "%s: there is no such file, or it may not be read.", path); return NULL; }
+  ViewDesk *d = mem_alloc(sizeof *d);
+  d->path = path;
+  d->deadline = clock_ns() + 60ull * 1000000000;
+  bool ok = sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK || error_set(err, "%s: %s.", path, sqlite3_errmsg(d->db));
+  if (ok) {
+    sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(d->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_exec(d->db, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
+    sqlite3_progress_handler(d->db, 10000, is_late, d);
+    ok = run_file_check(d->db, path, err) && read_allocations(d, err);
+  }
+  if (!ok) { view_desk_close(d); return NULL; }
+  d->trace = trace_open(d->db, &d->no_trace);
+  return d;
+}
+
+void view_desk_close(ViewDesk *d) {
+  if (d->trace) trace_close(d->trace);
+  for (uint32_t i = 0; i < d->allocations.len; i++) free(d->allocations.data[i].name), free(d->allocations.data[i].kind);
+  vec_free(&d->allocations);
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(&d->sites, &it, &key, &value)) free(value);
+  u64map_free(&d->sites);
+  for (uint32_t i = 0; i < d->files.len; i++) free(d->files.data[i]);
+  vec_free(&d->files);
+  if (d->run) run_free(d->run), free(d->run);
+  free(d->run_error);
+  sqlite3_close(d->db);
+  free(d);
+}
+
+const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id) {
+  for (uint32_t i = 0; i < d->allocations.len; i++)
+    if (d->allocations.data[i].id == id) return &d->allocations.data[i];
+  return NULL;
+}
+
+static bool is_before(const ViewAllocation *x, uint32_t process, uint64_t address) { return x->process < process || (x->process == process && x->base <= address); }
+
+const ViewAllocation *view_allocation_at(const ViewDesk *d, uint32_t process, uint64_t address, uint64_t before) {
+  uint32_t low = 0, high = d->allocations.len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (is_before(&d->allocations.data[middle], process, address)) low = middle + 1;
+    else high = middle;
+  }
+  const ViewAllocation *best = NULL;
+  for (uint32_t i = low; i-- > 0;) {
+    const ViewAllocation *x = &d->allocations.data[i];
+    if (x->process != process || address - x->base >= d->largest) break;
+    if (address - x->base >= x->size || (before && x->id > before)) continue;
+    if (!best || x->id > best->id) best = x;
+  }
+  return best;
+}

@@ -1,0 +1,95 @@
+// Inside view/. A request goes to a function of an endpoint (endpoints.def), which asks a desk: the run file, open for one question at a time.
+#ifndef WG_VIEW_INTERNAL_H
+#define WG_VIEW_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "base/json.h"
+#include "run/run.h"
+#include "trace/trace.h"
+#include "view/view.h"
+
+// --- request.c: what was asked, and whether it makes sense ---
+enum { VIEW_PARAMETERS = 16, VIEW_VALUE_MAX = 512 };
+typedef struct ViewRequest {
+  const char *path;                        // "/api/thread"
+  struct { const char *name, *value; } parameters[VIEW_PARAMETERS];
+  unsigned nparameters;
+  Error error;                             // the first thing that is wrong with a parameter; "" means none
+} ViewRequest;
+const char *view_text(const ViewRequest *q, const char *name);                        // NULL: not given
+bool view_given(const ViewRequest *q, const char *name);
+uint64_t view_number(ViewRequest *q, const char *name, uint64_t most);               // must be given; at most `most`
+uint64_t view_number_or(ViewRequest *q, const char *name, uint64_t otherwise, uint64_t most);
+uint64_t view_address(ViewRequest *q, const char *name);                              // 0x…
+
+typedef struct ViewAnswer { unsigned status; const char *type; Str body; } ViewAnswer;
+void view_fail(ViewAnswer *a, unsigned status, const char *text);                     // {"error":text}
+
+// --- desk.c: the file, open ---
+typedef struct ViewAllocation { uint32_t id, process; uint64_t base, size; char *name, *kind; bool freed; } ViewAllocation;
+typedef struct ViewDesk {
+  sqlite3 *db;
+  const char *path;
+  TraceReader *trace;                      // NULL: no_trace says why
+  Error no_trace;
+  uint64_t deadline;                       // of the SQL of this question, clock_ns
+  bool without_facts;                      // answers about operations alone; see static.c
+  VEC(ViewAllocation) allocations;         // by process, base, id
+  uint64_t largest;                        // allocation
+  U64Map sites;                            // JSON of each that was asked for
+  VEC(char *) files;                       // of the sites' places; see source.c
+  bool files_read;
+  Run *run;                                // loaded when a finding's text is asked for
+  char *run_error;
+} ViewDesk;
+ViewDesk *view_desk_open(const char *path, Error *err);
+void view_desk_close(ViewDesk *d);
+const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id);
+// The one an address was in when something with that id happened: ids grow with time.
+const ViewAllocation *view_allocation_at(const ViewDesk *d, uint32_t process, uint64_t address, uint64_t before);
+
+// Rows of a statement: for (ViewRows r = view_rows(d, sql, kinds, …); view_next(&r);). kinds: i int64_t, t const char *
+typedef struct ViewRows { ViewDesk *desk; sqlite3_stmt *statement; bool failed; Error error; } ViewRows;
+ViewRows view_rows(ViewDesk *d, const char *sql, const char *kinds, ...);
+bool view_next(ViewRows *r);               // false: the end, or failed; the statement is finished
+uint64_t view_column(ViewRows *r, int i);
+const char *view_column_text(ViewRows *r, int i);        // NULL: none
+bool view_rows_ok(ViewRows *r, ViewAnswer *a);           // after the end; false: the answer says what went wrong
+void view_rows_end(ViewRows *r);           // before it
+uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...);              // the first column of the first row; 0: none
+
+// --- facts.c: what is said along with operations: their launches, sites and allocations, each once ---
+typedef struct ViewFacts { U64Map sites, launches, allocations, steps; } ViewFacts;
+void view_facts_op(ViewDesk *d, ViewFacts *f, const TraceOp *op, uint32_t allocation);
+void view_facts_write(ViewDesk *d, ViewFacts *f, Str *out);                          // ,"sites":{…},"launches":{…},"allocations":{…}
+void view_facts_free(ViewFacts *f);
+void view_launch_json(ViewDesk *d, uint32_t id, Str *out);
+void view_allocation_json(const ViewAllocation *a, Str *out);
+const char *view_site_json(ViewDesk *d, uint32_t id);
+void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);                         // [[function, file, line, inlined], …]
+
+// --- types.c: what the program calls the type of an element ---
+// Of parameter number `index` (from 0) of "bsmerge(int*, int const*, int, int)", without the pointer. false: not known.
+bool view_parameter_type(const char *readable, unsigned index, char *out, size_t size);
+void view_instruction_type(const char *text, char *type, size_t size, unsigned *vector);   // "ld.global.v4.f32 …": "f32", 4
+
+// --- source.c ---
+int view_file_number(ViewDesk *d, const char *file);     // -1: not one of the places'
+
+// --- calc.c, calc_functions.c ---
+bool view_calculate(const char *text, Str *json, Error *err);
+
+// --- answer.c, endpoints.def ---
+#define ENDPOINT(name, parameters, what) void view_answer_##name(ViewDesk *d, ViewRequest *q, ViewAnswer *a);
+#include "view/endpoints.def"
+#undef ENDPOINT
+bool view_is_endpoint(const char *path);
+void view_answer(ViewDesk *d, ViewRequest *q, ViewAnswer *a);
+
+// --- page.c: the files of the page ---
+typedef struct ViewFile { const char *path, *type; const uint8_t *data; size_t size; } ViewFile;
+const ViewFile *view_page_file(const char *path);        // NULL: no such file
+bool view_page_is_there(void);                           // false: this command was built without the page
+
+#endif

@@ -1,0 +1,241 @@
+// Operations: of a thread, on an element, and who wrote or read what.
+#include "view/internal.h"
+
+enum { MOST = 2000, SEARCH = 4096, SEARCH_LIMIT = 1 << 20, CONFLICTS_ASKED = 64 };
+
+static bool has_trace(ViewDesk *d, ViewAnswer *a) {
+  if (d->trace) return true;
+  view_fail(a, 404, d->no_trace.text[0] ? d->no_trace.text : "nothing was recorded in this run: warpgrind --record -o FILE …");
+  return false;
+}
+
+static uint32_t process_of(ViewDesk *d, const TraceOp *op) {
+  return (uint32_t)(op->launch ? view_one(d, "SELECT process FROM launch WHERE id = ?", "i", (int64_t)op->launch)
+                               : view_one(d, "SELECT process FROM step WHERE id = ?", "i", (int64_t)op->step));
+}
+
+static void hex(Str *out, const uint8_t *bytes, uint32_t n) {
+  static const char digits[] = "0123456789abcdef";
+  for (uint32_t i = 0; i < n; i++) str_addc(out, digits[bytes[i] >> 4]), str_addc(out, digits[bytes[i] & 15]);
+}
+
+static void value_json(Str *out, bool known, const uint8_t *bytes, uint32_t n) {
+  if (!known) { str_add(out, "null"); return; }
+  str_addc(out, '"');
+  hex(out, bytes, MIN(n, 16));
+  str_addc(out, '"');
+}
+
+// [record, lane, kind, step, launch, thread, site, bytes, address, value, old, flags, allocation, offset]
+// address: null where it has none; values: bytes as they are in memory; flags: 1 the value follows from what was written before, 2 shared memory, 4 local memory
+static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t process, Str *out) {
+  const ViewAllocation *in = op->has_address && op->space == 0 ? view_allocation_at(d, process, op->address, op->step) : NULL;
+  str_printf(out, "[%llu,%u,%d,%u,%u,%llu,%u,%u,", (unsigned long long)op->record, op->lane, (int)op->kind, op->step, op->launch, (unsigned long long)op->thread, op->site, op->bytes);
+  if (op->has_address) str_printf(out, "\"0x%llx\",", (unsigned long long)op->address);
+  else str_add(out, "null,");
+  value_json(out, op->value_known, op->value, op->bytes);
+  str_addc(out, ',');
+  value_json(out, op->old_known, op->old, op->bytes);
+  str_printf(out, ",%d,%u,%llu]", (op->from_replay ? 1 : 0) | (op->space & 3) << 1, in ? in->id : 0, (unsigned long long)(in ? op->address - in->base : 0));
+  view_facts_op(d, facts, op, in ? in->id : 0);
+}
+
+static void list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, Str *out) {
+  json_open(out, "ops", '[');
+  uint32_t launch = 0, step = 0, process = 0;
+  for (uint32_t i = 0; i < ops->n; i++) {
+    const TraceOp *op = &ops->list[i];
+    if (i == 0 || op->launch != launch || op->step != step) process = process_of(d, op), launch = op->launch, step = op->step;
+    if (i) str_addc(out, ',');
+    op_json(d, facts, op, process, out);
+  }
+  str_add(out, "]");
+  json_key(out, "more");
+  str_add(out, ops->more ? "true" : "false");
+  if (ops->total_known) json_number(out, "total", ops->total);
+}
+
+static void answer_ops(ViewDesk *d, ViewAnswer *a, bool ok, TraceOps *ops, const Error *err, uint64_t skip, int64_t index) {
+  ViewFacts facts = {0};
+  if (!ok) { view_fail(a, 500, err->text); return; }
+  str_add(&a->body, "{");
+  json_number(&a->body, "skip", skip);
+  if (index >= 0) json_number(&a->body, "index", (uint64_t)index);
+  list_json(d, &facts, ops, &a->body);
+  view_facts_write(d, &facts, &a->body);
+  str_add(&a->body, "}");
+  view_facts_free(&facts);
+  trace_ops_free(ops);
+}
+
+typedef struct Wanted { bool by_record, by_address, write; uint64_t record, address; uint32_t lane; } Wanted;
+
+static bool is_wanted(const Wanted *w, const TraceOp *op) {
+  if (w->by_record) return op->record == w->record && op->lane == w->lane;
+  return op->has_address && w->address - op->address < op->bytes && (!w->write || op->kind == TRACE_STORE || op->kind == TRACE_ATOMIC);
+}
+
+static Wanted what_is_wanted(ViewRequest *q) {
+  Wanted w = {.by_record = view_given(q, "record"), .by_address = view_given(q, "address") && !view_given(q, "allocation")};
+  if (w.by_record) w.record = view_number(q, "record", UINT64_MAX), w.lane = (uint32_t)view_number(q, "lane", 31);
+  else if (w.by_address) w.address = view_address(q, "address"), w.write = view_number_or(q, "write", 0, 1) != 0;
+  return w;
+}
+
+void view_answer_thread(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX), most = (uint32_t)view_number_or(q, "most", 200, MOST);
+  uint64_t thread = view_number(q, "thread", UINT64_MAX), skip = view_number_or(q, "skip", 0, UINT64_MAX);
+  Wanted w = what_is_wanted(q);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  TraceOps ops = {0};
+  Error err = {{0}};
+  int64_t index = -1;
+  if (w.by_record || w.by_address) {
+    for (uint64_t at = 0; index < 0 && at < SEARCH_LIMIT; at += SEARCH) {
+      if (!trace_of_thread(d->trace, launch, thread, at, SEARCH, &ops, &err)) { view_fail(a, 500, err.text); return; }
+      for (uint32_t i = 0; i < ops.n && index < 0; i++)
+        if (is_wanted(&w, &ops.list[i])) index = (int64_t)(at + i);
+      bool more = ops.more;
+      trace_ops_free(&ops);
+      if (!more) break;
+    }
+    if (index >= 0 && most) skip = (uint64_t)index / most * most;
+  }
+  ops = (TraceOps){0};
+  bool ok = trace_of_thread(d->trace, launch, thread, skip, most, &ops, &err);
+  answer_ops(d, a, ok, &ops, &err, skip, index);
+}
+
+void view_answer_element(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint32_t allocation = (uint32_t)view_number(q, "allocation", UINT32_MAX), most = (uint32_t)view_number_or(q, "most", 200, MOST);
+  uint32_t bytes = (uint32_t)view_number_or(q, "bytes", 4, 1 << 20);
+  uint64_t address = view_address(q, "address"), skip = view_number_or(q, "skip", 0, UINT64_MAX);
+  Wanted w = what_is_wanted(q);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  TraceOps ops = {0};
+  Error err = {{0}};
+  int64_t index = -1;
+  if (w.by_record) {
+    for (uint64_t at = 0; index < 0 && at < SEARCH_LIMIT; at += SEARCH) {
+      if (!trace_of_element(d->trace, allocation, address, bytes, at, SEARCH, &ops, &err)) { view_fail(a, 500, err.text); return; }
+      for (uint32_t i = 0; i < ops.n && index < 0; i++)
+        if (is_wanted(&w, &ops.list[i])) index = (int64_t)(at + i);
+      bool more = ops.more;
+      trace_ops_free(&ops);
+      if (!more) break;
+    }
+    if (index >= 0 && most) skip = (uint64_t)index / most * most;
+  }
+  ops = (TraceOps){0};
+  bool ok = trace_of_element(d->trace, allocation, address, bytes, skip, most, &ops, &err);
+  answer_ops(d, a, ok, &ops, &err, skip, index);
+}
+
+static bool writes(const TraceOp *op) { return op->kind == TRACE_STORE || op->kind == TRACE_ATOMIC; }
+
+// {"of":[[index, [op, …]], …]}: index counts from skip.
+void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX), most = (uint32_t)view_number_or(q, "most", 200, MOST);
+  uint64_t thread = view_number(q, "thread", UINT64_MAX), skip = view_number_or(q, "skip", 0, UINT64_MAX);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  TraceOps ops = {0};
+  Error err = {{0}};
+  if (!trace_of_thread(d->trace, launch, thread, skip, most, &ops, &err)) { view_fail(a, 500, err.text); return; }
+  ViewFacts facts = {0};
+  uint32_t process = ops.n ? process_of(d, &ops.list[0]) : 0;
+  str_add(&a->body, "{");
+  json_open(&a->body, "of", '[');
+  for (uint32_t i = 0; i < ops.n; i++) {
+    const TraceOp *op = &ops.list[i];
+    if (!op->has_address || op->space != 0 || !view_allocation_at(d, process, op->address, op->step)) continue;      // a block's own memory is not shared
+    TraceOps others = {0};
+    if (!trace_touching(d->trace, launch, op->address, op->bytes, 0, CONFLICTS_ASKED, &others, &err)) {
+      view_fail(a, 500, err.text);
+      break;
+    }
+    bool begun = false;
+    for (uint32_t k = 0; k < others.n; k++) {
+      const TraceOp *other = &others.list[k];
+      if (other->thread == op->thread || !(writes(op) || writes(other))) continue;
+      if (!begun) json_open(&a->body, NULL, '['), str_printf(&a->body, "%u,[", i);
+      else str_addc(&a->body, ',');
+      op_json(d, &facts, other, process, &a->body);
+      begun = true;
+    }
+    if (begun) str_add(&a->body, "]]");
+    trace_ops_free(&others);
+  }
+  if (a->status == 200) {
+    str_add(&a->body, "]");
+    view_facts_write(d, &facts, &a->body);
+    str_add(&a->body, "}");
+  }
+  view_facts_free(&facts);
+  trace_ops_free(&ops);
+}
+
+void view_answer_writers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint64_t record = view_number(q, "record", UINT64_MAX);
+  uint32_t lane = (uint32_t)view_number(q, "lane", 31);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  TraceWriters w = {0};
+  Error err = {{0}};
+  ViewFacts facts = {0};
+  if (!trace_writers(d->trace, record, lane, &w, &err)) { view_fail(a, 500, err.text); return; }
+  str_add(&a->body, "{");
+  json_key(&a->body, "ambiguous");
+  str_add(&a->body, w.ambiguous ? "true" : "false");
+  json_key(&a->body, "never_written");
+  str_add(&a->body, w.never_written ? "true" : "false");
+  json_text(&a->body, "why", w.why);
+  list_json(d, &facts, &w.ops, &a->body);
+  view_facts_write(d, &facts, &a->body);
+  str_add(&a->body, "}");
+  view_facts_free(&facts);
+  trace_ops_free(&w.ops);
+}
+
+void view_answer_readers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint64_t record = view_number(q, "record", UINT64_MAX), skip = view_number_or(q, "skip", 0, UINT64_MAX);
+  uint32_t lane = (uint32_t)view_number(q, "lane", 31), most = (uint32_t)view_number_or(q, "most", 200, MOST);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  TraceOps ops = {0};
+  Error err = {{0}};
+  bool ok = trace_readers(d->trace, record, lane, skip, most, &ops, &err);
+  answer_ops(d, a, ok, &ops, &err, skip, -1);
+}
+
+void view_answer_touching(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint64_t address = view_address(q, "address"), skip = view_number_or(q, "skip", 0, UINT64_MAX);
+  uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX), bytes = (uint32_t)view_number_or(q, "bytes", 4, 1 << 20);
+  uint32_t most = (uint32_t)view_number_or(q, "most", 200, MOST);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  TraceOps ops = {0};
+  Error err = {{0}};
+  bool ok = trace_touching(d->trace, launch, address, bytes, skip, most, &ops, &err);
+  answer_ops(d, a, ok, &ops, &err, skip, -1);
+}
+
+void view_answer_races(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX);
+  if (q->error.text[0] || !has_trace(d, a)) return;
+  TraceRaces races = {0};
+  Error err = {{0}};
+  ViewFacts facts = {0};
+  if (!trace_races(d->trace, launch, &races, &err)) { view_fail(a, 500, err.text); return; }
+  str_add(&a->body, "{");
+  json_open(&a->body, "races", '[');
+  for (uint32_t i = 0; i < races.n; i++) {
+    const TraceRace *r = &races.list[i];
+    json_open(&a->body, NULL, '[');
+    op_json(d, &facts, &r->first, process_of(d, &r->first), &a->body);
+    str_addc(&a->body, ',');
+    op_json(d, &facts, &r->second, process_of(d, &r->second), &a->body);
+    str_printf(&a->body, ",%llu]", (unsigned long long)r->count);
+  }
+  str_add(&a->body, "]");
+  view_facts_write(d, &facts, &a->body);
+  str_add(&a->body, "}");
+  view_facts_free(&facts);
+  free(races.list);
+}

@@ -1,0 +1,177 @@
+// The run as a whole: what it was, its launches and copies in order, its buffers.
+#include "view/internal.h"
+
+enum { FLOW_MOST = 100000, BUFFERS_MOST = 100000 };
+
+void view_answer_run(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  Str *s = &a->body;
+  str_add(s, "{");
+  json_text(s, "file", strrchr(d->path, '/') ? strrchr(d->path, '/') + 1 : d->path);
+  json_text(s, "version", WARPGRIND_VERSION);
+  json_open(s, "meta", '{');
+  ViewRows r = view_rows(d, "SELECT key, value FROM meta WHERE value IS NOT NULL LIMIT 200", "");
+  while (view_next(&r)) {
+    const char *key = view_column_text(&r, 0);
+    if (!key || strspn(key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(key)) continue;      // json_key takes names only
+    json_text(s, key, view_column_text(&r, 1));
+  }
+  str_add(s, "}");
+  if (!view_rows_ok(&r, a)) return;
+  const struct { const char *key, *sql; } counts[] = {
+    {"launches", "SELECT count(*) FROM launch"}, {"steps", "SELECT count(*) FROM step"}, {"buffers", "SELECT count(*) FROM allocation"},
+    {"findings", "SELECT count(*) FROM finding WHERE suppressed = 0"}};
+  for (size_t i = 0; i < ARRAY_LEN(counts); i++) json_number(s, counts[i].key, view_one(d, counts[i].sql, ""));
+  json_key(s, "recorded");
+  str_add(s, d->trace ? "true" : "false");
+  if (d->trace) json_number(s, "operations", trace_count(d->trace));
+  else json_text(s, "not_recorded", d->no_trace.text[0] ? d->no_trace.text : "nothing was recorded in this run");
+  str_add(s, "}");
+}
+
+void view_answer_buffers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX), most = view_number_or(q, "most", 1000, BUFFERS_MOST);
+  if (q->error.text[0]) return;
+  str_add(&a->body, "{");
+  json_number(&a->body, "total", d->allocations.len);
+  json_open(&a->body, "buffers", '[');
+  for (uint64_t i = skip; i < d->allocations.len && i < skip + most; i++) {
+    if (i > skip) str_addc(&a->body, ',');
+    view_allocation_json(&d->allocations.data[i], &a->body);
+  }
+  str_add(&a->body, "]}");
+}
+
+// What a kernel does with its parameters: bits 1 (reads) and 2 (writes) for each, from its instructions.
+typedef struct Uses { uint8_t of[64]; } Uses;
+
+static void read_uses(ViewDesk *d, U64Map *kernels) {
+  ViewRows r = view_rows(d, "SELECT k.id, s.parameter, s.classes FROM site s JOIN kernel k ON k.name = s.function AND k.process = s.process "
+                            "WHERE s.parameter > 0 GROUP BY k.id, s.parameter, s.classes", "");
+  while (view_next(&r)) {
+    uint64_t kernel = view_column(&r, 0), parameter = view_column(&r, 1), classes = view_column(&r, 2);
+    if (parameter == 0 || parameter > 64) continue;
+    Uses *u = u64map_get(kernels, kernel);
+    if (!u) u64map_put(kernels, kernel, u = mem_alloc(sizeof *u));
+    u->of[parameter - 1] |= (uint8_t)((classes & 5 ? 1 : 0) | (classes & 6 ? 2 : 0));       // load, store, atomic: see run_class_name
+  }
+}
+
+static void kernel_names(ViewDesk *d, ViewAnswer *a) {
+  json_open(&a->body, "kernels", '{');
+  ViewRows r = view_rows(d, "SELECT id, coalesce(readable, name) FROM kernel LIMIT 100000", "");
+  while (view_next(&r)) {
+    char id[24];
+    snprintf(id, sizeof id, "%llu", (unsigned long long)view_column(&r, 0));
+    json_text(&a->body, id, view_column_text(&r, 1) ? view_column_text(&r, 1) : "?");
+  }
+  str_add(&a->body, "}");
+}
+
+static void launch_uses(ViewDesk *d, const U64Map *kernels, uint64_t launch, uint64_t kernel, sqlite3_stmt *parameters, Str *out) {
+  const Uses *u = u64map_get(kernels, kernel);
+  bool first = true;
+  str_addc(out, '[');
+  if (parameters) {
+    sqlite3_reset(parameters);
+    sqlite3_bind_int64(parameters, 1, (int64_t)launch);
+    while (sqlite3_step(parameters) == SQLITE_ROW) {
+      uint64_t number = (uint64_t)sqlite3_column_int64(parameters, 0), allocation = (uint64_t)sqlite3_column_int64(parameters, 1);
+      str_printf(out, "%s[%llu,%d]", first ? "" : ",", (unsigned long long)allocation, u && number < 64 ? u->of[number] : 0);
+      first = false;
+    }
+  }
+  str_addc(out, ']');
+}
+
+static uint64_t allocation_id(const ViewDesk *d, uint32_t process, uint64_t address, uint64_t step) {
+  const ViewAllocation *x = address ? view_allocation_at(d, process, address, step) : NULL;
+  return x ? x->id : 0;
+}
+
+// [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, call, bytes, [[allocation, uses], …]]
+void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX), most = view_number_or(q, "most", 5000, FLOW_MOST);
+  if (q->error.text[0]) return;
+  Str *s = &a->body;
+  bool with_steps = view_one(d, "SELECT count(*) FROM (SELECT 1 FROM step LIMIT 1)", "") != 0;
+  str_add(s, "{");
+  json_number(s, "total", with_steps ? view_one(d, "SELECT count(*) FROM step", "") : view_one(d, "SELECT count(*) FROM launch", ""));
+  kernel_names(d, a);
+  U64Map kernels = {0};
+  read_uses(d, &kernels);
+  sqlite3_stmt *parameters = NULL;
+  sqlite3_prepare_v2(d->db, "SELECT number, allocation FROM parameter WHERE launch = ? AND allocation > 0 ORDER BY number LIMIT 64", -1, &parameters, NULL);
+#define LAUNCH_COLUMNS "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, " \
+    "(SELECT count(*) FROM finding f WHERE f.launch = l.number AND f.process = l.process AND f.suppressed = 0)"
+  ViewRows r = with_steps
+    ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, s.call, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number "
+                   "FROM step s LEFT JOIN launch l ON l.id = s.launch ORDER BY s.id LIMIT ? OFFSET ?", "ii", (int64_t)most, (int64_t)skip)
+    : view_rows(d, "SELECT l.id, l.number, 'launch', l.id, " LAUNCH_COLUMNS ", 0, l.stream, '', 0, 0, 0, l.process, l.number FROM launch l ORDER BY l.id LIMIT ? OFFSET ?", "ii",
+                (int64_t)most, (int64_t)skip);
+  json_open(s, "steps", '[');
+  for (bool first = true; view_next(&r); first = false) {
+    uint64_t id = view_column(&r, 0), launch = view_column(&r, 3);
+    str_printf(s, "%s[%llu,%llu,", first ? "" : ",", (unsigned long long)id, (unsigned long long)(launch ? view_column(&r, 15) : view_column(&r, 1)));
+    json_string(s, view_column_text(&r, 2) ? view_column_text(&r, 2) : "?");
+    for (int i = 3; i < 10; i++) str_printf(s, ",%llu", (unsigned long long)view_column(&r, i));
+    str_addc(s, ',');
+    json_string(s, view_column_text(&r, 10) ? view_column_text(&r, 10) : "");
+    str_printf(s, ",%llu,", (unsigned long long)view_column(&r, 11));
+    if (launch) launch_uses(d, &kernels, launch, view_column(&r, 4), parameters, s);
+    else {
+      uint64_t to = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 12), id), from = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 13), id);
+      str_addc(s, '[');
+      if (from) str_printf(s, "[%llu,1]", (unsigned long long)from);
+      if (to) str_printf(s, "%s[%llu,2]", from ? "," : "", (unsigned long long)to);
+      str_addc(s, ']');
+    }
+    str_addc(s, ']');
+  }
+  str_add(s, "]}");
+  sqlite3_finalize(parameters);
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(&kernels, &it, &key, &value)) free(value);
+  u64map_free(&kernels);
+  view_rows_ok(&r, a);
+}
+
+static void parameters_json(ViewDesk *d, uint64_t launch, const char *readable, Str *out) {
+  json_open(out, "parameters", '[');
+  ViewRows r = view_rows(d, "SELECT number, name, bytes, hex(substr(value, 1, 64)), allocation FROM parameter WHERE launch = ? ORDER BY number LIMIT 256", "i", (int64_t)launch);
+  while (view_next(&r)) {
+    char type[128];
+    json_open(out, NULL, '{');
+    json_number(out, "number", view_column(&r, 0));
+    json_text(out, "name", view_column_text(&r, 1));
+    json_number(out, "bytes", view_column(&r, 2));
+    json_text(out, "value", view_column_text(&r, 3));
+    json_number(out, "allocation", view_column(&r, 4));
+    if (view_column(&r, 0) < 1000 && view_parameter_type(readable, (unsigned)view_column(&r, 0), type, sizeof type)) json_text(out, "points_to", type);
+    str_add(out, "}");
+  }
+  str_add(out, "]");
+}
+
+void view_answer_launch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  uint64_t id = view_number(q, "id", UINT32_MAX);
+  if (q->error.text[0]) return;
+  ViewRows r = view_rows(d, "SELECT l.stack, l.time_ns, l.stream, l.shared, coalesce(k.readable, k.name) FROM launch l LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?", "i", (int64_t)id);
+  if (!view_next(&r)) {
+    if (view_rows_ok(&r, a)) view_fail(a, 404, "there is no such launch");
+    return;
+  }
+  Str *s = &a->body;
+  str_add(s, "{");
+  json_key(s, "launch");
+  view_launch_json(d, (uint32_t)id, s);
+  json_number(s, "time_ns", view_column(&r, 1));
+  json_address(s, "stream", view_column(&r, 2));
+  json_number(s, "shared", view_column(&r, 3));
+  parameters_json(d, id, view_column_text(&r, 4), s);
+  json_key(s, "stack");
+  view_stack_json(d, view_column(&r, 0), s);
+  str_add(s, "}");
+  view_rows_end(&r);
+}

@@ -1,0 +1,19 @@
+// view: a run file as a page in a browser; docs/viewer.md. The page itself is viewer/, put into the command when that is built.
+#ifndef WG_VIEW_H
+#define WG_VIEW_H
+
+#include "base/base.h"
+
+// --- server.c ---
+typedef struct ViewOptions {
+  const char *path;                        // the run file
+  uint16_t port;                           // 0: any that is free
+  void (*ready)(const char *url, void *user);        // it answers now
+  void *user;
+} ViewOptions;
+bool view_serve(const ViewOptions *o, Error *err);       // until SIGINT or SIGTERM; false: it could not begin
+
+// --- static.c ---
+bool view_write(const char *path, const char *folder, Error *err);       // a page that needs no server; small runs only
+
+#endif

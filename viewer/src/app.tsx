@@ -1,0 +1,231 @@
+import { ComponentChild } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Buffer, Finding, RunInfo, ask, buffers, flowStep, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
+import { CalculatorPane } from "./calculator";
+import { ElementPane, stepOrder } from "./element";
+import { Flow, FlowChart, kernelName } from "./flow";
+import { bufferName, bufferType, bytesText, elementName, errorText, fileName, launchName, many, onTypes } from "./format";
+import { useListen } from "./hooks";
+import { FindingPane, LaunchPane } from "./launch";
+import { Lines } from "./lines";
+import { List } from "./list";
+import { Button, Copy, Failure, mainPlace } from "./parts";
+import { BufferPane } from "./picture";
+import { SourcePane } from "./source";
+import { ThreadPane } from "./thread";
+import { Pane, activate, activePane, close, cut, follow, fromAddress, onTrail, paneText, start, trail } from "./trail";
+
+export function findingPane(f: Finding): Pane {
+  return f.thread === undefined || !f.launch ? { kind: "finding", finding: f.id }
+    : { kind: "thread", launch: f.launch, thread: f.thread, at: f.address ? { address: f.address, write: /write|race/.test(f.kind) } : undefined, finding: f.id };
+}
+
+// --- the line at the top while something takes long ---
+function Progress() {
+  useListen(onWaiting);
+  const [text, set] = useState("");
+  const waiting = isWaiting();
+  useEffect(() => {
+    if (!waiting) { set(""); return; }
+    let gone = false;
+    const look = async () => {
+      if (gone || isStatic()) return;
+      try {
+        const j = await (await fetch("api/progress")).json();
+        const oldest = j.working.sort((a: any, b: any) => b.milliseconds - a.milliseconds)[0];
+        if (!gone && oldest) set(`${oldest.what}: ${(oldest.milliseconds / 1000).toFixed(1)} s`);
+      } catch { /* the next question will say so */ }
+    };
+    const timer = setInterval(look, 500);
+    return () => { gone = true; clearInterval(timer); };
+  }, [waiting]);
+  return <div class={`progress ${waiting ? "on" : ""}`} role="status">{text && <span>{text}</span>}</div>;
+}
+
+function trailLabel(p: Pane): string {
+  switch (p.kind) {
+    case "thread": return `${launchName(launches.get(p.launch), p.launch)} thread ${p.thread}`;
+    case "element": return elementName(p.buffer, p.offset, p.bytes);
+    case "buffer": return `${bufferName(buffers.get(p.buffer), p.buffer)} as picture`;
+    case "source": return `line ${p.line}`;
+    case "launch": return launchName(launches.get(p.launch), p.launch);
+    case "finding": return `finding`;
+    case "calculator": return "calculator";
+  }
+}
+
+function Findings({ list, current, total }: { list: Finding[]; current: Pane[]; total: number }) {
+  const here = current[0] && "finding" in current[0] ? current[0].finding : undefined;
+  if (!list.length) return <p class="none">No findings in this run.</p>;
+  return <List label="findings" className="findings" count={list.length} height={56} row={i => {
+    const f = list[i], p = mainPlace(f.site), b = f.allocation ? buffers.get(f.allocation) : undefined;
+    const s = sites.get(f.site), path = s?.function ? kernelName(s.function) : "";
+    return <button type="button" class={`finding ${f.severity} ${f.id === here ? "here" : ""}`} onClick={() => start(findingPane(f))} title={f.kernel}>
+      <span class="dot" /><span class="headline">{f.headline}</span>
+      <span class="detail">{f.thread !== undefined ? <>{launches.get(f.launch) ? launchName(launches.get(f.launch)) : `#${f.launch_number}`} thread {f.thread}</> : "host"}{p ? <> · line {p[1]}</> : ""}{b && bufferType(b.id) ? <> · {elementName(b.id, f.offset, f.size || undefined)}</> : b?.name ? <> · {b.name}</> : path ? "" : ""}</span>
+      {f.count > 1 && <span class="count">×{many(f.count)}</span>}
+    </button>;
+  }} />;
+}
+
+function Buffers({ list, current, open }: { list: Buffer[]; current: number; open(id: number): void }) {
+  return <List label="buffers" className="buffers" count={list.length} height={30} row={i => {
+    const b = list[i];
+    return <button type="button" class={`bufferrow ${b.id === current ? "here" : ""}`} onClick={() => open(b.id)} title={`${b.kind ?? "device"} memory at ${b.base}${b.freed ? ", freed" : ""}`}>
+      <b>{bufferName(b)}</b><span class="dim">{bufferType(b.id)?.name ?? ""}</span><span class="dim num">{bytesText(b.size)}</span></button>;
+  }} />;
+}
+
+// 26.4012 · thread 4012 of launch 2: "2:4012"; an element: b[4013]
+function goTo(text: string, flow: Flow): boolean {
+  const t = /^\s*#?(\d+)\s*[:. ]\s*(\d+)\s*$/.exec(text), e = /^\s*([\w.:\->]+)\s*\[\s*(\d+)\s*\]\s*$/.exec(text);
+  if (t) {
+    const s = flow.steps.find(x => x.launch && x.number === Number(t[1]));
+    if (s) { start({ kind: "thread", launch: s.launch, thread: Number(t[2]) }); return true; }
+  }
+  if (e) {
+    const b = [...buffers.values()].find(x => x.name === e[1]), ty = b && bufferType(b.id), size = ty ? ({ i8: 1, u8: 1, i16: 2, u16: 2, f16: 2, bf16: 2, i64: 8, u64: 8, f64: 8 } as Record<string, number>)[ty.scalar] ?? 4 : 4, whole = size * (ty?.components ?? 1);
+    if (b && (Number(e[2]) + 1) * whole <= b.size) { start({ kind: "element", buffer: b.id, offset: Number(e[2]) * whole, bytes: whole }); return true; }
+  }
+  return false;
+}
+
+const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
+  ["Backspace", "close the pane"], ["s", "source"], ["b", "the buffer as a picture"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", "go to a thread (2:4012) or an element (b[4013])"], ["t", "light, dark"], ["?", "this list"]];
+
+export function App() {
+  useListen(onTrail, onTypes);
+
+  const [run, setRun] = useState<RunInfo>(), [error, setError] = useState<string>(), [findings, setFindings] = useState<Finding[]>([]), [flow, setFlow] = useState<Flow>({ steps: [], kernels: {}, total: 0 });
+  const [list, setList] = useState<Buffer[]>([]), [ready, setReady] = useState(false), [tab, setTab] = useState<"findings" | "buffers">("findings"), [help, setHelp] = useState(false), [where, setWhere] = useState("");
+  const [theme, setTheme] = useState(() => { try { return localStorage.getItem("theme") ?? "auto"; } catch { return "auto"; } });
+  const panesBox = useRef<HTMLElement>(null), search = useRef<HTMLInputElement>(null);
+  const panes = trail(), active = activePane();
+
+  useEffect(() => { document.documentElement.dataset.theme = theme; try { localStorage.setItem("theme", theme); } catch { /* not kept */ } }, [theme]);
+  useEffect(() => {
+    (async () => {
+      try {
+        const [r, f, b, first] = await Promise.all([ask<RunInfo>("run"), ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: 5000 })]);
+        b.buffers.forEach(x => buffers.set(x.id, x));
+        let steps = first.steps.map(flowStep);
+        stepOrder.push(...steps.map((s: any) => s.id));
+        setRun(r); setFindings(f.findings); setList(b.buffers); setFlow({ steps, kernels: first.kernels, total: first.total });
+        document.title = `${fileName(r.meta.program ?? r.file)} · Warpgrind`;
+        if (!r.findings) setTab("buffers");
+        fromAddress();
+        // Opening a run with a finding starts at its thread.
+        if (!trail().length) { const s = steps.find((x: any) => x.launch); if (f.findings.length) { start(findingPane(f.findings[0])); history.replaceState(null, "", location.hash); } else if (s) start({ kind: "launch", launch: s.launch }); }
+        setReady(true);
+        while (steps.length < first.total && steps.length < 100000) {
+          const more = await ask<any>("flow", { skip: steps.length, most: 20000 });
+          if (!more.steps.length) break;
+          const next = more.steps.map(flowStep);
+          stepOrder.push(...next.map((s: any) => s.id));
+          steps = [...steps, ...next];
+          setFlow({ steps, kernels: first.kernels, total: first.total });
+        }
+      } catch (e) { setError(errorText(e)); }
+    })();
+    const back = () => fromAddress();
+    addEventListener("popstate", back); addEventListener("hashchange", back);
+    return () => { removeEventListener("popstate", back); removeEventListener("hashchange", back); };
+  }, []);
+
+  // The active pane comes into sight.
+  useLayoutEffect(() => {
+    const box = panesBox.current, e = box?.querySelector<HTMLElement>(`section[data-pane="${active}"]`);
+    if (box && e) box.scrollTo({ left: Math.max(0, e.offsetLeft + e.offsetWidth - box.clientWidth + 16), behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  }, [panes.map(paneText).join("/"), ready]);
+
+  const here = panes[active];
+  const currentLaunch = here && "launch" in here ? here.launch : 0;
+  const current = here?.kind === "buffer" ? here.step : launches.get(currentLaunch)?.step ?? flow.steps.find(s => s.launch === currentLaunch && currentLaunch)?.id ?? 0;
+  const currentBuffer = here && "buffer" in here ? here.buffer : 0;
+
+  useEffect(() => {
+    const onKey = (e: KeyboardEvent) => {
+      const target = e.target as HTMLElement;
+      if (e.ctrlKey || e.metaKey || e.altKey) return;
+      if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) { if (e.key === "Escape") target.blur(); return; }
+      const section = panesBox.current?.querySelector<HTMLElement>(`section[data-pane="${activePane()}"]`);
+      const p = trail()[activePane()];
+      const press = (label: string) => section?.querySelector<HTMLElement>(`button[aria-label^="${label}"]`)?.click();
+      const move = (by: number) => {
+        const rows = [...(section?.querySelectorAll<HTMLElement>(".op") ?? [])], at = rows.findIndex(r => r === document.activeElement), mark = at >= 0 ? at : rows.findIndex(r => r.classList.contains("selected"));
+        const next = rows[Math.max(0, Math.min(rows.length - 1, mark < 0 ? 0 : mark + by))];
+        next?.focus(); next?.scrollIntoView({ block: "nearest" });
+      };
+      const finding = (by: number) => {
+        const i = findings.findIndex(f => trail()[0] && paneText(findingPane(f)) === paneText(trail()[0])), n = findings[Math.max(0, Math.min(findings.length - 1, i + by))];
+        if (n) start(findingPane(n));
+      };
+      const actions: Record<string, () => void> = {
+        ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
+        ArrowLeft: () => activate(activePane() - 1), h: () => activate(activePane() - 1), ArrowRight: () => activate(activePane() + 1), l: () => activate(activePane() + 1),
+        Enter: () => { if (!/^(BUTTON|A)$/.test(target.tagName)) (document.activeElement?.classList.contains("op") ? document.activeElement as HTMLElement : section?.querySelector<HTMLElement>(".op.selected"))?.click(); },
+        w: () => (document.activeElement?.classList.contains("op") ? document.activeElement : section?.querySelector(".op.selected"))?.querySelector<HTMLElement>(".go")?.click(),
+        "[": () => press(p?.kind === "element" ? "The element before" : "The thread before"), "]": () => press(p?.kind === "element" ? "The next element" : "The next thread"),
+        Backspace: () => close(activePane()), s: () => press("Source"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
+        g: () => search.current?.focus(), "/": () => search.current?.focus(), t: () => turnTheme(), "?": () => setHelp(h => !h), Escape: () => setHelp(false), "+": () => press("Larger"), "-": () => press("Smaller"),
+      };
+      const act = actions[e.key];
+      if (!act || (e.key === "Enter" && /^(BUTTON|A)$/.test(target.tagName))) return;
+      e.preventDefault();
+      act();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [findings, theme]);
+
+  const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const turnTheme = () => setTheme(dark ? "light" : "dark");
+  const openCalculator = () => { const i = trail().findIndex(p => p.kind === "calculator"); if (i >= 0) activate(i); else if (trail().length) follow(trail().length - 1, { kind: "calculator", expression: "" }); else start({ kind: "calculator", expression: "" }); };
+  const facts = useMemo(() => run && [run.meta.device && `device ${run.meta.device}`, run.meta.tools, `${many(run.launches)} launches`, run.recorded ? `${many(run.operations ?? 0)} operations` : ""].filter(Boolean).join(" · "), [run]);
+
+  function view(p: Pane, i: number): ComponentChild {
+    const common = { key: `${i}:${p.kind}`, index: i, active: i === active };
+    switch (p.kind) {
+      case "thread": return <ThreadPane {...common} pane={p} findings={findings} />;
+      case "element": return <ElementPane {...common} pane={p} findings={findings} />;
+      case "buffer": return <BufferPane {...common} pane={p} steps={flow.steps} findings={findings} />;
+      case "source": return <SourcePane {...common} pane={p} />;
+      case "launch": return <LaunchPane {...common} pane={p} findings={findings} />;
+      case "finding": return <FindingPane {...common} pane={p} findings={findings} />;
+      case "calculator": return <CalculatorPane {...common} pane={p} />;
+    }
+  }
+
+  if (error && !run) return <main class="broken"><h1>Warpgrind</h1><Failure text={error} /></main>;
+  return <div class="app">
+    <Progress />
+    <header class="bar">
+      <h1><span class="logo" aria-hidden="true" />{run ? fileName(run.meta.program ?? run.file) : "…"}</h1>
+      <span class="facts dim">{facts}</span>
+      <form class="search" onSubmit={e => { e.preventDefault(); if (goTo(where, flow)) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity("thread 2:4012 or element b[4013]"), search.current?.reportValidity(); }}>
+        <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label="go to a thread or an element" spellcheck={false} onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /></form>
+      <Button icon="calculator" label="Calculator (c)" onClick={openCalculator} />
+      <Button icon="sun" label="Light or dark (t)" onClick={turnTheme} />
+      <Button icon="help" label="Keys (?)" onClick={() => setHelp(!help)} />
+    </header>
+    <nav class="trail" aria-label="the path walked">
+      {panes.map((p, i) => <>{i > 0 && <span class="step" aria-hidden="true">›</span>}<button type="button" class={i === active ? "here" : ""} onClick={() => activate(i)} onDblClick={() => cut(i)} title="double click: back to here">{trailLabel(p)}</button></>)}
+      {panes.length > 0 && <Copy label="Copy the address of this path" text={() => location.href} />}
+    </nav>
+    <aside class="rail">
+      <div class="tabs" role="tablist">
+        <button type="button" role="tab" aria-selected={tab === "findings"} onClick={() => setTab("findings")}>Findings <span class="count">{run?.findings ?? ""}</span></button>
+        <button type="button" role="tab" aria-selected={tab === "buffers"} onClick={() => setTab("buffers")}>Buffers <span class="count">{run?.buffers ?? ""}</span></button>
+      </div>
+      {ready && (tab === "findings" ? <Findings list={findings} current={panes} total={run?.findings ?? 0} /> : <Buffers list={list} current={currentBuffer} open={id => start({ kind: "buffer", buffer: id, step: 0, width: 0 })} />)}
+      <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => start({ kind: "buffer", buffer, step, width: 0 })} />
+    </aside>
+    <main class="panes" ref={panesBox}>
+      {ready && run && !run.recorded && <div class="hint">{run.not_recorded}. Threads, elements and buffers need a recording: warpgrind --record -o run.wg ./app</div>}
+      {ready && <Lines panes={panes} host={panesBox} />}
+      {ready && panes.map(view)}
+      {ready && !panes.length && <div class="empty">Choose a finding, a launch or a buffer on the left.</div>}
+    </main>
+    {help && <div class="overlay" onClick={() => setHelp(false)}><div class="keysheet" role="dialog" aria-label="keys"><h2>Keys</h2><dl>{keys.map(([k, v]) => <><dt>{k.split(" ").map(x => x === "or" ? " or " : <kbd>{x}</kbd>)}</dt><dd>{v}</dd></>)}</dl></div></div>}
+  </div>;
+}

@@ -1,0 +1,104 @@
+// An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
+import { useEffect, useState } from "preact/hooks";
+import { Buffer, Finding, Kind, Op, askBytes, buffers, key, launches, ofElement, writes } from "./api";
+import { addressOf, allTypes, bufferName, bufferType, bytesText, chooseType, elementName, launchOf, many, opType, scalarText, scalarBytes, typeBytes, valueHex, valueText } from "./format";
+import { Ops, useAnswer, useOps } from "./hooks";
+import { List } from "./list";
+import { Badge, Button, Empty, Failure, KindTag, PaneFrame, linesOf, mainPlace, useSource } from "./parts";
+import { ROW } from "./thread";
+import { Pane, follow, replace } from "./trail";
+
+function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane: Extract<Pane, { kind: "element" }>; step: number; findings: Finding[]; go(p: Pane): void }) {
+  const t = bufferType(pane.buffer), size = t ? typeBytes(t) : pane.bytes;
+  const at = Math.floor(pane.offset / size), first = Math.max(0, at - 2), last = Math.min(Math.floor(buffer.size / size), at + 3);
+  const contents = useAnswer(() => last > first ? askBytes("contents", { allocation: pane.buffer, step, offset: first * size, bytes: (last - first) * size }) : undefined, [pane.buffer, step, first, last, size]);
+  const cells = [];
+  for (let i = first; i < last; i++) {
+    let text = "…", state = "";
+    if (contents.value) {
+      const n = (last - first) * size, d = new DataView(contents.value, 0, n), known = new Uint8Array(contents.value, n, n).subarray((i - first) * size, (i - first + 1) * size);
+      state = known.some(k => k === 0) ? "unwritten" : known.some(k => k > 1) ? "unrecorded" : "";
+      const parts = [];
+      for (let k = 0; t && k < t.components; k++) parts.push(scalarText(d, (i - first) * size + k * scalarBytes[t.scalar], t.scalar));
+      text = state === "unwritten" ? "never written" : state ? "not recorded" : t ? parts.join(", ") : `0x${[...known].length}`;
+    }
+    const bad = findings.find(f => f.allocation === pane.buffer && Math.floor(f.offset / size) === i);
+    cells.push(<button type="button" class={`cell ${state} ${i === at ? "here" : ""} ${bad?.severity ?? ""}`} title={bad ? bad.headline : elementName(pane.buffer, i * size, size)}
+      onClick={() => { if (i !== at) go({ kind: "element", buffer: pane.buffer, offset: i * size, bytes: size }); }}><span class="index">{bufferName(buffer)}[{i}]</span><span class="num">{text}</span></button>);
+  }
+  return <nav class="neighbours" aria-label="neighbouring elements">{cells}</nav>;
+}
+
+// Reads after a write belong to it until the next write. Writes of different threads in one launch have no order that could be relied on.
+function instanceOf(ops: Ops, i: number) {
+  for (let k = i; k >= 0; k--) { const o = ops.get(k); if (!o) return undefined; if (writes(o)) return o; }
+  return null;
+}
+function rivals(ops: Ops, i: number): Op[] {
+  const o = ops.get(i)!, out: Op[] = [];
+  if (!writes(o) || !o.launch) return out;
+  for (const d of [-1, 1]) for (let k = i + d; k >= 0 && k < ops.count && Math.abs(k - i) < 256; k += d) {
+    const x = ops.get(k);
+    if (!x || x.launch !== o.launch) break;
+    if (writes(x) && x.thread !== o.thread && !(x.kind === Kind.Atomic && o.kind === Kind.Atomic)) out.push(x);
+  }
+  return out;
+}
+
+export function ElementPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "element" }>; index: number; active: boolean; findings: Finding[] }) {
+  const [buffer, setBuffer] = useState<Buffer | undefined>(buffers.get(pane.buffer));
+  useEffect(() => { setBuffer(buffers.get(pane.buffer)); }, [pane.buffer]);
+  const b = buffer ?? buffers.get(pane.buffer);
+  const ops = useOps(async (skip, first) => {
+    if (!b) throw new Error("there is no such buffer");
+    return ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, skip, first ? pane.at : undefined);
+  }, [pane.buffer, pane.offset, pane.bytes, b?.base, JSON.stringify(pane.at)]);
+  const [selected, select] = useState(-1);
+  useEffect(() => select(ops.focus), [ops.focus, pane.buffer, pane.offset]);
+  const chosen = ops.get(selected) ?? ops.get(ops.count - 1);
+  const go = (p: Pane) => follow(index, p);
+  const t = bufferType(pane.buffer), size = t ? typeBytes(t) : pane.bytes;
+  const beside = (by: number) => replace(index, { kind: "element", buffer: pane.buffer, offset: Math.floor(pane.offset / size + by) * size, bytes: size });
+  const sample = ops.get(0) && ops.pages.size ? [...ops.pages.values()][0].find(o => o.site) : undefined;
+  const source = useSource(sample && mainPlace(sample.site)?.[0]);
+  const lines = linesOf(source.value);
+  // What happened before this step is what the neighbours held when the chosen operation happened.
+  const step = !chosen ? 0 : chosen.kind === Kind.Load ? stepBefore(chosen) : chosen.step;
+
+  return <PaneFrame index={index} kind="element" active={active}
+    title={<><span class="what">{t?.name ?? `${pane.bytes} bytes`}</span> {elementName(pane.buffer, pane.offset, pane.bytes)}</>}
+    tools={<>
+      <select class="type" aria-label="type of the elements" value={t?.scalar ?? ""} onChange={e => { const n = allTypes.find(x => x.scalar === e.currentTarget.value); if (n) chooseType(pane.buffer, n); }}>
+        {!t && <option value="">type</option>}{allTypes.map(x => <option value={x.scalar}>{x.name}</option>)}</select>
+      <Button icon="left" label="The element before ([)" disabled={pane.offset < size} onClick={() => beside(-1)} />
+      <Button icon="right" label="The next element (])" disabled={!b || pane.offset + 2 * size > b.size} onClick={() => beside(1)} />
+      <Button icon="picture" label="The buffer as a picture (b)" onClick={() => go({ kind: "buffer", buffer: pane.buffer, step: chosen?.step ?? 0, width: 0 })} />
+    </>}
+    sub={b && <>{bufferName(b)}: {bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base} <span class="right">{ops.loaded && !ops.error ? `${many(ops.count)}${ops.all ? "" : "+"} operations` : ""}</span></>}>
+    {b && ops.loaded && <Neighbours buffer={b} pane={pane} step={step} findings={findings} go={go} />}
+    {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>Nobody touched this element: it was never written and never read.</Empty> : <>
+      <div class="columns elementrow" aria-hidden="true"><span>when</span><span>does</span><span class="num">value</span><span>who</span><span>source</span></div>
+      <List label="operations on this element" count={ops.count} height={ROW} focus={selected} seen={ops.seen} row={i => {
+        const o = ops.get(i);
+        if (!o) return <span class="dim loading">…</span>;
+        const before = i ? ops.get(i - 1) : undefined, p = mainPlace(o.site), w = writes(o), others = rivals(ops, i);
+        const orphan = !w && instanceOf(ops, i) === null;
+        return <div class={`op elementrow ${w ? "write" : "read"} ${i === selected ? "selected" : ""} ${others.length ? "race" : ""} ${!before || before.step !== o.step ? "begins" : ""}`} data-op={key(o)} data-index={i} role="button" tabIndex={i === selected ? 0 : -1}
+          onClick={() => { select(i); if (o.launch) go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }); }}>
+          <span class={before && before.step === o.step ? "when again" : "when"}>{launchOf(o)}</span>
+          <KindTag op={o} />
+          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load ? <Badge kind="error">never written</Badge> : valueText(o.value, opType(o))}</span>
+          <span class="who">{o.launch ? <>thread {o.thread}</> : <span class="dim">the host</span>}
+            {others.length > 0 && <Badge kind="warning" title={`threads ${[o, ...others].map(x => x.thread).join(", ")} write here in ${launchOf(o)}; nothing orders them`}>race</Badge>}</span>
+          <code class="snippet">{p && <><span>{p[1]}</span><span class="text">{lines[p[1] - 1]?.trim()}</span></>}</code>
+        </div>;
+      }} /></>}
+  </PaneFrame>;
+}
+
+// The state that a launch finds is that after the step before; steps are known from the flow chart.
+export const stepOrder: number[] = [];
+function stepBefore(o: Op) {
+  const s = launches.get(o.launch)?.step || o.step, i = stepOrder.indexOf(s);
+  return i > 0 ? stepOrder[i - 1] : s;
+}

@@ -1,0 +1,54 @@
+import { useEffect, useReducer, useState } from "preact/hooks";
+import { Op, PAGE, Page } from "./api";
+import { errorText, learnTypes, onTypes } from "./format";
+
+export function useAgain() { return useReducer((n: number) => n + 1, 0)[1] as () => void; }
+export function useListen(...on: ((f: () => void) => () => void)[]) {
+  const again = useAgain();
+  useEffect(() => { const off = on.map(o => o(again)); return () => off.forEach(f => f()); }, []);
+}
+
+export function useAnswer<T>(ask: () => Promise<T> | undefined, on: unknown[]): { value?: T; error?: string } {
+  const [state, set] = useState<{ value?: T; error?: string }>({});
+  useEffect(() => {
+    let gone = false;
+    const p = ask();
+    if (!p) { set({}); return; }
+    p.then(value => { if (!gone) set({ value }); }, e => { if (!gone) set({ error: errorText(e) }); });
+    return () => { gone = true; };
+  }, on);
+  return state;
+}
+
+// Operations by pages, loaded as they come into sight. focus: the index the first page was looked for with.
+export interface Ops { get(i: number): Op | undefined; count: number; focus: number; error?: string; loaded: boolean; all: boolean; seen(first: number, last: number): void; pages: Map<number, Op[]> }
+export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on: unknown[]): Ops {
+  const again = useAgain();
+  const [s, reset] = useState(() => make());
+  function make() { return { pages: new Map<number, Op[]>(), asked: new Set<number>(), count: 0, known: false, focus: -1, error: undefined as string | undefined, loaded: false, gone: false }; }
+  useListen(onTypes);
+  useEffect(() => {
+    const n = make();
+    const put = (p: Page) => {
+      learnTypes(p.ops);
+      n.pages.set(p.skip / PAGE, p.ops);
+      if (p.total !== undefined) n.count = p.total, n.known = true;
+      else if (!n.known) { n.count = Math.max(n.count, p.skip + p.ops.length + (p.more ? PAGE : 0)); if (!p.more) n.count = p.skip + p.ops.length, n.known = true; }
+      n.loaded = true;
+    };
+    n.asked.add(-1);
+    (n as any).load = (skip: number) => load(skip, false).then(p => { if (!n.gone) { put(p); again(); } }, e => { n.error = errorText(e); again(); });
+    load(0, true).then(p => { if (n.gone) return; put(p); n.asked.add(p.skip / PAGE); n.focus = p.index ?? -1; again(); }, e => { n.error = errorText(e); n.loaded = true; again(); });
+    reset(n);
+    return () => { n.gone = true; };
+  }, on);
+  return {
+    count: s.count, focus: s.focus, error: s.error, loaded: s.loaded, all: s.known, pages: s.pages,
+    get: i => s.pages.get(Math.floor(i / PAGE))?.[i % PAGE],
+    seen(first, last) {
+      if (!s.loaded) return;
+      for (let p = Math.floor(first / PAGE); p <= Math.floor(Math.max(first, last - 1) / PAGE); p++)
+        if (p * PAGE < s.count && !s.asked.has(p)) { s.asked.add(p); (s as any).load?.(p * PAGE); }
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
+import { useState } from "preact/hooks";
+import { Finding, LaunchInfo, ask, buffers, racesOf } from "./api";
+import { bufferName, fileName, launchName, many, opElement, threadCount, triple, valueHex } from "./format";
+import { useAnswer } from "./hooks";
+import { Button, Empty, Failure, FindingCard, PaneFrame } from "./parts";
+import { Pane, follow } from "./trail";
+
+function parameterValue(hex: string | undefined, bytes: number) {
+  if (!hex) return "?";
+  if (bytes > 8) return `${bytes} bytes: ${hex.toLowerCase().slice(0, 24)}${hex.length > 24 ? "…" : ""}`;
+  const d = new DataView(new ArrayBuffer(8));
+  for (let i = 0; i < bytes; i++) d.setUint8(i, parseInt(hex.substr(2 * i, 2), 16));
+  const whole = bytes === 8 ? String(d.getBigInt64(0, true)) : bytes === 4 ? String(d.getInt32(0, true)) : String(d.getUint16(0, true));
+  const real = bytes === 4 ? d.getFloat32(0, true) : bytes === 8 ? d.getFloat64(0, true) : NaN;
+  const sensible = Math.abs(real) > 1e-6 && Math.abs(real) < 1e9 && Math.abs(Number(whole)) > 1 << 20;
+  return sensible ? `${Number(real.toPrecision(7))} (as bits ${valueHex(hex.toLowerCase())})` : `${whole}${Math.abs(Number(whole)) > 9 ? ` (${valueHex(hex.toLowerCase())})` : ""}`;
+}
+
+function goThread(index: number, f: { launch: number; thread: number }) { follow(index, { kind: "thread", launch: f.launch, thread: f.thread }); }
+
+export function LaunchPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "launch" }>; index: number; active: boolean; findings: Finding[] }) {
+  const info = useAnswer<LaunchInfo>(() => ask("launch", { id: pane.launch }), [pane.launch]), [wanted, want] = useState(false);
+  const races = useAnswer(() => wanted ? racesOf(pane.launch) : undefined, [wanted, pane.launch]);
+  const mine = findings.filter(f => f.launch === pane.launch), l = info.value?.launch, total = l ? threadCount(l) : 0;
+  return <PaneFrame index={index} kind="launch" active={active} title={<><span class="what">launch</span> {l ? launchName(l) : "…"}</>} sub={l?.readable}>
+    {info.error ? <Failure text={info.error} /> : !info.value || !l ? <Empty>reading…</Empty> : <div class="scroll">
+      <dl>
+        <dt>grid</dt><dd>{triple(l.grid)} blocks of {triple(l.block)}: {many(total)} threads</dd>
+        <dt>stream</dt><dd>{info.value.stream}, device {l.device}{info.value.shared ? `, ${info.value.shared} bytes of dynamic shared memory` : ""}</dd>
+        <dt>thread</dt><dd><form class="inline" onSubmit={e => { e.preventDefault(); const n = Number(new FormData(e.currentTarget).get("n")); if (n >= 0 && n < total) goThread(index, { launch: pane.launch, thread: n }); }}>
+          <input name="n" type="number" min={0} max={total - 1} defaultValue="0" aria-label="number of a thread" /><button class="button">open</button></form></dd>
+      </dl>
+      <h3>Parameters</h3>
+      {info.value.parameters.length === 0 ? <p class="dim">not recorded</p> : <table><tbody>{info.value.parameters.map(p => <tr>
+        <td class="dim num">{p.number}</td>
+        <td>{p.allocation ? <button type="button" class="link" onClick={() => follow(index, { kind: "buffer", buffer: p.allocation, step: l.step, width: 0 })}>{bufferName(buffers.get(p.allocation), p.allocation)}</button> : parameterValue(p.value, p.bytes)}
+          {p.points_to && <span class="dim"> {p.points_to}*</span>}</td></tr>)}</tbody></table>}
+      <h3>Launched</h3>
+      <table><tbody>{info.value.stack.filter(f => f[1] || !/^(_start|__libc_start)/.test(f[0])).map(f => <tr><td>{f[0]}{f[3] && <span class="dim"> inlined</span>}</td><td class="dim">{f[1] ? <a href={`vscode://file${f[1]}:${f[2]}`} title={f[1]}>{fileName(f[1])}:{f[2]}</a> : ""}</td></tr>)}</tbody></table>
+      <h3>Findings</h3>
+      {mine.length === 0 ? <p class="dim">none in this launch</p> : <div class="cards">{mine.map(f => <div class="withgo"><FindingCard finding={f} />{f.thread !== undefined && <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: f.launch, thread: f.thread!, at: f.address ? { address: f.address, write: /write|race/.test(f.kind) } : undefined, finding: f.id })}>thread {f.thread}</button>}</div>)}</div>}
+      <h3>Races, from the recording</h3>
+      {!wanted ? <Button label="Look for races in this launch" onClick={() => want(true)}>look for them</Button> : races.error ? <Failure text={races.error} /> : !races.value ? <p class="dim">looking…</p> : races.value.length === 0 ? <p class="dim">none</p> :
+        <table><tbody>{races.value.map(r => <tr><td>{opElement(r.first)}</td><td>
+          <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: r.first.launch, thread: r.first.thread, at: r.first })}>thread {r.first.thread}</button> and{" "}
+          <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: r.second.launch, thread: r.second.thread, at: r.second })}>thread {r.second.thread}</button></td><td class="dim">{r.count > 1 ? `${r.count} times` : ""}</td></tr>)}</tbody></table>}
+    </div>}
+  </PaneFrame>;
+}
+
+export function FindingPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "finding" }>; index: number; active: boolean; findings: Finding[] }) {
+  const f = findings.find(x => x.id === pane.finding);
+  return <PaneFrame index={index} kind="finding" active={active} title={<><span class="what">finding</span> {f?.kind ?? pane.finding}</>}>
+    {f ? <div class="scroll"><div class="cards"><FindingCard finding={f} open /></div>
+      {f.allocation > 0 && <p><Button icon="picture" label="The buffer as a picture" onClick={() => follow(index, { kind: "buffer", buffer: f.allocation, step: 0, width: 0 })}>{bufferName(buffers.get(f.allocation), f.allocation)} as a picture</Button></p>}</div> : <Failure text="there is no such finding in this run" />}
+  </PaneFrame>;
+}

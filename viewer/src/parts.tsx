@@ -1,0 +1,70 @@
+// Small pieces that several panes use.
+import { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Finding, Kind, Op, Source, ask, launches, sites } from "./api";
+import { fileName, kindName, launchName } from "./format";
+import { useAnswer } from "./hooks";
+import { Pane, activate, close } from "./trail";
+
+// --- icons: drawn, so that they look the same everywhere ---
+const shapes: Record<string, string> = {
+  left: "M10 3 5 8l5 5", right: "m6 3 5 5-5 5", close: "m4 4 8 8M12 4l-8 8", source: "M6 4 2 8l4 4M10 4l4 4-4 4", picture: "M2 3h12v10H2zM2 11l4-4 3 3 2-2 3 3",
+  link: "M7 9a3 3 0 0 0 4 0l2-2a3 3 0 0 0-4-4L8 4M9 7a3 3 0 0 0-4 0L3 9a3 3 0 0 0 4 4l1-1", sun: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.4 1.4M11.6 11.6 13 13M13 3l-1.4 1.4M4.4 11.6 3 13",
+  calculator: "M3 1.5h10v13H3zM5 4h6v2H5zM5 9h1M8 9h1M11 9h0M5 12h1M8 12h1M11 12h0", help: "M6 6a2 2 0 1 1 3 1.7c-.7.5-1 .8-1 1.8M8 12v.4", launch: "M3 4h10v8H3zM6 4v8M10 4v8",
+  plus: "M8 3v10M3 8h10", minus: "M3 8h10", edit: "m3 13 1-3 7-7 2 2-7 7zM10 4l2 2", warning: "M8 2 14.5 13.5h-13zM8 6.5v3.5M8 12v.2",
+};
+export const Icon = ({ name }: { name: string }) => <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d={shapes[name]} /></svg>;
+export function Button({ icon, label, children, onClick, pressed, disabled }: { icon?: string; label: string; children?: ComponentChildren; onClick(): void; pressed?: boolean; disabled?: boolean }) {
+  return <button type="button" title={label} aria-label={label} aria-pressed={pressed} disabled={disabled} class={children ? "button" : "button small"} onClick={e => { e.stopPropagation(); onClick(); }}>
+    {icon && <Icon name={icon} />}{children}
+  </button>;
+}
+
+export function PaneFrame({ index, kind, active, title, tools, sub, children }: { index: number; kind: Pane["kind"]; active: boolean; title: ComponentChildren; tools?: ComponentChildren; sub?: ComponentChildren; children: ComponentChildren }) {
+  return <section class={`pane ${kind} ${active ? "active" : ""}`} data-pane={index} onMouseDown={() => activate(index)} onFocusIn={() => activate(index)} aria-label={kind}>
+    <header>
+      <div class="title"><h2>{title}</h2><span class="tools">{tools}<Button icon="close" label="Close this pane (Backspace)" onClick={() => close(index)} /></span></div>
+      {sub && <div class="sub">{sub}</div>}
+    </header>
+    {children}
+  </section>;
+}
+
+export const Badge = ({ kind, children, title }: { kind: string; children: ComponentChildren; title?: string }) => <span class={`badge ${kind}`} title={title}>{children}</span>;
+export const KindTag = ({ op }: { op: Op }) => <span class={`kind k${op.kind}`}>{op.kind === Kind.Copy && op.lane === 1 ? "copied" : kindName[op.kind]}</span>;
+export const Failure = ({ text }: { text: string }) => <div class="failure" role="alert"><Icon name="warning" /><p>{text}</p></div>;
+export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>;
+
+export function useSource(file: number | undefined) { return useAnswer<Source>(() => file === undefined || file < 0 ? undefined : ask<Source>("source", { file }), [file]); }
+const split = new WeakMap<Source, string[]>();
+export function linesOf(s: Source | undefined): string[] {
+  if (!s?.text) return [];
+  let l = split.get(s);
+  if (!l) split.set(s, l = s.text.replace(/\n$/, "").split("\n"));
+  return l;
+}
+
+// The place of an operation that is the program's own: the innermost that is not in a header of a toolkit.
+export function mainPlace(site: number, paths?: (file: number) => string | undefined) {
+  const places = sites.get(site)?.places ?? [];
+  return places.find(p => p[0] >= 0 && !/\/(cuda|usr)[^ ]*\/include\//.test(paths?.(p[0]) ?? "")) ?? places[0];
+}
+
+export function FindingCard({ finding, open }: { finding: Finding; open?: boolean }) {
+  const [shown, show] = useState(!!open);
+  const text = useAnswer<{ text: string }>(() => shown ? ask("finding", { id: finding.id }) : undefined, [shown, finding.id]);
+  return <div class={`card ${finding.severity}`}>
+    <button type="button" class="line" aria-expanded={shown} onClick={() => show(!shown)}>
+      <span class="dot" /><b>{finding.headline}</b><span class="dim">{finding.kind}{finding.count > 1 ? ` · ${finding.count} times` : ""}</span>
+    </button>
+    {shown && <pre>{text.error ?? text.value?.text.trim() ?? "…"}</pre>}
+  </div>;
+}
+
+export const LaunchLink = ({ id, onClick }: { id: number; onClick(): void }) => <button type="button" class="link" onClick={e => { e.stopPropagation(); onClick(); }}>{launchName(launches.get(id), id)}</button>;
+export const PlaceText = ({ source, line }: { source?: Source; line?: number }) => line ? <>{source ? fileName(source.path) : ""}:{line}</> : <>—</>;
+
+export function Copy({ text, label }: { text(): string; label: string }) {
+  const [done, set] = useState(false);
+  return <Button icon="link" label={label} onClick={() => { navigator.clipboard?.writeText(text()).then(() => { set(true); setTimeout(() => set(false), 1200); }, () => {}); }}>{done ? "copied" : "link"}</Button>;
+}

@@ -1,0 +1,158 @@
+// A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays visible however small the dots are.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Finding, FlowStep, askBytes, buffers } from "./api";
+import { Scalar, Type, allTypes, bufferName, bufferType, bytesText, chooseType, elementName, errorText, many, scalarBytes, scalarText, shortFloat, typeBytes } from "./format";
+import { useAgain } from "./hooks";
+import { Button, Empty, Failure, PaneFrame } from "./parts";
+import { Pane, follow, replace } from "./trail";
+
+interface Picture { columns: number; rows: number; low: number; high: number; min: Float32Array; max: Float32Array; mean: Float32Array; flags: Uint8Array }
+const NUMBER = 1, NAN = 2, PLUS = 4, MINUS = 8, UNWRITTEN = 16, UNRECORDED = 32, NOTHING = 64;
+
+function decode(b: ArrayBuffer): Picture {
+  const d = new DataView(b), columns = d.getUint32(0, true), rows = d.getUint32(4, true), n = columns * rows;
+  const floats = (k: number) => new Float32Array(b, 24 + 4 * n * k, n);
+  return { columns, rows, low: d.getFloat64(8, true), high: d.getFloat64(16, true), min: floats(0), max: floats(1), mean: floats(2), flags: new Uint8Array(b, 24 + 12 * n, n) };
+}
+
+// Colour scales from dark to light, as stops.
+const scales: Record<string, number[][]> = {
+  viridis: [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142], [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37]],
+  grey: [[20, 20, 20], [245, 245, 245]],
+  "blue–red": [[33, 60, 143], [94, 135, 199], [190, 205, 226], [240, 240, 240], [233, 190, 170], [206, 104, 84], [150, 20, 38]],
+};
+const special: Record<string, [number, number, number]> = { nan: [255, 0, 170], plus: [255, 140, 0], minus: [0, 150, 255], unwritten: [214, 48, 49], unrecorded: [128, 128, 136] };
+function colour(t: number, stops: number[][]): number[] {
+  const x = Math.max(0, Math.min(1, t)) * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(x)), f = x - i;
+  return stops[i].map((c, k) => c + (stops[i + 1][k] - c) * f);
+}
+
+// A square for plain arrays; a width that somebody has chosen otherwise.
+function goodWidth(count: number) { const w = 2 ** Math.round(Math.log2(Math.max(1, Math.sqrt(count)))); return Math.max(1, Math.min(count, Math.max(16, w))); }
+
+export function BufferPane({ pane, index, active, steps, findings }: { pane: Extract<Pane, { kind: "buffer" }>; index: number; active: boolean; steps: FlowStep[]; findings: Finding[] }) {
+  const b = buffers.get(pane.buffer), again = useAgain();
+  const t: Type = bufferType(pane.buffer) ?? { scalar: b && b.size % 4 ? "u8" : "i32", components: 1, name: "int" };
+  const count = b ? Math.floor(b.size / typeBytes(t)) : 0, width = pane.width || goodWidth(count), rows = Math.ceil(count / width);
+  const [component, setComponent] = useState(0), [scale, setScale] = useState("viridis"), [range, setRange] = useState<{ low?: number; high?: number; log: boolean }>({ log: false });
+  const [zoom, setZoom] = useState(0), [error, setError] = useState<string>(), [picture, setPicture] = useState<Picture>(), [hover, setHover] = useState<number>(-1), [value, setValue] = useState("");
+  const canvas = useRef<HTMLCanvasElement>(null), holder = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState({ w: 600, h: 400 });
+  useLayoutEffect(() => {
+    const o = new ResizeObserver(() => { const e = holder.current; if (e) setRoom({ w: e.clientWidth, h: e.clientHeight }); });
+    if (holder.current) o.observe(holder.current);
+    return () => o.disconnect();
+  }, []);
+  // Pixels of an element; below one, several elements share a pixel.
+  const fit = Math.min(room.w / width, room.h / Math.max(1, rows));
+  const size = Math.max(fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit, 1 / 4096) * 2 ** zoom;
+  const pool = Math.max(1, Math.ceil(1 / size)), dot = pool > 1 ? 1 : Math.max(1, Math.floor(size));
+
+  const used = useMemo(() => steps.filter(s => s.uses.some(u => u[0] === pane.buffer && u[1] !== 1)), [steps, pane.buffer]);
+  const shownStep = steps.find(s => s.id === pane.step);
+
+  useEffect(() => {
+    if (!b || !count) return;
+    let gone = false;
+    askBytes("picture", { allocation: pane.buffer, step: pane.step, type: t.scalar, components: t.components, component: Math.min(component, t.components - 1), width, rows, pool_x: pool, pool_y: pool })
+      .then(a => { if (!gone) { setPicture(decode(a)); setError(undefined); } }, e => { if (!gone) setError(errorText(e)); });
+    return () => { gone = true; };
+  }, [pane.buffer, pane.step, width, rows, t.scalar, t.components, component, pool]);
+
+  // Without a word from somebody the scale is for all but the farthest hundredth at either end.
+  const usual = useMemo(() => {
+    if (!picture) return [0, 1];
+    const all: number[] = [], every = Math.max(1, Math.floor(picture.mean.length / 20000));
+    for (let i = 0; i < picture.mean.length; i += every) if (picture.flags[i] & NUMBER) all.push(picture.mean[i]);
+    all.sort((a, b) => a - b);
+    const at = (q: number) => all.length ? all[Math.min(all.length - 1, Math.floor(q * all.length))] : 0;
+    return all.length < 50 ? [picture.low, picture.high] : [at(.01), at(.99)];
+  }, [picture]);
+  const low = range.low ?? usual[0], high = range.high ?? usual[1];
+  const present = useMemo(() => { let f = 0; for (const x of picture?.flags ?? []) f |= x; return f; }, [picture]);
+  const place = (v: number) => {
+    if (!range.log) return high > low ? (v - low) / (high - low) : 0.5;
+    const f = (x: number) => Math.sign(x) * Math.log1p(Math.abs(x));
+    return f(high) > f(low) ? (f(v) - f(low)) / (f(high) - f(low)) : 0.5;
+  };
+  useEffect(() => {
+    const c = canvas.current;
+    if (!c || !picture) return;
+    c.width = picture.columns * dot, c.height = picture.rows * dot;
+    const g = c.getContext("2d")!, image = g.createImageData(c.width, c.height), stops = scales[scale];
+    // Of several elements in one pixel the one that is farthest from the mean of all is shown.
+    let sum = 0, n = 0;
+    for (let i = 0; i < picture.mean.length; i++) if (picture.flags[i] & NUMBER) sum += picture.mean[i], n++;
+    const middle = n ? sum / n : 0, gap = dot > 4 ? 1 : 0, round = dot >= 8;
+    for (let i = 0; i < picture.flags.length; i++) {
+      const f = picture.flags[i];
+      if (f & NOTHING) continue;
+      const v = Math.abs(picture.max[i] - middle) >= Math.abs(picture.min[i] - middle) ? picture.max[i] : picture.min[i];
+      const rgb = f & NAN ? special.nan : f & PLUS ? special.plus : f & MINUS ? special.minus : f & UNWRITTEN ? special.unwritten : f & UNRECORDED ? special.unrecorded : colour(place(v), stops);
+      const x0 = i % picture.columns * dot, y0 = Math.floor(i / picture.columns) * dot, r = (dot - gap) / 2;
+      for (let y = 0; y < dot - gap; y++) for (let x = 0; x < dot - gap; x++) {
+        if (round && (x + .5 - r) ** 2 + (y + .5 - r) ** 2 > r * r) continue;
+        const k = ((y0 + y) * c.width + x0 + x) * 4;
+        image.data[k] = rgb[0], image.data[k + 1] = rgb[1], image.data[k + 2] = rgb[2], image.data[k + 3] = 255;
+      }
+    }
+    g.putImageData(image, 0, 0);
+    const ring = (element: number, style: string) => {
+      const x = Math.floor(element % width / pool) * dot, y = Math.floor(Math.floor(element / width) / pool) * dot, m = Math.max(dot - gap, 3) + 5;
+      g.strokeStyle = style, g.lineWidth = 1.5;
+      g.strokeRect(x + (dot - gap - m) / 2, y + (dot - gap - m) / 2, m, m);
+    };
+    const ringed = new Set<number>();
+    for (const f of findings) if (f.allocation === pane.buffer && f.offset >= 0 && b && f.offset < b.size && !ringed.has(f.offset) && ringed.add(f.offset)) ring(Math.floor(f.offset / typeBytes(t)), f.severity === "error" ? "#ff3b30" : "#ff9f0a");
+    if (hover >= 0) ring(hover, getComputedStyle(c).color);
+  }, [picture, scale, range, dot, hover, findings]);
+
+  const elementAt = (e: MouseEvent) => {
+    const r = canvas.current!.getBoundingClientRect();
+    const x = Math.floor((e.clientX - r.left) / dot) * pool, y = Math.floor((e.clientY - r.top) / dot) * pool, i = y * width + x;
+    return x < width && y < rows && i < count ? i : -1;
+  };
+  useEffect(() => {
+    if (hover < 0 || !b) { setValue(""); return; }
+    const timer = setTimeout(() => askBytes("contents", { allocation: pane.buffer, step: pane.step, offset: hover * typeBytes(t), bytes: typeBytes(t) }).then(a => {
+      const n = typeBytes(t), d = new DataView(a, 0, n), known = new Uint8Array(a, n, n), parts: string[] = [];
+      for (let k = 0; k < t.components; k++) parts.push(scalarText(d, k * scalarBytes[t.scalar], t.scalar));
+      setValue(known.some(k => k === 0) ? "never written" : known.some(k => k > 1) ? "written by something that was not recorded" : parts.join(", "));
+    }, () => setValue("")), 30);
+    return () => clearTimeout(timer);
+  }, [hover, pane.step]);
+
+  if (!b) return <PaneFrame index={index} kind="buffer" active={active} title="buffer"><Failure text="there is no such buffer in this run" /></PaneFrame>;
+  const choose = (more: Partial<typeof pane>) => replace(index, { ...pane, ...more }, false);
+  const at = used.findIndex(s => s.id >= pane.step), slider = pane.step === 0 ? used.length : at < 0 ? used.length : used[at].id === pane.step ? at : Math.max(0, at - 1);
+  const number = (v: number) => shortFloat(v, t.scalar !== "f64");
+  return <PaneFrame index={index} kind="buffer" active={active} title={<><span class="what">{t.name}</span> {bufferName(b)}[{many(count)}]</>}
+    tools={<>
+      <Button icon="minus" label="Smaller (-)" onClick={() => setZoom(zoom - 1)} /><Button icon="plus" label="Larger (+)" onClick={() => setZoom(zoom + 1)} />
+      <select class="type" aria-label="type of the elements" value={t.scalar} onChange={e => { const n = allTypes.find(x => x.scalar === e.currentTarget.value as Scalar); if (n) { chooseType(pane.buffer, n); again(); } }}>{allTypes.map(x => <option value={x.scalar}>{x.name}</option>)}</select>
+    </>}
+    sub={<>{bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}<span class="right">{pool > 1 ? `a pixel is ${pool}×${pool} elements: the farthest from the mean` : ""}</span></>}>
+    <div class="controls">
+      <label>width <input type="number" min={1} max={Math.max(1, count)} value={width} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= count) choose({ width: n }); }} /></label>
+      {t.components > 1 && <label>part <select value={component} onChange={e => setComponent(Number(e.currentTarget.value))}>{[..."xyzw"].slice(0, t.components).map((n, i) => <option value={i}>{n}</option>)}</select></label>}
+      <label>colours <select value={scale} onChange={e => setScale(e.currentTarget.value)}>{Object.keys(scales).map(s => <option>{s}</option>)}</select></label>
+      <label>from <input type="number" step="any" placeholder={picture ? number(usual[0]) : ""} onChange={e => setRange({ ...range, low: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })} /></label>
+      <label>to <input type="number" step="any" placeholder={picture ? number(usual[1]) : ""} onChange={e => setRange({ ...range, high: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })} /></label>
+      <label><input type="checkbox" checked={range.log} onChange={e => setRange({ ...range, log: e.currentTarget.checked })} /> log</label>
+    </div>
+    <div class="controls time">
+      <input type="range" aria-label="after which step" min={0} max={used.length} value={slider} onInput={e => { const i = Number(e.currentTarget.value); choose({ step: i >= used.length ? 0 : used[i].id }); }} />
+      <span>{pane.step === 0 ? "at the end" : shownStep ? `after ${shownStep.kind === "launch" ? `launch #${shownStep.number}` : `${shownStep.call || shownStep.kind} #${shownStep.number}`}` : `after step ${pane.step}`}</span>
+    </div>
+    {error ? <Failure text={error} /> : <div class="canvas" ref={holder}>
+      {!picture && <Empty>reading…</Empty>}
+      <canvas ref={canvas} class="dots" role="img" aria-label={`picture of ${bufferName(b)}`} onMouseMove={e => setHover(elementAt(e))} onMouseLeave={() => setHover(-1)}
+        onClick={e => { const i = elementAt(e); if (i >= 0) follow(index, { kind: "element", buffer: pane.buffer, offset: i * typeBytes(t), bytes: typeBytes(t) }); }} />
+    </div>}
+    <footer class="legend">
+      <span class="under">{hover >= 0 ? <><b>{elementName(pane.buffer, hover * typeBytes(t), typeBytes(t))}</b> {value}</> : <span class="dim">{number(low)} <i class={`ramp ${scale.replace("–", "")}`} /> {number(high)}</span>}</span>
+      <span class="keys">{([[UNWRITTEN, "unwritten", "never written"], [NAN, "nan", "NaN"], [PLUS, "plus", "+inf"], [MINUS, "minus", "−inf"], [UNRECORDED, "unrecorded", "not recorded"]] as [number, string, string][])
+        .filter(k => present & k[0]).map(k => <><i class={`c-${k[1]}`} />{k[2]} </>)}{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
+    </footer>
+  </PaneFrame>;
+}

@@ -1,0 +1,123 @@
+// A thread: its operations in order, where each value came from, and its peers.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Finding, Kind, Op, PAGE, Writers, conflictsOf, key, launches, ofThread, writersOf } from "./api";
+import { coordinates, launchName, launchOf, many, opElement, opType, threadCount, triple, valueHex, valueText } from "./format";
+import { Ops, useAgain, useOps } from "./hooks";
+import { List } from "./list";
+import { Badge, Button, Empty, Failure, FindingCard, KindTag, LaunchLink, PaneFrame, linesOf, mainPlace, useSource } from "./parts";
+import { Pane, follow, replace } from "./trail";
+
+export const ROW = 26;
+
+// Who wrote what these loads saw: asked for rows in sight, a few at a time.
+function useOrigins(ops: Ops) {
+  const again = useAgain();
+  const state = useRef({ known: new Map<string, Writers>(), queue: [] as Op[], running: 0 }).current;
+  function pump() {
+    while (state.running < 3 && state.queue.length) {
+      const o = state.queue.pop()!;
+      if (state.known.has(key(o))) continue;
+      state.running++;
+      writersOf(o).then(w => { state.known.set(key(o), w); again(); }, () => {}).finally(() => { state.running--; pump(); });
+    }
+  }
+  return {
+    of: (o: Op) => state.known.get(key(o)),
+    want(first: number, last: number) {
+      state.queue = [];
+      for (let i = Math.min(last, ops.count) - 1; i >= first; i--) { const o = ops.get(i); if (o && (o.kind === Kind.Load || o.kind === Kind.Atomic) && !state.known.has(key(o))) state.queue.push(o); }
+      pump();
+    },
+  };
+}
+
+function useConflicts(launch: number, thread: number, ops: Ops) {
+  const again = useAgain();
+  const known = useMemo(() => new Map<number, Op[]>(), [launch, thread]), asked = useMemo(() => new Set<number>(), [launch, thread]);
+  useEffect(() => {
+    for (const p of ops.pages.keys()) {
+      if (asked.has(p)) continue;
+      asked.add(p);
+      conflictsOf(launch, thread, p * PAGE).then(m => { m.forEach((v, k) => known.set(k, v)); if (m.size) again(); }, () => {});
+    }
+  });
+  return known;
+}
+
+// Another launch of the same kernel is known by its number alone.
+function shortLaunch(here: Op, there: Op) {
+  if (here.launch === there.launch) return "";
+  const a = launches.get(here.launch), b = launches.get(there.launch);
+  return a && b && a.kernel === b.kernel ? `#${b.number} ` : `${launchOf(there)} `;
+}
+
+function Origin({ op, writers, conflicts, go }: { op: Op; writers?: Writers; conflicts?: Op[]; go(p: Pane): void }) {
+  const to = (w: Op, note: string, kind: string) => w.launch
+    ? <button type="button" class={`go ${kind}`} title={`${note}: thread ${w.thread} of ${launchOf(w)}`} onClick={e => { e.stopPropagation(); go({ kind: "thread", launch: w.launch, thread: w.thread, at: { record: w.record, lane: w.lane } }); }}>
+      {kind === "race" ? "⚡" : "←"} {shortLaunch(op, w)}thread {w.thread}</button>
+    : <span class="dim">← {launchOf(w)}</span>;
+  const others = new Map((conflicts ?? []).map(c => [c.thread, c]));
+  return <>
+    {writers?.never_written && <Badge kind="error">never written</Badge>}
+    {writers?.ambiguous && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{writers.ops.length} candidates</Badge>}
+    {writers && !writers.never_written && !writers.ambiguous && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
+    {[...others.values()].slice(0, 2).map(c => to(c, c.kind === Kind.Load ? "read, in the same launch, by" : "also written, in the same launch, by", "race"))}
+    {others.size > 2 && <span class="dim">+{others.size - 2}</span>}
+  </>;
+}
+
+export function ThreadPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "thread" }>; index: number; active: boolean; findings: Finding[] }) {
+  const ops = useOps((skip, first) => ofThread(pane.launch, pane.thread, skip, first ? pane.at : undefined), [pane.launch, pane.thread, JSON.stringify(pane.at)]);
+  const l = launches.get(pane.launch);
+  const origins = useOrigins(ops), conflicts = useConflicts(pane.launch, pane.thread, ops);
+  const firstOp = ops.get(Math.max(0, ops.focus)) ?? ops.get(0);
+  const file = firstOp && mainPlace(firstOp.site)?.[0];
+  const source = useSource(file);
+  const lines = linesOf(source.value);
+  const [selected, select] = useState(-1);
+  useEffect(() => select(ops.focus), [ops.focus, pane.launch, pane.thread]);
+  const mine = findings.filter(f => f.launch === pane.launch && f.thread === pane.thread);
+  const total = l ? threadCount(l) : Infinity;
+  const at = l && coordinates(l, pane.thread);
+  const go = (p: Pane) => follow(index, p);
+  const open = (o: Op) => { if (o.buffer) go({ kind: "element", buffer: o.buffer, offset: o.offset, bytes: o.bytes, at: { record: o.record, lane: o.lane } }); };
+  const beside = (thread: number) => replace(index, { kind: "thread", launch: pane.launch, thread });
+
+  const marked = new Map(findings.filter(f => f.launch === pane.launch && f.thread !== undefined).map(f => [f.thread!, f.severity]));
+  const peers: number[] = [];
+  for (let t = pane.thread - 5; t <= pane.thread + 5; t++) if (t >= 0 && t < total) peers.push(t);
+
+  return <PaneFrame index={index} kind="thread" active={active}
+    title={<><span class="what">thread</span> {pane.thread}</>}
+    tools={<>
+      <Button icon="left" label="The thread before ([)" disabled={pane.thread === 0} onClick={() => beside(pane.thread - 1)} />
+      <Button icon="right" label="The next thread (])" disabled={pane.thread + 1 >= total} onClick={() => beside(pane.thread + 1)} />
+      <Button icon="source" label="Source, with this thread's operations (s)" disabled={file === undefined || file < 0}
+        onClick={() => { const p = mainPlace((ops.get(Math.max(0, selected)) ?? firstOp!).site); go({ kind: "source", file: p![0], line: p![1], launch: pane.launch, thread: pane.thread }); }} />
+    </>}
+    sub={<><LaunchLink id={pane.launch} onClick={() => go({ kind: "launch", launch: pane.launch })} />{at && <span> · block {triple(at.block)} thread {triple(at.thread)} · lane {at.lane}</span>}
+      <span class="right">{ops.loaded && !ops.error ? `${many(ops.count)}${ops.all ? "" : "+"} operation${ops.count === 1 ? "" : "s"}` : ""}</span></>}>
+    <nav class="peers" aria-label="peers of this thread">
+      {peers.map(t => <button type="button" class={`peer ${t === pane.thread ? "here" : ""} ${marked.get(t) ?? ""}`} aria-current={t === pane.thread} title={marked.has(t) ? "has a finding" : `thread ${t} of ${launchName(l, pane.launch)}`}
+        onClick={() => { if (t !== pane.thread) go({ kind: "thread", launch: pane.launch, thread: t }); }}>{t}</button>)}
+    </nav>
+    {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} />)}</div>}
+    {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>This thread did nothing that was recorded.</Empty> : <>
+      <div class="columns threadrow" aria-hidden="true"><span>#</span><span>line</span><span>does</span><span>element</span><span class="num">value</span><span>from · race</span><span>source</span></div>
+      <List label="operations" count={ops.count} height={ROW} focus={selected} seen={(a, b) => { ops.seen(a, b); origins.want(a, b); }} row={i => {
+        const o = ops.get(i);
+        if (!o) return <span class="dim loading">…</span>;
+        const p = mainPlace(o.site), t = opType(o);
+        const bad = mine.some(f => f.address && o.address && BigInt(f.address) >= BigInt(o.address) && BigInt(f.address) < BigInt(o.address) + BigInt(o.bytes));
+        return <div class={`op threadrow ${i === selected ? "selected" : ""} ${bad ? "bad" : ""}`} data-op={key(o)} data-index={i} role="button" tabIndex={i === selected ? 0 : -1}
+          onClick={() => { select(i); open(o); }}>
+          <span class="dim num">{i}</span>
+          <button type="button" class="lineno" title="open the source" onClick={e => { e.stopPropagation(); if (p && p[0] >= 0) go({ kind: "source", file: p[0], line: p[1], launch: pane.launch, thread: pane.thread }); }}>{p ? p[1] : "—"}</button>
+          <KindTag op={o} /><span class="element">{opElement(o)}</span>
+          <span class="value num" title={valueHex(o.value)}>{o.kind === Kind.Sync ? "" : o.kind === Kind.Atomic && o.old !== null ? <>{valueText(o.old, t)} <span class="dim">with</span> {valueText(o.value, t)}</> : valueText(o.value, t)}</span>
+          <span class="origin"><Origin op={o} writers={origins.of(o)} conflicts={conflicts.get(i)} go={go} /></span>
+          <code class="snippet" title={p ? lines[p[1] - 1]?.trim() : ""}>{p && p[0] === file ? lines[p[1] - 1]?.trim() : ""}</code>
+        </div>;
+      }} /></>}
+  </PaneFrame>;
+}

@@ -1,0 +1,83 @@
+// The path walked: panes from left to right. It is the address of the page, so that it can be kept, sent and gone back to.
+import { At } from "./api";
+
+export type Pane =
+  | { kind: "thread"; launch: number; thread: number; at?: At; finding?: number }
+  | { kind: "element"; buffer: number; offset: number; bytes: number; at?: { record: number; lane: number } }
+  | { kind: "buffer"; buffer: number; step: number; width: number }
+  | { kind: "source"; file: number; line: number; launch: number; thread: number }
+  | { kind: "launch"; launch: number }
+  | { kind: "finding"; finding: number }
+  | { kind: "calculator"; expression: string };
+
+const atText = (at: At) => !at ? "" : "record" in at ? `@${at.record}.${at.lane}` : `@${at.address}${at.write ? "w" : ""}`;
+function atFrom(text: string | undefined): At {
+  if (!text) return undefined;
+  const m = /^(\d+)\.(\d+)$/.exec(text), a = /^(0x[0-9a-f]{1,16})(w?)$/.exec(text);
+  return m ? { record: Number(m[1]), lane: Number(m[2]) } : a ? { address: a[1], write: a[2] === "w" } : undefined;
+}
+
+export function paneText(p: Pane): string {
+  switch (p.kind) {
+    case "thread": return `t:${p.launch}.${p.thread}${atText(p.at)}${p.finding ? `!${p.finding}` : ""}`;
+    case "element": return `e:${p.buffer}.${p.offset}.${p.bytes}${atText(p.at)}`;
+    case "buffer": return `b:${p.buffer}.${p.step}.${p.width}`;
+    case "source": return `s:${p.file}.${p.line}.${p.launch}.${p.thread}`;
+    case "launch": return `l:${p.launch}`;
+    case "finding": return `f:${p.finding}`;
+    case "calculator": return `c:${encodeURIComponent(p.expression)}`;
+  }
+}
+
+export function paneFrom(text: string): Pane | undefined {
+  if (text.startsWith("c:")) { try { return { kind: "calculator", expression: decodeURIComponent(text.slice(2)) }; } catch { return undefined; } }
+  const m = /^([a-z]):([^@!]*)(?:@([^!]*))?(?:!(\d+))?$/.exec(text);
+  if (!m) return undefined;
+  const n = m[2].split(".").map(Number);
+  if (n.some(v => !Number.isSafeInteger(v) || v < 0)) return undefined;
+  const at = atFrom(m[3]);
+  switch (m[1]) {
+    case "t": return n.length === 2 ? { kind: "thread", launch: n[0], thread: n[1], at, finding: m[4] ? Number(m[4]) : undefined } : undefined;
+    case "e": return n.length === 3 && n[2] ? { kind: "element", buffer: n[0], offset: n[1], bytes: n[2], at: at && "record" in at ? at : undefined } : undefined;
+    case "b": return n.length === 3 ? { kind: "buffer", buffer: n[0], step: n[1], width: n[2] } : undefined;
+    case "s": return n.length === 4 ? { kind: "source", file: n[0], line: n[1], launch: n[2], thread: n[3] } : undefined;
+    case "l": return n.length === 1 ? { kind: "launch", launch: n[0] } : undefined;
+    case "f": return n.length === 1 ? { kind: "finding", finding: n[0] } : undefined;
+  }
+  return undefined;
+}
+
+export const trailText = (panes: Pane[]) => "#/" + panes.map(paneText).join("/");
+export function trailFrom(hash: string): Pane[] {
+  const panes: Pane[] = [];
+  for (const part of hash.replace(/^#\/?/, "").split("/")) {
+    const p = part && paneFrom(part.startsWith("c:") ? part : decodeURIComponent(part));
+    if (p) panes.push(p);
+  }
+  return panes;
+}
+
+// --- the trail of this page ---
+let panes: Pane[] = [];
+let active = 0;
+const listeners = new Set<() => void>();
+export const trail = () => panes;
+export const activePane = () => Math.min(active, panes.length - 1);
+export function onTrail(f: () => void) { listeners.add(f); return () => { listeners.delete(f); }; }
+const say = () => listeners.forEach(f => f());
+
+function show(next: Pane[], at: number, keep: boolean) {
+  panes = next;
+  active = Math.max(0, Math.min(at, next.length - 1));
+  const text = trailText(panes);
+  if (text !== location.hash) history[keep ? "pushState" : "replaceState"](null, "", text);
+  say();
+}
+// From pane `from` to a new one: what was to the right of it goes.
+export const follow = (from: number, to: Pane) => show([...panes.slice(0, from + 1), to], from + 1, true);
+export const start = (p: Pane) => show([p], 0, true);
+export const replace = (index: number, p: Pane, keep = true) => show(panes.map((o, i) => i === index ? p : o), index, keep);
+export const close = (index: number) => show(panes.filter((_, i) => i !== index), index - 1, true);
+export const cut = (index: number) => show(panes.slice(0, index + 1), index, true);
+export function activate(index: number) { if (index !== active && index >= 0 && index < panes.length) { active = index; say(); } }
+export function fromAddress() { panes = trailFrom(location.hash); active = panes.length - 1; say(); }
