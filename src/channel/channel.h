@@ -2,7 +2,7 @@
 // events (events.def) and kernels write findings (probe/probe_abi.h); the command reads. What was written survives the process.
 //
 // One memory object, sparse, mapped in pieces:
-//   header | lane 0 | lane 1 | … | device channel 0 | device channel 1 | …
+//   header | lane 0 | lane 1 | … | device channel 0 | device channel 1 | … and with --record: sets of rings, rings of contents
 // A lane belongs to one process: counters of its kernels and a ring of bytes. Its head moves only when an event is complete.
 // The command believes nothing it reads: sizes and positions are its own constants, events are copied and then checked.
 // docs/channel.md says more.
@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "probe/probe_abi.h"
+#include "probe/trace_abi.h"
 
 // --- kinds.c: kinds.def ---
 typedef enum { SEVERITY_NONE, SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR } Severity;
@@ -59,12 +60,17 @@ typedef struct ChannelEventHead { uint32_t size, type; } ChannelEventHead;
 // Bits of EventLaunch.flags and EventFinding.flags.
 enum { LAUNCH_COOPERATIVE = 1, LAUNCH_CAPTURED = 2 };
 enum { OUTPUTS_GUESSED = 1 };              // EventOutputs.flags: the code does not tell what it writes
+// EventStep.kind and direction.
+enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_GRAPH };
+enum { STEP_ON_DEVICE, STEP_TO_DEVICE, STEP_TO_HOST, STEP_ON_HOST, STEP_WITH_ARRAY };
 enum { FINDING_HAS_THREAD = 1, FINDING_HAS_ADDRESS = 2 };
 
 // --- layout of the memory ---
 enum {
   CHANNEL_MAGIC = 0x5747434C, CHANNEL_VERSION = 1,
-  CHANNEL_LANES = 128, CHANNEL_RING = 1 << 20, CHANNEL_KERNELS = 8192, CHANNEL_DEVICES = 32, CHANNEL_PAGE = 1 << 16
+  CHANNEL_LANES = 128, CHANNEL_RING = 1 << 20, CHANNEL_KERNELS = 8192, CHANNEL_DEVICES = 32, CHANNEL_PAGE = 1 << 16,
+  CHANNEL_TRACES = 16,                     // contexts that are recorded at a time
+  CHANNEL_CONTENTS = 16, CHANNEL_CONTENTS_RING = 8 << 20,      // processes that are; bytes on their way from each
 };
 typedef enum { COMMAND_DRAINS = 1, COMMAND_ENDED = 2 } ChannelCommandState;
 typedef struct ChannelHeader {
@@ -75,6 +81,8 @@ typedef struct ChannelHeader {
   _Atomic uint32_t unrecorded;             // processes that found no lane
   _Atomic uint32_t lane_pid[CHANNEL_LANES];          // 0: free. Set by the process, cleared by the command
   _Atomic uint32_t device_lane[CHANNEL_DEVICES];     // lane + 1; 0: free. Set by the process, cleared by the command
+  uint32_t trace_rings, trace_ring_size;             // --record: of each set; 0: nothing is recorded
+  _Atomic uint32_t trace_lane[CHANNEL_TRACES], contents_lane[CHANNEL_CONTENTS];      // as device_lane
 } ChannelHeader;
 typedef struct ChannelKernelCounts { _Atomic uint64_t launches, checked; } ChannelKernelCounts;
 typedef struct ChannelLane {
@@ -95,6 +103,20 @@ enum {
 #define CHANNEL_LANE_OFFSET(i) ((uint64_t)CHANNEL_PAGE + (uint64_t)(i) * sizeof(ChannelLane))
 #define CHANNEL_DEVICE_OFFSET(i) (CHANNEL_LANE_OFFSET(CHANNEL_LANES) + (uint64_t)(i) * CHANNEL_DEVICE_BYTES)
 #define CHANNEL_BYTES CHANNEL_DEVICE_OFFSET(CHANNEL_DEVICES)
+// Recorded operations: sets of rings (probe/trace_abi.h), one set for a context; and what copies from the host brought along, one ring for a process.
+#define CHANNEL_TRACE_STRIDE(size) (sizeof(WgTraceRing) + (uint64_t)(size) + WG_TRACE_ROOM)
+#define CHANNEL_TRACE_BYTES(rings, size) (((rings) * CHANNEL_TRACE_STRIDE(size) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE)
+typedef struct ChannelContents {
+  _Atomic uint64_t head;                   // bytes written since the start, by the process
+  uint8_t pad0[120];
+  _Atomic uint64_t tail;                   // bytes read, by the command
+  uint8_t pad1[CHANNEL_PAGE - 136];
+  uint8_t data[CHANNEL_CONTENTS_RING];
+} ChannelContents;
+typedef struct ChannelPiece {              // bytes that device memory has after a step; `stored` bytes follow, then up to 15 of filling
+  uint32_t stored, step;                   // step 0: filling up to the end of the ring
+  uint64_t address, bytes;                 // more than stored: what is stored is repeated
+} ChannelPiece;
 
 // --- writer.c: inside the program. One lane per process; nothing here waits longer than a second in all. ---
 bool channel_attach(void);                               // finds the command's memory (WARPGRIND_CHANNEL); false: there is none
@@ -107,12 +129,31 @@ ChannelKernelCounts *channel_kernel_counts(uint32_t kernel);     // never NULL
 WgChannel *channel_device_claim(uint32_t *index, Error *err);
 void channel_device_unmap(WgChannel *c);                 // the command frees it after EVENT_DEVICE_END
 
+// --- trace.c: inside the program, --record ---
+typedef struct ChannelTrace { uint32_t set, rings, ring_size; void *memory; size_t bytes; } ChannelTrace;
+bool channel_trace_claim(ChannelTrace *out, Error *err); // false: there is no command, it does not record, or all sets are in use
+void channel_trace_unmap(const ChannelTrace *t);         // the command frees it after EVENT_TRACE_END
+void channel_trace_close(const ChannelTrace *t);         // nobody reads any more: kernels go on
+bool channel_command_lives(void);
+// Waits for room as long as the command lives.
+bool channel_contents(uint32_t step, uint64_t address, const void *bytes, size_t n);
+bool channel_contents_fill(uint32_t step, uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t n);
+
 // --- reader.c: the command's side. A thread of its own copies what arrives, so that no writer waits for what the command does
 // with it; receive.c hands it out. A process is named by a number that counts from 1: lanes and process ids are used again. ---
 typedef struct ChannelReader ChannelReader;
-ChannelReader *channel_create(Error *err);               // also sets WARPGRIND_CHANNEL
+// trace_bytes: of the rings of each context, --record; 0: nothing is recorded. Also sets WARPGRIND_CHANNEL
+ChannelReader *channel_create(uint64_t trace_bytes, Error *err);
 ChannelReader *channel_create_after(const ChannelReader *r, Error *err);   // another one, when that was stopped; processes are numbered on
 bool channel_start(ChannelReader *r, Error *err);        // the thread
+// --- trace_drain.c: what is recorded goes to these functions, on threads of the reader's. Before channel_start. ---
+typedef struct ChannelTraceSink {
+  // Takes complete records at the start of data: how many bytes they are. SIZE_MAX: nothing more is wanted. As trace_take of src/trace.
+  size_t (*take)(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended);
+  void (*contents)(void *user, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n);
+  void *user;
+} ChannelTraceSink;
+bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err);
 // The main program has ended: waits up to grace_ms for other processes of the run, reads the rest and ends the thread. What
 // such a process writes afterwards is not read; *still_running says how many there are.
 void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running);

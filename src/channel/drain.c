@@ -30,6 +30,14 @@ static void end_device(ChannelReader *r, uint32_t lane, const void *bytes, size_
   if (r->devices[d].memory && r->devices[d].lane == lane) reader_close_device(r, (uint32_t)d);
 }
 
+static void end_trace(ChannelReader *r, uint32_t lane, const void *bytes, size_t size) {
+  AnyEvent e;
+  if (!channel_decode(EVENT_TRACE_END, bytes, size, &e) || e.TRACE_END.set >= CHANNEL_TRACES) return;
+  if (atomic_load(&r->header->trace_lane[e.TRACE_END.set]) != lane + 1) return;
+  reader_trace_look(r);
+  reader_trace_end(r, (uint32_t)e.TRACE_END.set);
+}
+
 size_t reader_drain_lane(ChannelReader *r, uint32_t i) {
   LaneState *l = &r->lanes[i];
   static _Thread_local uint64_t copy[CHANNEL_EVENT_MAX / 8];
@@ -49,6 +57,7 @@ size_t reader_drain_lane(ChannelReader *r, uint32_t i) {
       memcpy(copy, &h, sizeof h);          // the one that was checked
       queue_add(r->queue, &(Message){.kind = MESSAGE_EVENT, .process = l->process, .a = h.type, .size = h.size}, copy);
       if (h.type == EVENT_DEVICE_END) end_device(r, i, copy, h.size);
+      if (h.type == EVENT_TRACE_END) end_trace(r, i, copy, h.size);
     }
     l->tail += h.size;
   }

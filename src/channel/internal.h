@@ -5,8 +5,14 @@
 
 #define CHANNEL_VARIABLE "WARPGRIND_CHANNEL"
 
+// --- writer.c ---
+ChannelHeader *channel_header(void);                             // NULL: there is no command
+bool channel_lane_index(uint32_t *lane);                         // false: no lane
+void *channel_map(uint64_t offset, size_t size);                 // NULL: errno says why
+
 // --- wake.c: the command sleeps on the doorbell; a writer rings when there is something it should not wait for. ---
 void channel_ring_doorbell(ChannelHeader *h);
+void channel_contents_forget(void);                              // trace.c: in a forked child
 void channel_sleep(ChannelHeader *h, unsigned milliseconds);
 
 // --- queue.c: messages from the reading thread to the one that uses them ---

@@ -49,9 +49,11 @@ static int make_memory(uint64_t size) {
   return -1;
 }
 
-ChannelReader *channel_create(Error *err) {
+ChannelReader *channel_create(uint64_t trace_bytes, Error *err) {
   ChannelReader *r = mem_alloc(sizeof *r);
-  r->fd = make_memory(CHANNEL_BYTES);
+  uint32_t rings = 0, ring_size = 0;
+  r->bytes = CHANNEL_BYTES + (trace_bytes ? reader_trace_bytes(trace_bytes, &rings, &ring_size) : 0);
+  r->fd = make_memory(r->bytes);
   r->header = r->fd < 0 ? NULL : reader_map(r, 0, CHANNEL_PAGE);
   if (!r->header) {
     error_set(err, "cannot make shared memory for the report: %s%s", strerror(errno), errno == EFBIG ? " (ulimit -f limits it)" : "");
@@ -63,6 +65,8 @@ ChannelReader *channel_create(Error *err) {
   pthread_mutex_init(&r->lock, NULL);
   r->header->version = CHANNEL_VERSION;
   r->header->command_pid = (uint32_t)getpid();
+  r->header->trace_rings = rings;
+  r->header->trace_ring_size = ring_size;
   atomic_store(&r->header->command, COMMAND_DRAINS);
   r->header->magic = CHANNEL_MAGIC;
   char path[64];
@@ -72,7 +76,7 @@ ChannelReader *channel_create(Error *err) {
 }
 
 ChannelReader *channel_create_after(const ChannelReader *r, Error *err) {
-  ChannelReader *next = channel_create(err);
+  ChannelReader *next = channel_create(0, err);
   if (next) next->last_process = r->last_process;
   return next;
 }
@@ -127,6 +131,7 @@ static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
   queue_add(r->queue, &(Message){.kind = MESSAGE_CLOSED, .process = l->process, .a = how, .b = atomic_load(&l->memory->lost), .c = l->damaged}, NULL);
   munmap(l->memory, sizeof(ChannelLane));
   l->memory = NULL;
+  reader_trace_lane_ended(r, i);
   if (how == CLOSED_RUNNING) return;       // it may still write
   reader_clear(r, CHANNEL_LANE_OFFSET(i), sizeof(ChannelLane));
   atomic_store(&r->header->lane_pid[i], 0);
@@ -141,6 +146,7 @@ static size_t round_of(ChannelReader *r) {
     uint32_t pid = atomic_load_explicit(&r->header->lane_pid[i], memory_order_acquire);
     if (pid && !r->lanes[i].memory && !r->lanes[i].left) open_lane(r, i, pid);
   }
+  reader_trace_look(r);
   // A finding is written after the launch it belongs to: read first and handed on last, it finds its launch known.
   r->hold = true;
   for (uint32_t d = 0; d < CHANNEL_DEVICES; d++) found += reader_drain_device(r, d);
@@ -201,12 +207,15 @@ static void *drain(void *p) {
     channel_sleep(r->header, stop ? SLEEP_MIN_MS : sleep);
   }
   atomic_store(&r->header->command, COMMAND_ENDED);
+  reader_trace_look(r);
   for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
     if (!r->lanes[i].memory) continue;
     r->still_running += !r->lanes[i].replaced;
     r->lanes[i].left = true;
     close_lane(r, i, CLOSED_RUNNING);
   }
+  queue_publish(r->queue);
+  reader_trace_stop(r);                    // whoever takes records may wait for what the receiver does with them
   queue_end(r->queue);
   return NULL;
 }

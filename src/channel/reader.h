@@ -23,7 +23,12 @@ typedef struct DeviceState {
   uint32_t skipped[SKIPPED_MAX], nskipped; // slots that were passed over unfinished
 } DeviceState;
 
+// --- trace_drain.c ---
+typedef struct TraceDrain TraceDrain;
+
 struct ChannelReader {
+  TraceDrain *trace;                       // NULL: nothing is recorded
+  uint64_t bytes;                          // of the memory
   int fd;
   ChannelHeader *header;
   Queue *queue;
@@ -46,5 +51,12 @@ void reader_clear(ChannelReader *r, uint64_t offset, size_t size);
 size_t reader_drain_lane(ChannelReader *r, uint32_t lane);
 size_t reader_drain_device(ChannelReader *r, uint32_t device);
 void reader_close_device(ChannelReader *r, uint32_t device);
+
+// --- trace_drain.c: rings of --record. On the reader's thread: ---
+uint64_t reader_trace_bytes(uint64_t wanted, uint32_t *rings, uint32_t *ring_size);     // of memory behind the rest; wanted: of one set
+void reader_trace_look(ChannelReader *r);                   // sets that processes have claimed
+void reader_trace_end(ChannelReader *r, uint32_t set);      // its context has ended
+void reader_trace_lane_ended(ChannelReader *r, uint32_t lane);
+void reader_trace_stop(ChannelReader *r);                   // reads the rest and ends the threads
 
 #endif

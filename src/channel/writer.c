@@ -36,6 +36,21 @@ static bool command_lives(void) {
   return kill((pid_t)header->command_pid, 0) == 0 || errno != ESRCH;
 }
 
+bool channel_command_lives(void) { return header && command_lives(); }
+ChannelHeader *channel_header(void) { return header; }
+bool channel_lane_index(uint32_t *index) {
+  *index = lane_index;
+  return lane != NULL;
+}
+void *channel_map(uint64_t offset, size_t size) {
+  int fd = open_memory();
+  void *p = fd < 0 ? NULL : map_at(fd, offset, size);
+  int why = errno;
+  if (fd >= 0) close(fd);
+  errno = why;
+  return p;
+}
+
 static void pause_us(unsigned us) { nanosleep(&(struct timespec){0, (long)us * 1000}, NULL); }
 
 bool channel_attach(void) {
@@ -87,6 +102,7 @@ void channel_release_in_child(void) {
   if (lane) munmap(lane, sizeof *lane);
   lane = NULL;
   gave_up = false;
+  channel_contents_forget();
 }
 
 void channel_lock(bool take) {

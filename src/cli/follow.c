@@ -1,5 +1,7 @@
 #include "cli/follow.h"
 
+#include "cli/record.h"
+
 #include "report/report.h"
 
 #include <pthread.h>
@@ -48,6 +50,7 @@ static void *receive(void *p) {
   while (channel_receive(f->reader, &sink, WAIT_MS)) {
     const char *why;
     run_file_commit(&f->run, false);
+    cli_record_look(&f->run);
     if (f->run.file && !said && run_file_failed(f->run.file, &why)) {
       said = true;
       log_error("%s. The program goes on; the report does too.", why);
@@ -61,7 +64,7 @@ static void *receive(void *p) {
 CliFollow *cli_follow_create(const Options *o, Error *err) {
   CliFollow *f = mem_alloc(sizeof *f);
   f->options = o;
-  f->reader = channel_create(err);
+  f->reader = channel_create(cli_record_ring_bytes(o), err);
   if (!f->reader) {
     free(f);
     return NULL;
@@ -73,7 +76,7 @@ CliFollow *cli_follow_create(const Options *o, Error *err) {
 }
 
 bool cli_follow_start(CliFollow *f, Error *err) {
-  if (!channel_start(f->reader, err)) return false;
+  if (!cli_record_start(f->options, f->reader, &f->run, err) || !channel_start(f->reader, err)) return false;
   sigset_t all, old;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);

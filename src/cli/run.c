@@ -5,6 +5,7 @@
 
 #include "cli/follow.h"
 #include "cli/fp_rerun.h"
+#include "cli/record.h"
 #include "instrument/instrument.h"
 #include "report/report.h"
 
@@ -218,6 +219,7 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
 // Files that were asked for. Returns the exit code.
 static int write_files(Run *r, const Options *o) {
   Error err = {0};
+  cli_record_look(r);
   if (!run_file_finish(r, &err)) r->exit_code = cli_fail("%s", err.text);
   for (unsigned i = 0; i < cli_nformats; i++) {
     const char *pattern = o->text[cli_formats[i].option];
@@ -278,7 +280,7 @@ int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
-  if (!check_hash(&o, &err) || !check_tools(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
+  if (!check_hash(&o, &err) || !check_tools(&o, &err) || !cli_record_check(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
     return cli_fail("%s", err.text);
   ReportSuppressions *suppressions = NULL;
   if (options_given(&o, OPT_SUPPRESSIONS) && !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))
@@ -312,6 +314,7 @@ int cli_run(const Options *given, char **argv) {
   catch_signals();
   log_verbose("library: %s/libcuda.so.1", folder.data);
   code = run_program(&o, path.data, argv, stats, follow, r);
+  cli_record_end(r);
   cli_follow_free(follow);
   if (suppressions) report_suppressions_free(suppressions);
   str_free(&path);

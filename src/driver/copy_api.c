@@ -29,6 +29,7 @@ static void check(const char *call, SessionCopy *c, CUstream handle) {
 
 static CUresult checked(const SessionCopy *c, CUresult result) {
   if (result == CUDA_ERROR_INVALID_VALUE && !is_empty(c)) session_copy_refused(c);
+  if (result == CUDA_SUCCESS) session_step_copy(c);
   return result;
 }
 
@@ -59,22 +60,24 @@ static CUresult submit(Stream *s, CopyWork *c, bool async) {
   return flags & SUBMIT_WAIT ? (CUresult)s->ctx->error : CUDA_SUCCESS;
 }
 
-static CUresult run_box(const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
+static CUresult run_box(const CUDA_MEMCPY3D *d, CUstream handle, bool async, uint32_t step) {
   Stream *s;
   CopyWork c;
   TRY(stream_get(handle, &s));
   if (!async) TRY(capture_forbids_unsafe_call());
   if (!d) return CUDA_ERROR_INVALID_VALUE;
   TRY(copy_prepare(d, &c));
+  c.step = step;
   return submit(s, &c, async);
 }
 
 static CUresult copy3d(const char *call, const CUDA_MEMCPY3D *d, CUstream handle, bool async) {
   SessionCopy c = {0};
-  if (!session_wants_copies() || !d) return run_box(d, handle, async);
+  if (!session_wants_copies() || !d) return run_box(d, handle, async, 0);
   session_copy_of_box(d, &c);
   check(call, &c, handle);
-  return checked(&c, run_box(d, handle, async));
+  c.step = c.captured ? 0 : session_step_number();
+  return checked(&c, run_box(d, handle, async, c.step));
 }
 
 static CUDA_MEMCPY3D flat_box(CUmemorytype dst_type, uintptr_t dst, CUmemorytype src_type, uintptr_t src, size_t n) {
@@ -137,15 +140,16 @@ static SessionPlace array_place(CUarray array, uintptr_t at, SessionPlaceKind ot
 
 // other: what the side without an array is; also when both have one.
 static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da, uintptr_t d, CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
-  if (session_wants_copies()) {
-    SessionCopy c = {.to = array_place(da, d, other), .from = array_place(sa, s, other), .width = n, .height = 1, .depth = 1};
-    check(call, &c, q);
-  }
+  SessionCopy c = {.to = array_place(da, d, other), .from = array_place(sa, s, other), .width = n, .height = 1, .depth = 1};
+  if (session_wants_copies()) check(call, &c, q);
+  c.step = c.captured ? 0 : session_step_number();
   char *to = (char *)d, *from = (char *)s;      // offsets where there is an array
   if (da) TRY(array_bytes(da, d, n, &to));
   if (sa) TRY(array_bytes(sa, s, n, &from));
   CUDA_MEMCPY3D box = flat_box(UNIFIED, (uintptr_t)to, UNIFIED, (uintptr_t)from, n);
-  return run_box(&box, q, async);
+  CUresult result = run_box(&box, q, async, c.step);
+  if (result == CUDA_SUCCESS) session_step_copy(&c);
+  return result;
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray d, size_t o, CUdeviceptr s, size_t n) { return array_flat(__func__, PLACE_DEVICE, d, o, NULL, s, n, NULL, false); }
@@ -254,21 +258,23 @@ CUresult cuMemcpy3DBatchAsync(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *fai
 
 // --- sets: asynchronous for the host, as on a device ---
 
-static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q) {
+static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q, uint32_t step) {
   Stream *s;
   Work w = {.kind = WORK_SET};
   TRY(stream_get(q, &s));
   TRY(set_prepare(params, &w.set));
+  w.set.step = step;
   return queue_submit(s, &w, params->width * params->height * params->elementSize <= SMALL ? SUBMIT_INLINE : 0);
 }
 
 static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream q) {
   CUDA_MEMSET_NODE_PARAMS params = {p, pitch, value, element, width, height};
-  if (!session_wants_copies()) return run_set(&params, q);
+  if (!session_wants_copies()) return run_set(&params, q, 0);
   SessionCopy c = {0};
   session_copy_of_set(&params, &c);
   check(call, &c, q);
-  return checked(&c, run_set(&params, q));
+  c.step = c.captured ? 0 : session_step_number();
+  return checked(&c, run_set(&params, q, c.step));
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t n) { return set(__func__, p, 0, v, 1, n, 1, NULL); }

@@ -39,6 +39,8 @@ typedef struct KernelWork KernelWork;
 
 // --- natives.c: probes that the virtual device executes in C ---
 void natives_add(void);
+// --- trace.c: the same for probes of --record ---
+void trace_natives_add(void);
 
 // --- state.c: start, end, fork, and which handles are alive ---
 typedef enum ObjectKind {
@@ -211,12 +213,13 @@ typedef struct CopyWork {
   size_t width, height, depth;                           // bytes, rows, slices; all 0 or all not
   CUDA_MEMCPY3D desc;                                    // as asked, for graph nodes
   uint64_t stack;                                        // of the call, for initcheck
+  uint32_t step;                                         // --record; 0: a node of a graph
   void *staged;                                          // pageable source, copied at call time; freed with the work
 } CopyWork;
 CUresult copy_prepare(const CUDA_MEMCPY3D *desc, CopyWork *out);
 void copy_run(const CopyWork *c);
 
-typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element; } SetWork;   // width in elements
+typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element, step; } SetWork;   // width in elements
 CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
 // --- copy_api.c: for nodes that the program makes by hand; the session hears of them ---
 CUresult copy_prepare_node(const Context *ctx, const CUDA_MEMCPY3D *desc, CopyWork *out);
@@ -266,6 +269,7 @@ void tools_end(void);                                    // process exit, nothin
 void shadow_alloc(const Alloc *a);
 void shadow_map(uintptr_t base, size_t size, const void *physical, size_t offset, size_t physical_size, bool tracked);
 void shadow_copied(const CopyWork *c);
+void shadow_was_set(const SetWork *w);
 void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows);
 typedef struct LaunchShadow { unsigned char *params; void *shared; size_t shared_bytes; } LaunchShadow;
 const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow *l);     // the parameters to run with

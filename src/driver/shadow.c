@@ -46,18 +46,37 @@ static SessionPlace place(const char *at, size_t row, size_t slice, CUmemorytype
   return (SessionPlace){.kind = place_kind(type), .address = (uintptr_t)at, .pitch = row, .rows = row ? slice / row : 0};
 }
 
+// A node of a graph is a step each time it runs.
+static void tell_step(SessionCopy *s, const char *node) {
+  if (!session_wants_trace()) return;
+  bool is_node = !s->step;
+  s->call = node;
+  if (is_node) s->step = session_step_number(), session_step_copy(s);
+  session_step_contents(s);
+}
+
 void shadow_copied(const CopyWork *c) {
   if (!session_wants_copies() || !c->width) return;
   SessionCopy s = {.to = place(c->dst, c->dst_row, c->dst_slice, c->desc.dstMemoryType), .from = place(c->src, c->src_row, c->src_slice, c->desc.srcMemoryType),
                    .width = c->width, .height = c->height, .depth = c->depth, .stack = c->stack};
   if (session_fp_wants(&s)) session_fp_copied(&s);
   session_copy_runs(NULL, &s);
+  s.step = c->step;
+  tell_step(&s, "memcpy node");
 }
 
 void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows) {
   if (!session_wants_shadow()) return;
   SessionCopy s = {.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)p, .pitch = pitch}, .is_set = true, .width = bytes, .height = rows, .depth = 1};
   session_copy_runs(NULL, &s);
+}
+
+void shadow_was_set(const SetWork *w) {
+  size_t bytes = w->width * w->element;
+  shadow_written(w->dst, w->pitch, bytes, w->height);
+  SessionCopy s = {.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)w->dst, .pitch = w->pitch}, .is_set = true, .width = bytes, .height = w->height, .depth = 1,
+                   .step = w->step, .value = w->value, .value_bytes = w->element};
+  tell_step(&s, "memset node");
 }
 
 // --- launches ---

@@ -127,14 +127,8 @@ static bool param_info(void *user, uint32_t i, size_t *offset, size_t *size) {
   return true;
 }
 
-void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
+static void fill_record(Context *ctx, bool captured, KernelWork *k) {
   Function *f = k->function;
-  SessionLaunch l = describe(ctx, stream, captured, k);
-  k->launch = session_launch(&l);
-  k->captured = captured;
-  if (stream && ((const Stream *)stream)->legacy) l.stream = NULL;
-  session_launched_on(l.stream);
-  session_log_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
   const InstrumentedKernel *code = session_kernel_code(f->session);
   unsigned char *record = code && code->record_bytes ? k->params + code->record_offset : NULL;
   if (!record || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
@@ -147,6 +141,18 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   k->checked = d && session_device_record(d, f->session, k->launch, &params, record);
   pthread_mutex_unlock(&lock);
   if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
+}
+
+void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
+  Function *f = k->function;
+  SessionLaunch l = describe(ctx, stream, captured, k);
+  k->launch = session_launch(&l);
+  k->captured = captured;
+  if (stream && ((const Stream *)stream)->legacy) l.stream = NULL;
+  session_launched_on(l.stream);
+  session_log_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
+  fill_record(ctx, captured, k);
+  session_step_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
 }
 
 // --- buffers that are looked at behind a launch ---

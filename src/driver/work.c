@@ -5,7 +5,7 @@ static CUresult run(const Work *w, uint64_t seq) {
   switch (w->kind) {
   case WORK_KERNEL: return launch_run(w->ctx, &w->kernel);
   case WORK_COPY: copy_run(&w->copy); shadow_copied(&w->copy); return CUDA_SUCCESS;
-  case WORK_SET: set_run(&w->set); shadow_written(w->set.dst, w->set.pitch, w->set.width * w->set.element, w->set.height); return CUDA_SUCCESS;
+  case WORK_SET: set_run(&w->set); shadow_was_set(&w->set); return CUDA_SUCCESS;
   case WORK_HOST: w->host.fn(w->host.user); return CUDA_SUCCESS;
   case WORK_MEMOPS: return memops_run(w->memops.ops, w->memops.count);
   case WORK_ALLOC: graph_memory_set_live(w->alloc.memory); session_shadow_unwritten(graph_memory_address(w->alloc.memory), NULL); return CUDA_SUCCESS;

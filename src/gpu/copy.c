@@ -23,11 +23,16 @@ static bool begin(SessionCopy *c) {
   if (gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
     c->captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
   session_copy_check(c);
+  if (!c->captured) c->step = session_step_number();
   return true;
 }
 
 static CUresult end(const SessionCopy *c, CUresult result) {
-  if (result == CUDA_SUCCESS && !is_empty(c)) gpu_copy_enqueued(c);
+  if (result == CUDA_SUCCESS && !is_empty(c)) {
+    gpu_copy_enqueued(c);
+    session_step_copy(c);
+    session_step_contents(c);
+  }
   if (result == CUDA_ERROR_INVALID_VALUE && !is_empty(c)) session_copy_refused(c);
   return gpu_checked(result);
 }
@@ -52,7 +57,7 @@ static SessionCopy rectangle(const CUDA_MEMCPY2D *p) {
 #define ARRAY(a, offset) {.kind = SESSION_PLACE_ARRAY, .address = (uintptr_t)(a), .x = (offset)}
 #define FLAT(dst, src, bytes) (SessionCopy){.to = dst, .from = src, .width = (bytes), .height = 1, .depth = 1}
 #define SET(dst, row, bytes, rows) \
-  (SessionCopy){.to = {.kind = SESSION_PLACE_DEVICE, .address = (dst), .pitch = (row)}, .is_set = true, .width = (bytes), .height = (rows), .depth = 1}
+  (SessionCopy){.to = {.kind = SESSION_PLACE_DEVICE, .address = (dst), .pitch = (row)}, .is_set = true, .width = (bytes), .height = (rows), .depth = 1, .value = v, .value_bytes = sizeof v}
 #define RECTANGLE(p) rectangle(p)
 #define BOX(p) box((const CUDA_MEMCPY3D *)(p))           // the peer structure has contexts where the plain one has reserved words
 _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same layout");

@@ -160,10 +160,18 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (code && code->record_bytes) add_record(l, code);
 }
 
+// The parameters as the program gave them.
+static void tell_step(GpuLaunch *l) {
+  SessionParams given = {l->params, NULL, 0};
+  if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) given = (SessionParams){0};
+  session_step_launch(&l->event, l->number, &given, gpu_launch_param, l->of);
+}
+
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
   if (result == CUDA_SUCCESS) gpu_shadow_launched(l);
+  if (result == CUDA_SUCCESS && l->of && session_wants_trace()) tell_step(l);
   if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);
   free(l->heap);
   free(l->record_heap);

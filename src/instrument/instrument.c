@@ -4,7 +4,7 @@
 // The pass of bit t of InstrumentPlan.tools.
 static const Pass *pass_of(const Program *p, unsigned t) {
   static const Pass *const passes[] = {[TOOL_MEMCHECK] = &pass_memcheck, [TOOL_INITCHECK] = &pass_initcheck, [TOOL_COUNT] = &pass_count, [TOOL_FPCHECK] = &pass_fpcheck,
-                                       [TOOL_RACECHECK] = &pass_racecheck, [TOOL_SYNCCHECK] = &pass_synccheck};
+                                       [TOOL_RACECHECK] = &pass_racecheck, [TOOL_SYNCCHECK] = &pass_synccheck, [TOOL_TRACE] = &pass_trace};
   if (!(p->plan->tools >> t & 1)) return NULL;
   return t < ARRAY_LEN(passes) ? passes[t] : t == 31 ? &pass_test : NULL;
 }

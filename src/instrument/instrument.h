@@ -27,6 +27,7 @@ typedef struct InstrumentPlan {
   bool stop_at_error;                      // memcheck: a bad access ends the launch
   bool race_full;                          // racecheck: two entries for each word of global memory, too
   bool find_writes;                        // say what each kernel may write; also without a tool
+  bool trace_chooses;                      // trace: --buffer or --threads
   unsigned fp_kinds; bool fp_full, fp_flow; // fpcheck: WG_FP_NAN … of probe/fp_abi.h, 0: all; test every instruction; --fp-flow
 } InstrumentPlan;
 bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err);       // "nan,inf,div0,sub"
@@ -93,6 +94,8 @@ typedef struct InstrumentedKernel {
   bool writes_known, writes_elsewhere;
   const InstrumentWrite *writes; uint32_t nwrites;
   const char *const *written_variables; uint32_t nwritten_variables;
+  uint32_t trace_at;                       // trace: where the first WG_TRACE_KEPT bytes of its WgTrace are, and a word of facts behind; 0: it reads them through WgLaunch.trace
+  const char *trace_unseen;                // trace: an instruction of it that touches memory and is not recorded; NULL: none
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;
 

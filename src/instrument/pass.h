@@ -21,7 +21,7 @@ typedef struct Pass {
   void (*weave)(Body *b);                  // once for each function that is instrumented
   bool (*end)(Program *p, Error *err);     // after the last; may be NULL
 } Pass;
-extern const Pass pass_none, pass_memcheck, pass_initcheck, pass_count, pass_fpcheck, pass_racecheck, pass_synccheck;
+extern const Pass pass_none, pass_memcheck, pass_initcheck, pass_count, pass_fpcheck, pass_racecheck, pass_synccheck, pass_trace;
 // A program that links this folder may bring one pass of its own and run it by this bit of InstrumentPlan.tools: the tests do.
 extern const Pass pass_test __attribute__((weak));
 #define TOOL_BIT_TEST (1u << 31)
@@ -200,11 +200,16 @@ PtxFunc *copy_function(PtxModule *into, const PtxFunc *f, const char *name);
 
 // --- probes.c: device functions written in C (src/probe) ---
 extern const char instrument_probe_text[];
+const PtxFunc *probe_original(Program *p, const char *name);               // as it was compiled
 PtxFunc *probe_function(Program *p, uint32_t unit, const char *name);      // copied into the unit when first asked for
 void probes_free(Program *p);
 // Calls wg_report: the finding `kind` at `site`. address and value: registers of 8 bytes or constants.
 void code_report(Code *c, uint32_t site, PtxOperand kind, uint32_t size, PtxOperand address, PtxOperand value, PtxOperand extra);
 void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size, PtxOperand address, PtxOperand value, PtxOperand extra);   // bytes known at run time
+
+// --- inline.c: the code of a probe in the place of its call; one that calls nothing and has no memory of its own. No guard ---
+typedef struct InlinedRegs { const PtxFunc *of; PtxReg **regs; } InlinedRegs;          // zero at first; one for each function of a body
+void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result, const PtxOperand *args, unsigned nargs);
 
 // --- access.c ---
 unsigned access_type_bits(PtxType t);                     // of one element in memory

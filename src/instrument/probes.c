@@ -39,18 +39,23 @@ static void add_callees(Program *p, uint32_t unit, PtxFunc *f) {
   }
 }
 
-PtxFunc *probe_function(Program *p, uint32_t unit, const char *name) {
-  if (!p->probe_copies) p->probe_copies = ARENA_ARRAY(&p->scratch, StrMap, p->nunits);
-  PtxFunc *known = strmap_get(&p->probe_copies[unit], name);
-  if (known) return known;
+const PtxFunc *probe_original(Program *p, const char *name) {
   if (!p->probes) {
     Error err = {""};
     p->probes = ptx_parse(instrument_probe_text, strlen(instrument_probe_text), "probe.ptx", &err);
     CHECK(p->probes);
   }
-  PtxModule *m = p->units[unit];
   const PtxFunc *probe = ptx_find_func(p->probes, name);
   CHECK(probe && !probe->is_declaration);
+  return probe;
+}
+
+PtxFunc *probe_function(Program *p, uint32_t unit, const char *name) {
+  if (!p->probe_copies) p->probe_copies = ARENA_ARRAY(&p->scratch, StrMap, p->nunits);
+  PtxFunc *known = strmap_get(&p->probe_copies[unit], name);
+  if (known) return known;
+  PtxModule *m = p->units[unit];
+  const PtxFunc *probe = probe_original(p, name);
   check_needs(probe, m);
   PtxFunc *f = copy_function(m, probe, arena_printf(&m->arena, "%s%s", p->prefix, name));
   add_callees(p, unit, f);

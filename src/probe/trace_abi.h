@@ -40,6 +40,7 @@ enum {
   // bits 60 and 61 of an address
   WG_TRACE_GLOBAL = 0, WG_TRACE_SHARED = 1, WG_TRACE_LOCAL = 2, WG_TRACE_SPACE_AT = 60,
   WG_TRACE_MAX = 16 + 16 + 256 + 2 * 2 * 4 * 128 + 16,   // bytes of the longest record
+  WG_TRACE_ROOM = 4096 - 128,  // bytes behind the end of a ring
 };
 
 typedef struct WgTraceHead { uint32_t place, lanes, warp, launch; } WgTraceHead;
@@ -48,7 +49,7 @@ typedef struct WgTraceHead { uint32_t place, lanes, warp, launch; } WgTraceHead;
 typedef struct WgTraceAddress { uint32_t base_low, base_high, stride, time; } WgTraceAddress;   // 31 bits each, bit 31 set; stride is signed
 
 // One ring, in memory shared with the command. Positions count bytes since the start; a record begins at data[position % size] and
-// may reach up to WG_TRACE_MAX beyond the end of the ring, where there is room for it.
+// may reach up to WG_TRACE_MAX beyond the end of the ring, where there is room for it (WG_TRACE_ROOM).
 typedef struct WgTraceRing {
   uint64_t tail;                           // written by the command: everything before it has been read and is zero
   uint32_t closed;                         // not 0: nobody reads any more; records are dropped
@@ -63,14 +64,13 @@ typedef struct WgTraceHeadPosition {
   uint8_t pad[104];
 } WgTraceHeadPosition;
 // What a launch's record points to.
-enum { WG_TRACE_RANGES = 8 };
+enum { WG_TRACE_RANGES = 8, WG_TRACE_KEPT = 24 };       // KEPT: of a WgTrace, the bytes that a kernel's own parameter holds too
 typedef struct WgTraceRange { uint64_t first, last; } WgTraceRange;
 typedef struct WgTrace {
-  uint64_t rings;                          // the first ring, as the device sees it; they are ring_stride apart
+  uint64_t rings;                          // the first ring, as the device sees it; they are sizeof(WgTraceRing) + ring_size + WG_TRACE_ROOM apart
   uint64_t heads;                          // WgTraceHeadPosition[nrings], device memory
-  uint64_t ring_stride;
   uint32_t nrings;                         // a power of two; a warp uses ring %smid & (nrings - 1)
-  uint32_t ring_size;                      // bytes of data, a power of two
+  uint32_t ring_size;                      // bytes of data, a power of two of at least 4096
   uint32_t nbuffers, nthreads;             // 0: all. Else only operations of which a lane's address (in global memory) or thread is in one of these
   WgTraceRange buffers[WG_TRACE_RANGES], threads[WG_TRACE_RANGES];
 } WgTrace;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "run/internal.h"
+#include "trace/trace.h"
 
 struct RunFile {
   sqlite3 *db;
@@ -104,11 +105,25 @@ static bool begin(RunFile *f) {
   return true;
 }
 
+// What is recorded goes in with the rows that it refers to.
+static void save_trace(Run *r, bool last) {
+  Error err = {{0}};
+  RunFile *f = r->file;
+  if (!r->trace || (!f->in_transaction && !begin(f)) || trace_save(r->trace, f->db, last, &err)) return;
+  if (!f->failure[0]) snprintf(f->failure, sizeof f->failure, "cannot write the run file: %.400s", err.text);
+}
+
+void run_file_trace_ends(Run *r) {
+  if (r->file && !r->file->failure[0]) save_trace(r, true);
+}
+
 bool run_file_commit(Run *r, bool force) {
   RunFile *f = r->file;
   if (!f || f->failure[0]) return !f;
+  if (r->trace && !begin(f)) return false;
   if (!f->in_transaction) return true;
   if (!force && f->rows < COMMIT_ROWS && now_ms() - f->began_ms < COMMIT_MS) return true;
+  save_trace(r, false);
   f->in_transaction = false;
   if (execute(f, "COMMIT")) return true;
   sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
@@ -129,6 +144,9 @@ void run_save(Run *r, RunTable table, const char *kinds, ...) {
       const char *text = va_arg(ap, const char *);
       if (text) sqlite3_bind_text(s, i + 1, text, -1, SQLITE_STATIC);
       else sqlite3_bind_null(s, i + 1);
+    } else if (kinds[i] == 'b') {
+      const void *bytes = va_arg(ap, const void *);
+      sqlite3_bind_blob(s, i + 1, bytes, (int)va_arg(ap, size_t), SQLITE_STATIC);
     } else {
       if (kinds[i] == 'x') (void)va_arg(ap, int64_t);
       sqlite3_bind_null(s, i + 1);

@@ -72,6 +72,7 @@ static void resolve_stacks(Run *r) {
 bool run_file_finish(Run *r, Error *err) {
   if (!r->file) return true;
   resolve_stacks(r);
+  run_file_trace_ends(r);
   for (uint32_t i = 0; i < r->kernels.len; i++) run_save_kernel(r, r->kernels.data[i]);
   for (uint32_t i = 0; i < r->findings.len; i++) run_save_finding(r, r->findings.data[i]);
   for (uint32_t i = 0; i < r->suppressions.len; i++) {

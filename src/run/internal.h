@@ -10,6 +10,10 @@ void run_fp_makers(const Run *r, StrMap *makers);       // fp.c: names of kernel
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
 void run_settle_findings(Run *r, const RunProcess *p);      // the process has ended: nothing more will explain its findings
 
+// --- step.c ---
+void run_save_step(Run *r, RunProcess *p, const EventStep *e);
+void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e);
+
 // --- pointer.c ---
 const char *run_pointer_name(Run *r, RunStack *stack);   // what the program calls what it allocated there; NULL: not certain
 const char *run_parameter_name(Run *r, const RunFinding *f);         // of the kernel's parameter that points to what was accessed; NULL: not certain
@@ -30,7 +34,7 @@ typedef enum RunTable {
 #include "run/schema.def"
   TABLE_COUNT
 } RunTable;
-// The columns in order: i int64_t, t const char *, x int64_t that is not known (NULL), - NULL without an argument.
+// The columns in order: i int64_t, t const char *, x int64_t that is not known (NULL), - NULL without an argument, b const void * and size_t.
 void run_save(Run *r, RunTable table, const char *kinds, ...);
 void run_save_stack(Run *r, RunStack *s);                // its frames, resolved or not
 void run_save_site(Run *r, RunSite *s);
@@ -39,6 +43,7 @@ void run_save_allocation(Run *r, const RunAllocation *a);
 // --- finish.c ---
 void run_save_kernel(Run *r, const RunKernel *k);
 void run_save_finding(Run *r, const RunFinding *f);
+void run_file_trace_ends(Run *r);                        // file.c: the last of what was recorded
 bool run_file_close(RunFile *f, Error *err);
 
 // --- schema.c ---

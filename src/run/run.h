@@ -151,6 +151,7 @@ typedef struct Run {
   SymbolTable *names;                      // for demangling
   VEC(SymbolTable *) symbols;              // of all processes
   RunFile *file;                           // NULL: none is kept
+  struct TraceWriter *trace; bool trace_stop_said;       // --record; NULL: nothing is recorded
   // A finding that is new; repeats are only counted. A line for the report. May be NULL.
   void (*on_finding)(struct Run *run, const RunFinding *f, void *user);
   void (*on_note)(struct Run *run, const RunNote *n, void *user);

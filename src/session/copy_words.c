@@ -42,6 +42,8 @@ void session_copy_of_box(const CUDA_MEMCPY3D *p, SessionCopy *out) {
 void session_copy_of_set(const CUDA_MEMSET_NODE_PARAMS *p, SessionCopy *out) {
   out->to = (SessionPlace){.kind = SESSION_PLACE_DEVICE, .address = p->dst, .pitch = p->pitch};
   out->is_set = true;
+  out->value = p->value;
+  out->value_bytes = p->elementSize;
   out->width = p->width * p->elementSize;
   out->height = p->height;
   out->depth = 1;

@@ -1,6 +1,7 @@
 // A context's channel for findings and the counters of its modules.
 #include "probe/fp_abi.h"
 #include "session/race.h"
+#include "session/trace.h"
 #include "session/watch.h"
 
 enum { FP_SMALL = 1 << 16 };               // threads of a launch that fpcheck tests everywhere even in fast mode: it costs next to nothing
@@ -13,6 +14,7 @@ struct SessionDevice {
   uint32_t index;                          // of the channel
   Reports reports;
   MemoryTables tables;
+  TraceRings trace;
   bool lost_said;
   uint64_t rows;
   uint64_t watch; bool watch_failed;       // WgWatch; 0: none yet
@@ -154,6 +156,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
     if (session_wants_shadow() && !d->ops.direct) session_shadow_facts(code, params, session_launch_captured(), record);
   }
   if (!session_launch_captured()) r.race = session_race_record(d, k, session_launched(), launch, params, record);
+  session_trace_launch(&d->trace, &d->ops, d->user, d->ordinal, k, params, &r, record);
   memcpy(record, &r, sizeof r);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed);
   return true;
@@ -278,6 +281,7 @@ void session_device_close(SessionDevice *d, bool alive) {
   session_each_piece(forget_counters, d);
   if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
   if (alive && d->watch) d->ops.free(d->user, d->watch);
+  session_trace_close(&d->trace, &d->ops, d->user, alive);
   session_tables_free(&d->tables, &d->ops, d->user, alive);
   if (d->channel) {
     session_reports_close(&d->reports, d->channel, &d->ops, d->user, alive);

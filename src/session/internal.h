@@ -47,6 +47,7 @@ typedef struct SessionOptions {
   uint64_t quarantine; bool has_quarantine;    // bytes; not given: a share of the device's memory
   uint64_t hang_ns; bool hang_stop;
   bool hash;                               // --hash
+  bool trace_marked; const char *trace_threads, *trace_buffers;      // --record=marked, --threads, --buffer; NULL: all
   const char *launch_log;                  // the name, with % in it; NULL: none
 } SessionOptions;
 

@@ -1,5 +1,5 @@
 #include "base/runstats.h"
-#include "session/internal.h"
+#include "session/trace.h"
 #include "session/watch.h"
 
 static _Atomic uint32_t last_launch;
@@ -32,6 +32,7 @@ uint32_t session_launch(const SessionLaunch *l) {
   session_pageable_other();
   captured = l->captured;
   launched = *l;
+  session_trace_marks(false);
   threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] * ((uint64_t)l->block[0] * l->block[1] * l->block[2]);
   uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;
   bool first = !atomic_load_explicit(&k->launched, memory_order_relaxed) && !atomic_exchange(&k->launched, true);

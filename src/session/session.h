@@ -16,6 +16,7 @@ unsigned session_tools(void);                            // TOOL_BIT()s; 0: --to
 const InstrumentPlan *session_plan(void);                // never NULL; plan->tools may be 0
 bool session_wants_launches(void);                       // a run file or a launch log is kept or a tool runs: launches are events
 bool session_wants_copies(void);                         // copies to the host are of interest
+bool session_wants_trace(void);                          // --record
 bool session_wants_memory(void);                         // a tool runs that follows allocations and copies
 
 // --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them. ---
@@ -174,6 +175,17 @@ void session_log_launch(const SessionLaunch *l, uint32_t number, const SessionPa
 void session_log_text(Str *s, const SessionLaunch *l, const SessionParams *params, SessionParamInfo *info, void *user);   // the second half of its line
 void session_log_again(uint32_t number, int device, const void *stream, const char *text);   // part of a graph; number 0: not known
 
+// --- trace.c, trace_step.c: --record ---
+bool session_trace_is_on(void);
+void session_trace_switch(bool on);                      // wg_record_begin, wg_record_end of the host: from the next launch on
+struct WgTrace;
+void session_trace_choose(struct WgTrace *t);
+void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user);   // behind session_device_record
+uint32_t session_step_number(void);                      // for SessionCopy.step, when the program makes the call; 0: nothing is recorded
+struct SessionCopy;
+void session_step_copy(const struct SessionCopy *c);     // the driver has taken it …
+void session_step_contents(const struct SessionCopy *c); // … and the memory that it reads is as it copies it
+
 // --- copy_check.c: copies and sets, in the words of both drivers ---
 typedef enum { SESSION_PLACE_HOST, SESSION_PLACE_DEVICE, SESSION_PLACE_UNIFIED, SESSION_PLACE_ARRAY } SessionPlaceKind;
 typedef struct SessionPlace {
@@ -190,6 +202,8 @@ typedef struct SessionCopy {
   const void *stream; bool async, captured;
   int device;
   uint64_t stack;                          // session_copy_stack() of the call; 0: the one that runs it is the call
+  uint32_t step;                           // session_step_number()
+  uint32_t value, value_bytes;             // a memset's; 0 bytes: not known
 } SessionCopy;
 void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
 void session_copy_refused(const SessionCopy *c);         // the driver called a value invalid; session_copy_check came before, on the same thread

@@ -42,6 +42,8 @@ static void read_environment(void) {
   values.launch_log = options_given(&o, OPT_LAUNCH_LOG) ? mem_strdup(options_text(&o, OPT_LAUNCH_LOG)) : NULL;
   values.hang_ns = MIN(options_number(&o, OPT_HANG_TIMEOUT), 1000000000u) * 1000000000u;
   values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
+  values.trace_marked = options_is(&o, OPT_RECORD, "marked");
+  values.trace_threads = options_given(&o, OPT_THREADS) ? mem_strdup(options_text(&o, OPT_THREADS)) : NULL;
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
@@ -50,6 +52,7 @@ static void read_environment(void) {
   plan.spare_registers = !strcmp(device_name, "gpu");
   plan.find_writes = values.hash;
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
+  plan.trace_chooses = values.trace_threads || values.trace_buffers;
   plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
   plan.race_full = !strcmp(options_text(&o, OPT_RACE), "full");
   plan.fp_full = plan.fp_flow || !strcmp(options_text(&o, OPT_FP_MODE), "full");
@@ -75,7 +78,7 @@ void session_start(const char *device) {
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
 bool session_wants_launches(void) { return session_options()->tools || session_options()->keeps_run || session_options()->launch_log; }
-bool session_wants_copies(void) { return session_wants_memory() || session_wants_outputs() || session_tools() & TOOL_BIT(FPCHECK); }
+bool session_wants_copies(void) { return session_wants_memory() || session_wants_outputs() || session_tools() & (TOOL_BIT(FPCHECK) | TOOL_BIT(TRACE)); }
 bool session_wants_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races(); }
 
 const InstrumentPlan *session_plan(void) {

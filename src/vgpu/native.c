@@ -1,8 +1,8 @@
 // Probes that run often have a second form in C, which is executed in place of the PTX that says the same.
 #include "vgpu/core.h"
 
-enum { MOST_NATIVES = 8, MOST_ARGS = 8 };
-static struct { const char *name; VgpuNative *fn; unsigned nargs, address; } natives[MOST_NATIVES];
+enum { MOST_NATIVES = 24, MOST_ARGS = 8 };
+static struct { const char *name; VgpuNative *fn; VgpuWarpNative *warp; unsigned nargs, address; } natives[MOST_NATIVES];      // address: with `warp`, how many arguments are the same for all lanes
 static unsigned nnatives;
 
 void vgpu_native_add(const char *name, VgpuNative *fn, unsigned nargs, unsigned address) {
@@ -13,6 +13,14 @@ void vgpu_native_add(const char *name, VgpuNative *fn, unsigned nargs, unsigned 
   natives[nnatives++].address = address;
 }
 
+void vgpu_native_add_warp(const char *name, VgpuWarpNative *fn, unsigned common, unsigned nargs) {
+  CHECK(nnatives < MOST_NATIVES && nargs <= VGPU_NATIVE_ARGS && common <= nargs);
+  natives[nnatives].name = name;
+  natives[nnatives].warp = fn;
+  natives[nnatives].nargs = nargs;
+  natives[nnatives++].address = common;
+}
+
 static VgpuNativeLane lane_of(const Warp *w, uint64_t address) {
   uint64_t window = address & GENERIC_WINDOW_MASK, offset = address & ~GENERIC_WINDOW_MASK;
   bool own = offset >> SHARED_RANK_SHIFT == w->block->cluster_rank + 1;
@@ -21,7 +29,20 @@ static VgpuNativeLane lane_of(const Warp *w, uint64_t address) {
                           .shared = offset & ((1u << SHARED_RANK_SHIFT) - 1), .shared_bytes = w->block->shared_end - SHARED_BASE};
 }
 
+static const Inst *run_warp(Warp *w, const Inst *in, unsigned n) {
+  const CallSite *cs = in->ptr;
+  uint64_t args[VGPU_NATIVE_ARGS][LANES];
+  unsigned first = (unsigned)__builtin_ctz(w->exec), common = natives[n].address;
+  for (unsigned i = 0; i < common; i++) args[i][0] = builtin_arg(w, cs, first, i);
+  for (unsigned i = common; i < natives[n].nargs; i++)
+    FOR_LANES(lane, w->exec) args[i][lane] = builtin_arg(w, cs, lane, i);
+  natives[n].warp(w->exec, (const uint64_t (*)[LANES])args);
+  return in + 1;
+}
+
 static const Inst *run(Warp *w, const Inst *in, unsigned n) {
+  if (!w->exec) return in + 1;
+  if (natives[n].warp) return run_warp(w, in, n);
   FOR_LANES(lane, w->exec) {
     uint64_t args[MOST_ARGS];
     for (unsigned i = 0; i < natives[n].nargs; i++) args[i] = builtin_arg(w, in->ptr, lane, i);
@@ -32,10 +53,12 @@ static const Inst *run(Warp *w, const Inst *in, unsigned n) {
 }
 
 #define RUN(n) static const Inst *run_##n(Warp *w, const Inst *in) { return run(w, in, n); }
-RUN(0) RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6) RUN(7)
+RUN(0) RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6) RUN(7) RUN(8) RUN(9) RUN(10) RUN(11)
+RUN(12) RUN(13) RUN(14) RUN(15) RUN(16) RUN(17) RUN(18) RUN(19) RUN(20) RUN(21) RUN(22) RUN(23)
 
 ExecFn *builtin_native(const char *name) {
-  static ExecFn *const runs[MOST_NATIVES] = {run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7};
+  static ExecFn *const runs[MOST_NATIVES] = {run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11,
+                                               run_12, run_13, run_14, run_15, run_16, run_17, run_18, run_19, run_20, run_21, run_22, run_23};
   size_t length = strlen(name);
   for (unsigned i = 0; i < nnatives; i++) {
     size_t n = strlen(natives[i].name);

@@ -114,6 +114,11 @@ typedef struct VgpuNativeLane { bool is_shared, is_global; uint64_t shared; uint
 typedef uint64_t VgpuNative(const uint64_t *args, const VgpuNativeLane *lane);
 void vgpu_native_add(const char *name, VgpuNative *fn, unsigned nargs, unsigned address);      // before the first module is loaded
 
+// The same for a whole warp at once. Of the first `common` arguments, the same in all lanes, only [0] is given.
+enum { VGPU_NATIVE_ARGS = 16 };
+typedef void VgpuWarpNative(uint32_t lanes, const uint64_t (*args)[32]);
+void vgpu_native_add_warp(const char *name, VgpuWarpNative *fn, unsigned common, unsigned nargs);
+
 // --- heap.c: device malloc/free, shared by all launches ---
 void vgpu_heap_set_limit(size_t bytes);    // cudaLimitMallocHeapSize; before the first device malloc
 size_t vgpu_heap_limit(void);

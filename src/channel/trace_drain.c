@@ -1,0 +1,255 @@
+// --record, the command's side: threads that read the rings, each its share of every set, and give the room back.
+//
+// A set is seen and ended by the reader's thread, which knows whose it is; what it holds when its process ends is read as far as it is complete.
+#define _GNU_SOURCE
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "channel/reader.h"
+
+enum { MOST_THREADS = 16, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, RING_MIN = 8192, FILL = 1 << 20 };
+
+typedef enum { SET_FREE, SET_READ, SET_ENDED } SetState;
+typedef struct Set {
+  _Atomic int state;
+  _Atomic uint32_t finished;               // threads that have read their share to the end
+  uint8_t *memory;
+  uint32_t lane, process, use;             // use: how often it was claimed
+  uint64_t *tails;                         // the truth; those in the rings are for the device
+} Set;
+typedef struct Contents {
+  _Atomic int state;
+  ChannelContents *memory;
+  uint32_t lane, process;
+  uint64_t tail;
+} Contents;
+
+struct TraceDrain {
+  ChannelTraceSink sink;
+  ChannelReader *reader;
+  uint32_t rings, ring_size, nthreads;
+  uint64_t set_bytes;
+  Set sets[CHANNEL_TRACES];
+  Contents contents[CHANNEL_CONTENTS];
+  pthread_t threads[MOST_THREADS];
+  _Atomic bool stop, enough;
+};
+typedef struct Worker { TraceDrain *d; uint32_t index; } Worker;
+
+uint64_t reader_trace_bytes(uint64_t wanted, uint32_t *rings, uint32_t *ring_size) {
+  uint32_t n = 64, size = RING_MIN;
+  while (n > 4 && n * (uint64_t)(256 << 10) > wanted) n /= 2;
+  while (n * (uint64_t)size * 2 <= wanted && size < 1u << 30) size *= 2;
+  *rings = n;
+  *ring_size = size;
+  return CHANNEL_TRACES * CHANNEL_TRACE_BYTES(n, size) + CHANNEL_CONTENTS * sizeof(ChannelContents);
+}
+
+static uint64_t set_offset(const TraceDrain *d, uint32_t set) { return CHANNEL_BYTES + set * d->set_bytes; }
+static uint64_t contents_offset(const TraceDrain *d, uint32_t i) { return set_offset(d, CHANNEL_TRACES) + i * sizeof(ChannelContents); }
+
+// --- on the reader's thread ---
+
+static bool owner_of(ChannelReader *r, _Atomic uint32_t *owners, uint32_t i, uint32_t *lane, uint32_t *process) {
+  uint32_t owner = atomic_load_explicit(&owners[i], memory_order_acquire);
+  if (owner == 0 || owner > CHANNEL_LANES || !r->lanes[owner - 1].memory) return false;
+  *lane = owner - 1;
+  *process = r->lanes[owner - 1].process;
+  return true;
+}
+
+void reader_trace_look(ChannelReader *r) {
+  TraceDrain *d = r->trace;
+  for (uint32_t i = 0; d && i < CHANNEL_TRACES; i++) {
+    Set *s = &d->sets[i];
+    if (atomic_load(&s->state) != SET_FREE || !owner_of(r, r->header->trace_lane, i, &s->lane, &s->process)) continue;
+    s->memory = reader_map(r, set_offset(d, i), d->set_bytes);
+    if (!s->memory) continue;              // tried again at the next round
+    if (!s->tails) s->tails = mem_alloc(sizeof *s->tails * d->rings);
+    memset(s->tails, 0, sizeof *s->tails * d->rings);
+    atomic_store(&s->finished, 0);
+    s->use++;
+    atomic_store(&s->state, SET_READ);
+  }
+  for (uint32_t i = 0; d && i < CHANNEL_CONTENTS; i++) {
+    Contents *c = &d->contents[i];
+    if (atomic_load(&c->state) != SET_FREE || !owner_of(r, r->header->contents_lane, i, &c->lane, &c->process)) continue;
+    c->memory = reader_map(r, contents_offset(d, i), sizeof *c->memory);
+    c->tail = 0;
+    if (c->memory) atomic_store(&c->state, SET_READ);
+  }
+}
+
+void reader_trace_end(ChannelReader *r, uint32_t set) {
+  int reading = SET_READ;
+  if (r->trace) atomic_compare_exchange_strong(&r->trace->sets[set].state, &reading, SET_ENDED);
+}
+
+void reader_trace_lane_ended(ChannelReader *r, uint32_t lane) {
+  reader_trace_look(r);
+  for (uint32_t i = 0; r->trace && i < CHANNEL_TRACES; i++)
+    if (atomic_load(&r->trace->sets[i].state) == SET_READ && r->trace->sets[i].lane == lane) reader_trace_end(r, i);
+  for (uint32_t i = 0; r->trace && i < CHANNEL_CONTENTS; i++) {
+    int reading = SET_READ;
+    if (r->trace->contents[i].lane == lane) atomic_compare_exchange_strong(&r->trace->contents[i].state, &reading, SET_ENDED);
+  }
+}
+
+// --- the threads ---
+
+static WgTraceRing *ring_of(const TraceDrain *d, const Set *s, uint32_t i) { return (WgTraceRing *)(s->memory + i * CHANNEL_TRACE_STRIDE(d->ring_size)); }
+
+// The device sees zeros before it sees the new tail.
+static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
+  Set *s = &d->sets[set];
+  WgTraceRing *ring = ring_of(d, s, i);
+  uint32_t at = (uint32_t)(s->tails[i] & (d->ring_size - 1));
+  size_t room = d->ring_size - at + WG_TRACE_MAX;
+  if (!__atomic_load_n((uint32_t *)(ring->data + at), __ATOMIC_ACQUIRE)) return 0;
+  if (atomic_load_explicit(&d->enough, memory_order_relaxed)) {
+    __atomic_store_n(&ring->closed, 1, __ATOMIC_RELEASE);
+    return 0;
+  }
+  size_t n = d->sink.take(d->sink.user, s->process, set * d->rings + i, ring->data + at, room, ended);
+  if (n == SIZE_MAX) {
+    atomic_store(&d->enough, true);
+    return 0;
+  }
+  if (n > room || n % 16) n = 0;
+  memset(ring->data + at, 0, n);
+  s->tails[i] += n;
+  if (n) __atomic_store_n(&ring->tail, s->tails[i], __ATOMIC_RELEASE);
+  return n;
+}
+
+static void close_rings(TraceDrain *d, const Set *s) {
+  for (uint32_t i = 0; i < d->rings; i++) __atomic_store_n(&ring_of(d, s, i)->closed, 1, __ATOMIC_RELEASE);
+}
+
+// The last thread to finish gives it back. A process that still runs keeps it.
+static void finish_set(TraceDrain *d, uint32_t set) {
+  Set *s = &d->sets[set];
+  close_rings(d, s);
+  munmap(s->memory, d->set_bytes);
+  if (atomic_load(&d->reader->header->command) == COMMAND_DRAINS) {
+    reader_clear(d->reader, set_offset(d, set), d->set_bytes);
+    atomic_store(&d->reader->header->trace_lane[set], 0);
+  }
+  atomic_store(&s->state, SET_FREE);
+}
+
+static size_t drain_set(Worker *w, uint32_t set, bool *busy, uint32_t *finished) {
+  TraceDrain *d = w->d;
+  Set *s = &d->sets[set];
+  int state = atomic_load_explicit(&s->state, memory_order_acquire);
+  size_t found = 0;
+  if (state == SET_FREE || (state == SET_ENDED && finished[set] == s->use)) return 0;
+  *busy = true;
+  for (uint32_t i = w->index; i < d->rings; i += d->nthreads) {
+    size_t n;
+    do found += n = drain_ring(d, set, i, false);
+    while (n && state == SET_ENDED);
+    if (state == SET_ENDED) drain_ring(d, set, i, true);       // what is left will stay incomplete
+  }
+  if (state == SET_ENDED) {
+    finished[set] = s->use;
+    if (atomic_fetch_add(&s->finished, 1) + 1 == d->nthreads) finish_set(d, set);
+  }
+  return found;
+}
+
+static void hand_out(TraceDrain *d, const Contents *c, const ChannelPiece *p, const uint8_t *bytes) {
+  if (p->bytes == p->stored) {
+    d->sink.contents(d->sink.user, c->process, p->step, p->address, bytes, p->stored);
+    return;
+  }
+  if (!p->stored || p->stored > FILL) return;
+  static _Thread_local uint8_t block[FILL];
+  uint32_t size = FILL / p->stored * p->stored;
+  for (uint32_t i = 0; i < size; i += p->stored) memcpy(block + i, bytes, p->stored);
+  for (uint64_t at = 0; at < p->bytes; at += size) d->sink.contents(d->sink.user, c->process, p->step, p->address + at, block, MIN(p->bytes - at, (uint64_t)size));
+}
+
+static size_t drain_contents(TraceDrain *d, uint32_t i, bool *busy) {
+  Contents *c = &d->contents[i];
+  int state = atomic_load_explicit(&c->state, memory_order_acquire);
+  if (state == SET_FREE) return 0;
+  uint64_t head = atomic_load_explicit(&c->memory->head, memory_order_acquire), start = c->tail;
+  if (head % 16 || head - c->tail > CHANNEL_CONTENTS_RING) head = c->tail;         // overwritten by the program
+  *busy = true;
+  while (c->tail != head) {
+    size_t at = c->tail % CHANNEL_CONTENTS_RING, to_end = CHANNEL_CONTENTS_RING - at;
+    ChannelPiece p = {0};
+    memcpy(&p, c->memory->data + at, MIN(sizeof p, to_end));
+    size_t size = p.step ? sizeof p + ((p.stored + (size_t)15) & ~(size_t)15) : to_end;
+    if (size > to_end || size > head - c->tail) {
+      c->tail = head;
+      break;
+    }
+    if (p.step && !atomic_load(&d->enough)) hand_out(d, c, &p, c->memory->data + at + sizeof p);
+    c->tail += size;
+    atomic_store_explicit(&c->memory->tail, c->tail, memory_order_release);
+  }
+  atomic_store_explicit(&c->memory->tail, c->tail, memory_order_release);
+  size_t found = c->tail - start;
+  if (state == SET_ENDED && !found) {
+    munmap(c->memory, sizeof *c->memory);
+    if (atomic_load(&d->reader->header->command) == COMMAND_DRAINS) {
+      reader_clear(d->reader, contents_offset(d, i), sizeof *c->memory);
+      atomic_store(&d->reader->header->contents_lane[i], 0);
+    }
+    atomic_store(&c->state, SET_FREE);
+  }
+  return found;
+}
+
+static void *work(void *p) {
+  Worker w = *(Worker *)p;
+  uint32_t finished[CHANNEL_TRACES] = {0};       // which use of each set this thread has read to the end
+  unsigned sleep = SLEEP_MIN_US;
+  free(p);
+  for (;;) {
+    bool stop = atomic_load(&w.d->stop), busy = false;
+    size_t found = 0;
+    for (uint32_t i = w.index; i < CHANNEL_CONTENTS; i += w.d->nthreads) found += drain_contents(w.d, i, &busy);
+    for (uint32_t i = 0; i < CHANNEL_TRACES; i++) found += drain_set(&w, i, &busy, finished);
+    if (stop && !busy) return NULL;
+    sleep = found ? SLEEP_MIN_US : MIN(sleep * 2, (unsigned)SLEEP_MAX_US);
+    if (!found) nanosleep(&(struct timespec){0, (long)sleep * 1000}, NULL);
+  }
+}
+
+bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) {
+  CHECK(r->header->trace_rings && !r->trace);
+  TraceDrain *d = mem_alloc(sizeof *d);
+  *d = (TraceDrain){.sink = *sink, .reader = r, .rings = r->header->trace_rings, .ring_size = r->header->trace_ring_size};
+  d->set_bytes = CHANNEL_TRACE_BYTES(d->rings, d->ring_size);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  uint32_t want = (uint32_t)MIN(MAX(cores / 2, 1), MOST_THREADS);
+  d->nthreads = MIN(want, d->rings);
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int failed = 0;
+  for (uint32_t i = 0; i < d->nthreads && !failed; i++) {
+    Worker *w = mem_alloc(sizeof *w);
+    *w = (Worker){d, i};
+    failed = pthread_create(&d->threads[i], NULL, work, w);
+  }
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  r->trace = d;
+  return !failed || error_set(err, "cannot start a thread: %s", strerror(failed));
+}
+
+void reader_trace_stop(ChannelReader *r) {
+  TraceDrain *d = r->trace;
+  if (!d) return;
+  atomic_store(&d->stop, true);
+  for (uint32_t i = 0; i < d->nthreads; i++) pthread_join(d->threads[i], NULL);
+  for (uint32_t i = 0; i < CHANNEL_TRACES; i++) free(d->sets[i].tails);
+  free(d);
+  r->trace = NULL;
+}

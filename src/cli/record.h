@@ -1,0 +1,14 @@
+// --record: from the rings of the channel to the run file.
+#ifndef WG_CLI_RECORD_H
+#define WG_CLI_RECORD_H
+
+#include "cli/cli.h"
+#include "run/run.h"
+
+bool cli_record_check(Options *o, Error *err);           // the options agree; adds the tool to --tool
+uint64_t cli_record_ring_bytes(const Options *o);        // 0: nothing is recorded
+bool cli_record_start(const Options *o, ChannelReader *reader, Run *r, Error *err);       // before the channel is started
+void cli_record_look(Run *r);                            // now and then: says it once if recording had to stop
+void cli_record_end(Run *r);
+
+#endif

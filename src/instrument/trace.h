@@ -1,0 +1,40 @@
+// trace (--record): what the files of the pass share. docs/recording.md says what is recorded, probe/trace_abi.h how.
+#ifndef WG_INSTRUMENT_TRACE_H
+#define WG_INSTRUMENT_TRACE_H
+
+#include "instrument/pass.h"
+#include "probe/trace_abi.h"
+
+enum { TRACE_PLANES = 4, TRACE_SHAPES = 16 };
+
+typedef struct Tracing {                   // one function
+  Body *body;
+  IrProvenance *provenance;
+  bool inlined;                            // machine code is made of it: probes are put in line
+  uint32_t kept;                           // kernels: where the bytes of the WgTrace are in the record; 0: nowhere
+  PtxReg *slot;                            // the ring's number; -1: nothing is recorded
+  PtxReg *warp, *launch;                   // words of a head
+  PtxReg *address, *values[TRACE_PLANES], *old[TRACE_PLANES], *other[2];     // of the operation at hand, kept over it
+  InlinedRegs shapes[TRACE_SHAPES];
+  unsigned nshapes;
+} Tracing;
+
+// --- trace_record.c: one record ---
+typedef enum { TRACE_OF_SYNC, TRACE_OF_ADDRESS, TRACE_OF_LOAD, TRACE_OF_STORE, TRACE_OF_ATOMIC, TRACE_OF_VALUE } TraceShape;
+typedef struct TraceRecord {
+  TraceShape shape;
+  uint32_t site;
+  unsigned planes;
+} TraceRecord;                             // address and values are in the Tracing
+void trace_begin(Tracing *t);              // at the entry
+void trace_record(Tracing *t, Code *c, const TraceRecord *r);
+PtxLabel *trace_guard(Tracing *t, Code *c, const PtxInstr *in);    // those that do not record go to it
+void trace_switch(Tracing *t, Code *c, bool on);
+
+// --- trace_value.c: from operands to words ---
+unsigned trace_planes(const PtxInstr *in); // words of its value; 0: more than there is room for, or not known
+bool trace_value(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *value, PtxReg **words);     // false: it is not in registers or constants
+// The address, as recorded: with the memory it is in.
+void trace_address(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxSpace space);
+
+#endif

@@ -1,0 +1,113 @@
+// The code of one record: who makes it, and the probe that does.
+#include "instrument/trace.h"
+
+enum { OFF = -1 };
+
+// A field of the WgTrace: in kernels of the parameter itself, which costs no memory access.
+static void load_field(Tracing *t, Code *c, PtxReg *to, uint32_t offset) {
+  Body *b = t->body;
+  if (t->kept) {
+    record_load(c, to, t->kept + offset);
+    return;
+  }
+  PtxReg *trace = body_temp(b, TYPE_B64, 2);
+  record_load(c, trace, offsetof(WgLaunch, trace));
+  EMIT(c, "ld.global.u64", opd_reg(to), opd_at(c, opd_reg(trace), offset));
+}
+
+static void choose_ring(Tracing *t, Code *c) {
+  Body *b = t->body;
+  PtxReg *trace = body_temp(b, TYPE_B64, 0), *off = body_temp(b, TYPE_PRED, 0), *mask = body_temp(b, TYPE_B32, 0);
+  PtxReg *geometry = body_temp(b, TYPE_B64, 1);
+  PtxLabel *end = body_label(b);
+  EMIT(c, "mov.b32", opd_reg(t->slot), opd_imm(OFF));
+  record_load(c, trace, offsetof(WgLaunch, trace));
+  EMIT(c, "setp.eq.u64", opd_reg(off), opd_reg(trace), opd_imm(0));
+  code_branch(c, off, false, end);
+  load_field(t, c, geometry, offsetof(WgTrace, nrings));
+  EMIT(c, "cvt.u32.u64", opd_reg(mask), opd_reg(geometry));
+  EMIT(c, "sub.u32", opd_reg(mask), opd_reg(mask), opd_imm(1));
+  EMIT(c, "mov.u32", opd_reg(t->slot), opd_sreg(SREG_SMID, SEL_NONE));
+  EMIT(c, "and.b32", opd_reg(t->slot), opd_reg(t->slot), opd_reg(mask));
+  code_label(c, end);
+}
+
+void trace_begin(Tracing *t) {
+  Body *b = t->body;
+  Code *c = body_entry(b);
+  t->kept = record_reserve(b, WG_TRACE_KEPT);
+  if (t->kept) b->program->out->kernels[b->info->kernel].trace_at = t->kept;
+  t->slot = body_reg(b, TYPE_B32);
+  t->warp = body_reg(b, TYPE_B32);
+  t->launch = body_reg(b, TYPE_B32);
+  choose_ring(t, c);
+  PtxReg *launch = body_temp(b, TYPE_B32, 0), *both = body_temp(b, TYPE_B64, 0);
+  record_load(c, launch, offsetof(WgLaunch, launch));
+  PtxOperand args[] = {opd_reg(launch)};
+  if (t->inlined) code_inline(c, "wg_trace_begin", &t->shapes[t->nshapes++], both, args, 1);
+  else code_call_value(c, probe_function(b->program, b->unit, "wg_trace_begin"), both, args, 1);
+  EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(t->warp), opd_reg(t->launch)}, 2), opd_reg(both));
+}
+
+void trace_switch(Tracing *t, Code *c, bool on) {
+  if (on) choose_ring(t, c);
+  else EMIT(c, "mov.b32", opd_reg(t->slot), opd_imm(OFF));
+}
+
+PtxLabel *trace_guard(Tracing *t, Code *c, const PtxInstr *in) {
+  Body *b = t->body;
+  PtxLabel *over = body_label(b);
+  PtxReg *off = body_temp(b, TYPE_PRED, 0);
+  if (in->guard) code_branch(c, in->guard, !in->guard_negated, over);
+  EMIT(c, "setp.eq.u32", opd_reg(off), opd_reg(t->slot), opd_imm(OFF));
+  code_branch(c, off, false, over);
+  return over;
+}
+
+// Only operations of chosen threads or on chosen buffers; others go to `over`.
+static void choose(Tracing *t, Code *c, const TraceRecord *r, PtxLabel *over) {
+  Body *b = t->body;
+  PtxReg *trace = body_temp(b, TYPE_B64, 0), *wants = body_temp(b, TYPE_B32, 0), *no = body_temp(b, TYPE_PRED, 0);
+  bool has_address = r->shape != TRACE_OF_SYNC && r->shape != TRACE_OF_VALUE;
+  record_load(c, trace, offsetof(WgLaunch, trace));
+  const PtxOperand args[] = {opd_reg(trace), has_address ? opd_reg(t->address) : opd_imm(-1)};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_trace_wants"), wants, args, 2);
+  EMIT(c, "setp.eq.u32", opd_reg(no), opd_reg(wants), opd_imm(0));
+  code_branch(c, no, false, over);
+}
+
+static const char *name_of(const TraceRecord *r) {
+  static const char *const names[][3] = {
+    [TRACE_OF_SYNC] = {"wg_trace_sync"}, [TRACE_OF_ADDRESS] = {"wg_trace_address"}, [TRACE_OF_LOAD] = {"wg_trace_load1", "wg_trace_load2", "wg_trace_load4"},
+    [TRACE_OF_STORE] = {"wg_trace_store1", "wg_trace_store2", "wg_trace_store4"}, [TRACE_OF_ATOMIC] = {"wg_trace_atomic1", "wg_trace_atomic2", "wg_trace_atomic4"},
+    [TRACE_OF_VALUE] = {"wg_trace_value1", "wg_trace_value2", "wg_trace_value4"}};
+  return names[r->shape][r->planes == 4 ? 2 : r->planes == 2];
+}
+
+static InlinedRegs *regs_of(Tracing *t, const char *name) {
+  const PtxFunc *f = probe_original(t->body->program, name);
+  for (unsigned i = 0; i < t->nshapes; i++)
+    if (t->shapes[i].of == f) return &t->shapes[i];
+  CHECK(t->nshapes < TRACE_SHAPES);
+  return &t->shapes[t->nshapes++];
+}
+
+void trace_record(Tracing *t, Code *c, const TraceRecord *r) {
+  Body *b = t->body;
+  PtxLabel *over = b->program->plan->trace_chooses ? body_label(b) : NULL;
+  PtxReg *rings = body_temp(b, TYPE_B64, 3), *heads = body_temp(b, TYPE_B64, 4), *geometry = body_temp(b, TYPE_B64, 5), *place = body_temp(b, TYPE_B32, 6);
+  if (over) choose(t, c, r, over);
+  load_field(t, c, rings, offsetof(WgTrace, rings));
+  load_field(t, c, heads, offsetof(WgTrace, heads));
+  load_field(t, c, geometry, offsetof(WgTrace, nrings));
+  record_site(c, place, r->site);
+  PtxOperand args[7 + 1 + 2 * TRACE_PLANES] = {opd_reg(rings), opd_reg(heads), opd_reg(geometry), opd_reg(t->slot), opd_reg(t->warp), opd_reg(t->launch), opd_reg(place)};
+  unsigned n = 7;
+  if (r->shape != TRACE_OF_SYNC && r->shape != TRACE_OF_VALUE) args[n++] = opd_reg(t->address);
+  for (unsigned i = 0; i < r->planes; i++) args[n++] = opd_reg(t->values[i]);
+  for (unsigned i = 0; r->shape == TRACE_OF_ATOMIC && i < r->planes; i++) args[n++] = opd_reg(t->old[i]);
+  const char *name = name_of(r);
+  if (t->inlined) code_inline(c, name, regs_of(t, name), NULL, args, n);
+  else code_call(c, probe_function(b->program, b->unit, name), args, n);
+  if (over) code_label(c, over);
+}

@@ -1,0 +1,121 @@
+// --record: the rings of each context, and which launches are recorded.
+#include "session/trace.h"
+
+#include <signal.h>
+#include <time.h>
+
+bool session_wants_trace(void) { return (session_tools() & TOOL_BIT(TRACE)) != 0; }
+
+// --- nobody must wait for a command that is gone ---
+
+static VEC(TraceRings *) opened;           // guarded by the lock
+static bool watching;
+
+static void *watch_command(void *nothing) {
+  for (;;) {
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
+    if (channel_command_lives()) continue;
+    pthread_mutex_lock(&session_lock);
+    for (uint32_t i = 0; i < opened.len; i++) channel_trace_close(&opened.data[i]->rings);
+    pthread_mutex_unlock(&session_lock);
+    return nothing;
+  }
+}
+
+static void watch(TraceRings *t) {
+  pthread_t thread;
+  vec_push(&opened, t);
+  if (watching) return;
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  watching = pthread_create(&thread, NULL, watch_command, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  if (watching) pthread_detach(thread);
+}
+
+// --- the rings ---
+
+static bool write_to(const SessionDeviceOps *ops, void *user, uint64_t to, const void *from, size_t n) {
+  if (ops->write) return ops->write(user, to, from, n);
+  memcpy((void *)(uintptr_t)to, from, n);
+  return true;
+}
+
+static bool set_up(TraceRings *t, const SessionDeviceOps *ops, void *user, Error *err) {
+  uint64_t address;
+  size_t heads = sizeof(WgTraceHeadPosition) * t->rings.rings, head_at = (sizeof(WgTrace) + 127) / 128 * 128;
+  if (!ops->map_host(user, t->rings.memory, t->rings.bytes, &address)) return error_set(err, "the device cannot reach the memory of %zu bytes that records are written to", t->rings.bytes);
+  t->memory = ops->alloc(user, head_at + heads);
+  t->trace = (WgTrace){.rings = address, .heads = t->memory + head_at, .nrings = t->rings.rings, .ring_size = t->rings.ring_size};
+  session_trace_choose(&t->trace);
+  if (t->memory && write_to(ops, user, t->memory, &t->trace, sizeof t->trace)) return true;
+  ops->unmap_host(user, t->rings.memory);
+  return error_set(err, "it has no memory for the state of its rings");
+}
+
+// With the lock held.
+static void open_rings(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal) {
+  Error err = {{0}};
+  t->open = channel_trace_claim(&t->rings, &err);
+  if (t->open && !set_up(t, ops, user, &err)) {
+    session_send(EVENT_TRACE_END, &(EventTraceEnd){t->rings.set, 0});
+    channel_trace_unmap(&t->rings);
+    t->open = false;
+  }
+  t->generation = session_generation();
+  t->failed = !t->open;
+  if (t->failed) session_note(SEVERITY_WARNING, "device %d is not recorded: %s", ordinal, err.text);
+  else watch(t);
+}
+
+void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  if (!session_wants_trace() || !session_trace_is_on()) return;
+  pthread_mutex_lock(&session_lock);
+  if (!t->open && !t->failed) open_rings(t, ops, user, ordinal);
+  bool usable = t->open && t->generation == session_generation();
+  pthread_mutex_unlock(&session_lock);
+  if (!usable) return;
+  r->trace = t->memory;
+  if (code->trace_at) memcpy((char *)record + code->trace_at, &t->trace, WG_TRACE_KEPT);
+  session_trace_marks(true);
+}
+
+void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive) {
+  if (!t->open || t->generation != session_generation()) return;
+  for (uint32_t i = 0; i < opened.len; i++)
+    if (opened.data[i] == t) opened.data[i--] = opened.data[--opened.len];
+  uint64_t dropped = 0;
+  for (uint32_t i = 0; alive && i < t->rings.rings; i++) {
+    WgTraceHeadPosition head = {0};
+    if (ops->read(user, &head, t->trace.heads + i * sizeof head, sizeof head)) dropped += head.dropped;
+  }
+  if (alive) {
+    ops->unmap_host(user, t->rings.memory);
+    ops->free(user, t->memory);
+  }
+  session_send(EVENT_TRACE_END, &(EventTraceEnd){t->rings.set, dropped});
+  channel_trace_unmap(&t->rings);
+  *t = (TraceRings){0};
+}
+
+// --- what is chosen ---
+
+static _Atomic int switched = -1;          // wg_record_begin, wg_record_end of the host; -1: neither
+
+bool session_trace_is_on(void) {
+  int s = atomic_load_explicit(&switched, memory_order_relaxed);
+  return s < 0 ? !session_options()->trace_marked : s != 0;
+}
+void session_trace_switch(bool on) { atomic_store(&switched, on); }
+
+void session_trace_choose(WgTrace *t) {
+  const SessionOptions *o = session_options();
+  for (const char *p = o->trace_threads; p && *p && t->nthreads < WG_TRACE_RANGES; p += strcspn(p, ","), p += *p == ',') {
+    char *end;
+    WgTraceRange *r = &t->threads[t->nthreads++];
+    r->first = r->last = strtoull(p, &end, 10);
+    if (*end == '-') r->last = strtoull(end + 1, &end, 10);
+  }
+}

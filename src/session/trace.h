@@ -1,0 +1,21 @@
+// --record: what the files of this folder share.
+#ifndef WG_SESSION_TRACE_H
+#define WG_SESSION_TRACE_H
+
+#include "probe/trace_abi.h"
+#include "session/internal.h"
+
+typedef struct TraceRings {                // of one context
+  ChannelTrace rings;
+  uint64_t memory;                         // device memory: a WgTrace and the heads
+  WgTrace trace;
+  uint32_t generation;                     // of the process: a forked child must not use them
+  bool open, failed;
+} TraceRings;
+// Fills what a launch needs to be recorded; nothing where it is not to be. Without the lock.
+void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record);
+void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive);   // with the lock held
+// --- trace_step.c ---
+void session_trace_marks(bool recorded);   // the calling thread's last launch
+
+#endif

@@ -1,0 +1,90 @@
+// --record: what happens on the device in the order the program asks for it: launches, copies and sets, with what copies from the host bring along.
+#include "session/trace.h"
+
+static _Atomic uint32_t last_step;
+static _Thread_local bool recorded;        // the thread's last launch
+
+void session_trace_marks(bool is) { recorded = is; }
+
+static uint32_t new_step(void) { return atomic_fetch_add_explicit(&last_step, 1, memory_order_relaxed) + 1; }
+
+// --- launches ---
+
+static void send_parameters(uint32_t launch, const SessionParams *p, SessionParamInfo *info, void *user) {
+  size_t offset, size;
+  for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
+    const uint8_t *at = NULL;
+    if (p->pointers) at = p->pointers[i];
+    else if (p->buffer && offset + size <= p->buffer_bytes) at = (const uint8_t *)p->buffer + offset;
+    uint64_t words[CHANNEL_LIST_MAX / 8] = {0};
+    size_t kept = at ? MIN(size, sizeof words) : 0;
+    if (kept) memcpy(words, at, kept);
+    session_send(EVENT_PARAMETER, &(EventParameter){launch, i, size, words, (kept + 7) / 8});
+  }
+}
+
+void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user) {
+  bool is = recorded;
+  recorded = false;
+  if (!session_wants_trace() || l->captured) return;
+  session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = number, .recorded = is && !session_kernel_code(l->kernel)->trace_unseen,
+                                        .stream = (uintptr_t)l->stream, .device = (uint64_t)l->device, .time_ns = clock_ns()});
+  send_parameters(number, params, info, user);
+}
+
+// --- copies and sets ---
+
+static bool is_host_kind(SessionMemoryKind kind) { return kind == SESSION_PINNED || kind == SESSION_REGISTERED; }
+
+typedef struct Side { uint64_t first; size_t pitch, slice; bool host, array, readable; } Side;     // readable: by the host
+
+static Side side_of(const SessionCopy *c, const SessionPlace *p) {
+  Side s = {.array = p->kind == SESSION_PLACE_ARRAY};
+  s.pitch = p->pitch ? p->pitch : p->x + c->width;
+  s.slice = s.pitch * (p->rows ? p->rows : p->y + c->height);
+  s.first = s.array ? p->address : p->address + p->z * s.slice + p->y * s.pitch + p->x;
+  HeapRange r;
+  bool known = !s.array && session_ranges_look(s.first, &r) && r.memory.state == WG_MEMORY_LIVE;
+  s.host = !s.array && p->kind != SESSION_PLACE_DEVICE && (!known || is_host_kind(r.kind));
+  if (p->kind == SESSION_PLACE_HOST) s.host = true;
+  s.readable = s.host || (known && r.kind == SESSION_MANAGED);
+  return s;
+}
+
+static void send_rows(const SessionCopy *c, const Side *to, const Side *from) {
+  if (to->pitch == c->width && from->pitch == c->width && to->slice == c->width * c->height && from->slice == to->slice) {
+    channel_contents(c->step, to->first, (const void *)(uintptr_t)from->first, c->width * c->height * c->depth);
+    return;
+  }
+  for (size_t z = 0; z < c->depth; z++)
+    for (size_t y = 0; y < c->height; y++)
+      channel_contents(c->step, to->first + z * to->slice + y * to->pitch, (const void *)(uintptr_t)(from->first + z * from->slice + y * from->pitch), c->width);
+}
+
+static void send_set(const SessionCopy *c, const Side *to) {
+  if (!c->value_bytes) return;
+  if (c->height == 1 || to->pitch == c->width) channel_contents_fill(c->step, to->first, &c->value, c->value_bytes, c->width * c->height);
+  else
+    for (size_t y = 0; y < c->height; y++) channel_contents_fill(c->step, to->first + y * to->pitch, &c->value, c->value_bytes, c->width);
+}
+
+uint32_t session_step_number(void) { return session_wants_trace() ? new_step() : 0; }
+
+void session_step_copy(const SessionCopy *c) {
+  if (!session_wants_trace() || !c->step || !c->width || !c->height || !c->depth) return;
+  Side to = side_of(c, &c->to), from = c->is_set ? (Side){0} : side_of(c, &c->from);
+  uint64_t direction = to.array || from.array ? STEP_WITH_ARRAY : (from.host ? 1u : 0u) | (to.host ? 2u : 0u);
+  session_send(EVENT_STEP, &(EventStep){.number = c->step, .kind = c->is_set ? STEP_SET : STEP_COPY, .recorded = !to.array && !from.array, .stream = (uintptr_t)c->stream,
+                                        .device = (uint64_t)c->device, .time_ns = clock_ns(), .call = c->call, .direction = direction, .to = to.first, .from = from.first,
+                                        .width = c->width, .height = c->height, .depth = c->depth, .to_pitch = to.pitch, .to_rows = to.pitch ? to.slice / to.pitch : 0,
+                                        .from_pitch = from.pitch, .from_rows = from.pitch ? from.slice / from.pitch : 0, .value = c->value, .value_bytes = c->value_bytes,
+                                        .stack = c->stack ? c->stack : session_stack()});
+}
+
+void session_step_contents(const SessionCopy *c) {
+  if (!session_wants_trace() || !c->step || !c->width || !c->height || !c->depth) return;
+  Side to = side_of(c, &c->to), from = c->is_set ? (Side){0} : side_of(c, &c->from);
+  if (to.host || to.array) return;
+  if (c->is_set) send_set(c, &to);
+  else if (from.readable && !from.array) send_rows(c, &to, &from);
+}
