@@ -84,7 +84,7 @@ SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/l
 .PHONY: all demo check check-gpu bench stress fuzz install uninstall clean help deps
 .SECONDARY:
 
-all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(SHIMS) $(BUILD)/warpgrind.1
+all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(BUILD)/warpgrind.1
 
 # --- compiling ---
 # Short lines; V=1 shows the commands. A list of headers replaces the last one only when the object is complete: a compile
@@ -179,6 +179,12 @@ $(BUILD)/lib/libcuda.so.1: $(LIB_OBJS)
 $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 	@ln -sf libcuda.so.1 $@
 
+# Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads them.
+EXTENSION_SRC := $(wildcard src/trace/*.c) $(addprefix src/base/,arena.c check.c clock.c error.c log.c map.c memory.c str.c)
+$(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/trace/*.h src/base/*.h) src/probe/trace_abi.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DWARPGRIND_SQLITE_EXTENSION -shared -Wl,--exclude-libs,ALL -o $@.$$$$ $(EXTENSION_SRC) $(call find-lib,zstd) -pthread && mv $@.$$$$ $@
+
 # On the virtual device: a shared CUDA runtime for programs that ask for libcudart.so.N where none is installed. Its symbols carry the version
 # libcudart.so.N, as the programs expect.
 $(BUILD)/lib/cpu/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/runtime/shim/*.h) $(BUILD)/flags | $(BUILD)/lib/libcuda.so.1
@@ -260,6 +266,7 @@ install: all
 	install -m 755 $(BUILD)/warpgrind $(DESTDIR)$(PREFIX)/bin/warpgrind
 	install -m 755 $(BUILD)/lib/libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	install -m 755 $(SHIMS) $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu/
+	install -m 755 $(BUILD)/lib/warpgrind_sqlite.so $(DESTDIR)$(PREFIX)/lib/warpgrind/
 	ln -sf libcuda.so.1 $(DESTDIR)$(PREFIX)/lib/warpgrind/libcuda.so
 	install -m 644 $(BUILD)/warpgrind.1 $(DESTDIR)$(PREFIX)/share/man/man1/warpgrind.1
 	install -d $(DESTDIR)$(PREFIX)/include

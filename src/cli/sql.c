@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "run/run.h"
+#include "trace/trace.h"
 
 #include <sqlite3.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ int cli_query(const char *path, const char *sql) {
   bool opened = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK;
   int code;
   if (!opened) code = cli_fail("%s: %s.", path, sqlite3_errmsg(db));
-  else if (!run_file_check(db, path, &err)) code = cli_fail("%s", err.text);
+  else if (!run_file_check(db, path, &err) || !trace_register(db, &err)) code = cli_fail("%s", err.text);
   else code = run_statements(db, sql);
   sqlite3_close(db);
   return code;

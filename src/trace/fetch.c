@@ -22,6 +22,11 @@ void reader_cache_free(TraceReader *t) {
   t->cache_bytes = 0;
 }
 
+void reader_idle(TraceReader *t) {
+  sqlite3_finalize(t->get_block);
+  t->get_block = NULL;
+}
+
 // Half of what is there goes, the longest unused first: found by halving the span of time until about half is older.
 void reader_cache_trim(TraceReader *t) {
   if (t->cache_bytes < CACHE_BYTES && t->cache.len < MANY_ENTRIES) return;
@@ -60,6 +65,7 @@ static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirector
   uint64_t id = c->id << 16 | part;
   CacheEntry *e = find(t, id);
   if (e) return e;
+  if (!t->get_block && !(t->get_block = reader_prepare(t, "SELECT data FROM trace_block WHERE id=?", err))) return NULL;
   sqlite3_bind_int64(t->get_block, 1, (int64_t)id);
   int code = sqlite3_step(t->get_block);
   if (code == SQLITE_ROW) {

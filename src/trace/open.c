@@ -46,6 +46,7 @@ static uint64_t process_key(uint32_t process, uint32_t number_in_it) { return (u
 static bool load_launches(TraceReader *t, Error *err) {
   LOAD_ROWS(t, "SELECT id, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z, stream FROM launch ORDER BY id", ReaderLaunch, t->launches, t->nlaunches, err,
     x.id = small(s, 0); x.process = small(s, 1); x.number = small(s, 2); x.stream = number(s, 9);
+    for (int k = 0; k < 3; k++) x.grid[k] = small(s, 3 + k), x.block[k] = small(s, 6 + k);
     x.blocks = (uint64_t)small(s, 3) * small(s, 4) * small(s, 5);
     uint64_t threads = (uint64_t)small(s, 6) * small(s, 7) * small(s, 8);
     x.threads = threads && threads <= 1024 ? (uint32_t)threads : 1024;     // what nobody can launch is damage, and must not be divided by
@@ -141,8 +142,7 @@ TraceReader *trace_open(sqlite3 *db, Error *err) {
   t->coder = column_coder_new();
   if (err) err->text[0] = 0;
   bool ok = has_table(t, "trace_chunk") || error_set(err, "this run was made without --record: no operations are in the file.");
-  ok = ok && load_launches(t, err) && load_sites(t, err) && load_steps(t, err) && load_chunks(t, err) &&
-       (t->get_block = reader_prepare(t, "SELECT data FROM trace_block WHERE id=?", err)) != NULL;
+  ok = ok && load_launches(t, err) && load_sites(t, err) && load_steps(t, err) && load_chunks(t, err);
   if (ok) return t;
   trace_close(t);
   return NULL;
@@ -151,7 +151,7 @@ TraceReader *trace_open(sqlite3 *db, Error *err) {
 void trace_close(TraceReader *t) {
   if (!t) return;
   reader_cache_free(t);
-  sqlite3_finalize(t->get_block);
+  reader_idle(t);
   column_coder_free(t->coder);
   for (uint32_t i = 0; i < t->nsites; i++) free(t->sites[i].text);
   free(t->sites);

@@ -12,6 +12,7 @@ typedef struct ReaderChunk {
 } ReaderChunk;
 typedef struct ReaderLaunch {
   uint32_t id, process, number, step;      // step: index
+  uint32_t grid[3], block[3];
   uint64_t blocks; uint32_t threads, warps;          // of a block
   uint32_t first_chunk, nchunks;
   uint64_t stream;
@@ -53,6 +54,7 @@ sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err);
 const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err);
 TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values, Error *err);
 void reader_cache_free(TraceReader *t);
+void reader_idle(TraceReader *t);          // no statement is left open
 void reader_cache_trim(TraceReader *t);    // no scan is under way
 // Blocks of a chunk that may touch [low, high), as keys of postings; ascending. places NULL: all, else only those that are true. false: damaged
 typedef struct BlockSet { uint32_t *list, n, cap; } BlockSet;

@@ -4,7 +4,12 @@
 #ifndef WG_TRACE_H
 #define WG_TRACE_H
 
+#ifdef WARPGRIND_SQLITE_EXTENSION           // loaded by a program with an SQLite of its own
+#include <sqlite3ext.h>
+SQLITE_EXTENSION_INIT3
+#else
 #include <sqlite3.h>
+#endif
 
 #include "base/base.h"
 
@@ -78,4 +83,7 @@ typedef struct TraceRace { TraceOp first, second; uint64_t count; bool same_valu
 typedef struct TraceRaces { TraceRace *list; uint32_t n; } TraceRaces;
 bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err);   // launch 0: all
 void trace_races_free(TraceRaces *r);
+
+// --- vtab*.c: tables access, thread, writer, reader, race, unwritten and contents in this connection (docs/run-file.md) ---
+bool trace_register(sqlite3 *db, Error *err);
 #endif

@@ -1,0 +1,134 @@
+// Virtual tables for `warpgrind sql` and, as a loadable extension, for sqlite3: what they have in common.
+#include "trace/vtab.h"
+
+#ifdef WARPGRIND_SQLITE_EXTENSION
+SQLITE_EXTENSION_INIT1
+#endif
+
+const char *const trace_kind_names[] = {"load", "store", "atomic", "sync", "value", "copy", "set"};
+
+int vtab_fail(Table *t, const Error *err) {
+  sqlite3_free(t->base.zErrMsg);
+  t->base.zErrMsg = sqlite3_mprintf("%s", err->text);
+  return SQLITE_ERROR;
+}
+
+bool vtab_open(Table *t) {
+  Connection *c = t->connection;
+  Error err = {{0}};
+  if (!c->reader) c->reader = trace_open(c->db, &err);
+  if (!c->reader) {
+    vtab_fail(t, &err);
+    return false;
+  }
+  c->cursors++;
+  return true;
+}
+
+void vtab_close(Table *t) {
+  Connection *c = t->connection;
+  if (!c->cursors || --c->cursors) return;
+  reader_idle(c->reader);
+  sqlite3_finalize(c->place);
+  c->place = NULL;
+}
+
+static void destroy(void *aux) {
+  Connection *c = aux;
+  if (--c->users) return;
+  sqlite3_finalize(c->place);
+  trace_close(c->reader);
+  free(c->file);
+  free(c);
+}
+
+int vtab_connect(sqlite3 *db, void *aux, const char *columns, int kind, sqlite3_vtab **out, char **message) {
+  int code = sqlite3_declare_vtab(db, columns);
+  if (code != SQLITE_OK) {
+    *message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+    return code;
+  }
+  Table *t = mem_alloc(sizeof *t);
+  t->connection = aux, t->kind = kind;
+  *out = &t->base;
+  return SQLITE_OK;
+}
+
+int vtab_disconnect(sqlite3_vtab *v) {
+  free(v);
+  return SQLITE_OK;
+}
+
+void vtab_place(Connection *c, uint32_t site) {
+  if (c->place_of == site && site) return;
+  free(c->file);
+  c->file = NULL, c->line = 0, c->place_of = site;
+  if (!c->place && sqlite3_prepare_v2(c->db, "SELECT file, line FROM place WHERE site=? AND depth=0", -1, &c->place, NULL) != SQLITE_OK) return;
+  sqlite3_bind_int64(c->place, 1, site);
+  if (sqlite3_step(c->place) == SQLITE_ROW) {
+    const char *file = (const char *)sqlite3_column_text(c->place, 0);
+    if (file) c->file = mem_strdup(file);
+    c->line = sqlite3_column_int64(c->place, 1);
+  }
+  sqlite3_reset(c->place);
+}
+
+// As it lies in memory is little-endian; people read the most significant digit first.
+void vtab_hex(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes) {
+  char text[2 + 32 + 1] = "0x";
+  uint32_t n = MIN(bytes, 16u);
+  for (uint32_t i = 0; i < n; i++) snprintf(text + 2 + 2 * i, 3, "%02x", value[n - 1 - i]);
+  sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
+}
+
+static double half(uint16_t h) {
+  int exponent = h >> 10 & 31, fraction = h & 1023;
+  double v = exponent == 0 ? fraction / 16777216.0 : exponent == 31 ? (fraction ? __builtin_nan("") : __builtin_inf()) : __builtin_ldexp(1024 + fraction, exponent - 25);
+  return h >> 15 ? -v : v;
+}
+
+void vtab_number(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes, bool real) {
+  uint64_t bits = 0;
+  if (!bytes || bytes > 8) return;
+  memcpy(&bits, value, bytes);
+  if (!real) {
+    unsigned unused = 64 - 8 * bytes;
+    sqlite3_result_int64(ctx, (int64_t)(bits << unused) >> unused);
+    return;
+  }
+  float single;
+  double v;
+  memcpy(&single, value, 4);
+  memcpy(&v, &bits, 8);
+  if (bytes == 4) v = (double)single;
+  else if (bytes == 2) v = half((uint16_t)bits);
+  else if (bytes != 8) return;
+  if (v != v) sqlite3_result_text(ctx, "nan", -1, SQLITE_STATIC);        // a NaN would become NULL
+  else sqlite3_result_double(ctx, v);
+}
+
+bool trace_register(sqlite3 *db, Error *err) {
+  static const struct { const char *name; const sqlite3_module *module; } tables[] = {
+    {"access", &vtab_access}, {"thread", &vtab_thread}, {"writer", &vtab_list}, {"reader", &vtab_list}, {"race", &vtab_list}, {"unwritten", &vtab_list}, {"contents", &vtab_list}};
+  Connection *c = mem_alloc(sizeof *c);
+  c->db = db;
+  c->users = ARRAY_LEN(tables);
+  for (size_t i = 0; i < ARRAY_LEN(tables); i++)           // a module that could not be made has been destroyed
+    if (sqlite3_create_module_v2(db, tables[i].name, tables[i].module, c, destroy) != SQLITE_OK) {
+      bool failed = sql_fail(db, err, "the tables of recorded operations cannot be made");
+      for (size_t k = i + 1; k < ARRAY_LEN(tables); k++) destroy(c);
+      return failed;
+    }
+  return true;
+}
+
+#ifdef WARPGRIND_SQLITE_EXTENSION
+__attribute__((visibility("default"))) int sqlite3_warpgrindsqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+int sqlite3_warpgrindsqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *api) {
+  SQLITE_EXTENSION_INIT2(api);
+  Error err = {{0}};
+  if (trace_register(db, &err)) return SQLITE_OK;
+  *message = sqlite3_mprintf("%s", err.text);
+  return SQLITE_ERROR;
+}
+#endif
