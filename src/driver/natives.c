@@ -16,13 +16,13 @@ static uint64_t memcheck(const uint64_t *a, const VgpuNativeLane *l) {
 static uint64_t memory_base(const uint64_t *a, const VgpuNativeLane *l) { return wg_memory_base(a[0], a[1]); }
 static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) { return wg_memory_last(a[0], a[1]); }
 
-static uint64_t race_check(const uint64_t *a, const VgpuNativeLane *l) {
-  return wg_race_check(a[0], a[1], (uint32_t)a[2], a[3], (uint32_t)a[4], (uint32_t)a[5], a[6], (uint32_t)a[7]);
+static uint64_t checks_race(const uint64_t *a, const VgpuNativeLane *l) {
+  return wg_race_check(a[0], a[1], a[2], (uint32_t)a[3], a[4], a[5], (uint32_t)a[6], (uint32_t)a[7], a[8], a[9]);
 }
 
 void natives_add(void) {
   vgpu_native_add("wg_memcheck", memcheck, 7, 1);
-  vgpu_native_add("wg_race_check", race_check, 8, 0);
+  vgpu_native_add("wg_race_check", checks_race, 10, 0);
   vgpu_native_add("wg_memory_base", memory_base, 2, 1);
   vgpu_native_add("wg_memory_last", memory_last, 2, 1);
   trace_natives_add();

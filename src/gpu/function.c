@@ -199,7 +199,21 @@ static CUfunction decide(FunctionRecord *r) {
     return r->base.handle;
   }
   if (m->code.note) session_kernel_note(r->base.kernel, m->code.note);
+  r->base.is_free = !p->nvars;
   return target;
+}
+
+// racecheck alone: many launches have nothing to check, and compiling takes long.
+const InstrumentedKernel *gpu_function_early(GpuFunction *f) {
+  const InstrumentedKernel *code = atomic_load_explicit(&f->early, memory_order_acquire);
+  if (code || session_tools() != TOOL_BIT(RACECHECK) || loads_eagerly) return code;
+  GpuPiece *p = gpu_piece_of(f->module, f->name);
+  if (!p || p->nvars) return NULL;
+  code = gpu_piece_look(f->module, p, f->kernel);
+  if (!code || !code->record_bytes || !code->race_by_facts) return NULL;
+  f->is_free = true;
+  atomic_store_explicit(&f->early, code, memory_order_release);
+  return code;
 }
 
 CUfunction gpu_function_target(GpuFunction *f) {

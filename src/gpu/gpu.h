@@ -95,9 +95,12 @@ typedef struct GpuFunction {
   SessionKernel *kernel;
   _Atomic(CUfunction) target;              // what runs in its place; NULL: not decided yet; equal to handle: the original
   const InstrumentedKernel *code;          // set with target; NULL: no added parameter
+  bool is_free;                            // set with target or early: it uses no variable that is in our code, so that the original may run in its place
+  _Atomic(const InstrumentedKernel *) early;   // what is known of it before it is decided; NULL: nothing
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
 CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original
+const InstrumentedKernel *gpu_function_early(GpuFunction *f);      // not decided yet, and launches may not need our code; NULL: decide now
 GpuFunction *gpu_function_of_target(CUfunction target);            // back, for graph node queries
 void gpu_functions_gone(GpuModule *m);                             // the program unloads it: tells the session
 void gpu_modules_forget_context(CUcontext ctx);                    // it is gone, with all modules loaded into it

@@ -69,10 +69,17 @@ static void add_record(GpuLaunch *l, const InstrumentedKernel *code) {
   SessionDevice *device = session_launch_selected(l->of->kernel) ? gpu_context_use(l->context) : NULL;
   if (device) {
     uint32_t number = tell(l);
-    if (!session_device_record(device, l->of->kernel, number, &given, record)) memset(record, 0, code->record_bytes);
+    bool filled = session_device_record(device, l->of->kernel, number, &given, record);
+    if (!filled) memset(record, 0, code->record_bytes);
     gpu_shadow_launch(l, record);
     gpu_context_used(l->context);
+    if (filled && l->of->is_free && !l->event.captured && session_race_settled(l->of->kernel, record)) {
+      l->function = l->of->handle;
+      return;
+    }
   }
+  if (!l->function) l->function = gpu_function_target(l->of);
+  if (l->function == l->of->handle) return;
   if (l->extra) extend_buffer(l, code, &given, record);
   else extend_list(l, code, record);
 }
@@ -151,12 +158,13 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (l->gone) l->of = NULL;
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
-  if (!l->function) l->function = gpu_function_target(l->of);
   l->event.kernel = l->of->kernel;
   if (session_wants_launches()) l->context = look_around(l, ctx);
+  const InstrumentedKernel *code = l->function || l->event.captured ? NULL : gpu_function_early(l->of);
+  if (!l->function && !code) l->function = gpu_function_target(l->of);
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);
-  const InstrumentedKernel *code = l->function == handle ? NULL : l->of->code;
+  if (!code && l->function != handle) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
 }
 

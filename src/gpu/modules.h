@@ -93,11 +93,13 @@ void gpu_watch_end(void);
 typedef struct GpuShared GpuShared;
 GpuShared *gpu_shared(const GpuCode *code, GpuHash key);
 SessionModule *gpu_shared_session(const GpuShared *s);
-void gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result);   // takes the result over
+bool gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result);   // takes the result over
 
 // --- piece.c ---
+typedef struct GpuMade { Arena arena; Str text; PtxModule **units; uint32_t n; Instrumented result; double ms; } GpuMade;      // our PTX, not compiled
 typedef struct GpuPiece {
   pthread_mutex_t lock;
+  GpuMade *made;                           // made before it was known whether it is needed; NULL: not so
   _Atomic int state;                       // PIECE_…; set once
   GpuLoaded loaded;                        // PIECE_OURS
   const char *reason, *cure;               // PIECE_ORIGINAL
@@ -130,6 +132,8 @@ GpuModule *gpu_module_new(bool is_library, const void *image, size_t size, const
 void gpu_module_delete(GpuModule *m);      // the program unloads it: our code goes too
 GpuPiece *gpu_piece_of(GpuModule *m, const char *name);     // kernel or variable; NULL: not in our PTX
 int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name);
+// What it would be told when it is launched, before it is compiled: not all launches need our code. NULL: it is decided, or cannot be known.
+const InstrumentedKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k);
 unsigned gpu_device_sm(void);              // of the current context, else of the first device
 
 // --- fit.c ---

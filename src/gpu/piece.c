@@ -50,6 +50,8 @@ void gpu_pop_context(GpuPushed p) {
 
 // --- a module ---
 
+static void made_free(GpuMade *made);
+
 static GpuHash index_key(const GpuModule *m) { return gpu_jit_hash(&m->jit, gpu_hash(&m->code.hash, sizeof m->code.hash, gpu_cache_seed())); }
 
 static GpuHash piece_key(const GpuModule *m, uint32_t piece) {
@@ -78,6 +80,7 @@ void gpu_module_delete(GpuModule *m) {
   for (uint32_t i = 0; i < m->npieces; i++) {
     GpuPiece *p = &m->pieces[i];
     if (atomic_load(&p->state) == PIECE_OURS) gpu_unload(&p->loaded);
+    if (p->made) made_free(p->made);
     pthread_mutex_destroy(&p->lock);
     free((void *)p->reason);
     free(p->kernels);
@@ -320,6 +323,30 @@ static void describe_identity(const GpuPiece *p, Instrumented *out) {
 
 static double now_ms(void) { return (double)clock_ns() / 1e6; }
 
+static void made_free(GpuMade *made) {
+  for (uint32_t i = 0; i < made->n; i++) ptx_free(made->units[i]);
+  str_free(&made->text);
+  arena_free(&made->arena);
+  free(made);
+}
+
+// NULL: it cannot be made, err says why.
+static GpuMade *make(GpuModule *m, GpuPiece *p, Error *err) {
+  GpuMade *made = mem_alloc(sizeof *made);
+  double start = now_ms();
+  uint32_t n = m->code.nunits;
+  const char **texts = ARENA_ARRAY(&made->arena, const char *, n);
+  size_t *lens = ARENA_ARRAY(&made->arena, size_t, n);
+  made->units = ARENA_ARRAY(&made->arena, PtxModule *, n);
+  if (piece_texts(m, p, &made->arena, texts, lens, &made->text, err) && gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, made->units, &made->result, err)) {
+    made->n = n;
+    made->ms = now_ms() - start;
+    return made;
+  }
+  made_free(made);
+  return NULL;
+}
+
 static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   Instrumented result;
   if (m->code.as_is) {                       // no reason: it counts as covered
@@ -335,25 +362,34 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
     return true;
   }
   if (is_linked(m) && devices_differ) return error_set(err, "code that must be linked, and the devices of this machine differ");
-  uint32_t n = m->code.nunits;
-  Arena a = {0};
-  Str own = {0};
-  const char **texts = ARENA_ARRAY(&a, const char *, n);
-  size_t *lens = ARENA_ARRAY(&a, size_t, n);
-  PtxModule **units = ARENA_ARRAY(&a, PtxModule *, n);
-  bool ok = piece_texts(m, p, &a, texts, lens, &own, err) && gpu_emit(texts, lens, n, &m->code, &m->jit, m->sm, units, &result, err);
-  if (ok) {
-    double emitted = now_ms();
-    ok = compile(m, p, &result, units, n, name, err);
-    log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, emitted - start, now_ms() - emitted);
-    for (uint32_t i = 0; i < n; i++) ptx_free(units[i]);
-    if (!session_tools() && !session_plan()->find_writes) describe_identity(p, &result);
-    if (ok) gpu_shared_tell(m->shared, p->index, &result);
-    else instrument_free(&result);
-  }
-  str_free(&own);
-  arena_free(&a);
+  bool told = p->made != NULL;
+  GpuMade *made = told ? p->made : make(m, p, err);
+  p->made = NULL;
+  if (!made) return false;
+  start = now_ms();
+  bool ok = compile(m, p, &made->result, made->units, made->n, name, err);
+  log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, made->ms, now_ms() - start);
+  if (!session_tools() && !session_plan()->find_writes) describe_identity(p, &made->result);
+  if (!told && ok) gpu_shared_tell(m->shared, p->index, &made->result);
+  else if (!told) instrument_free(&made->result);
+  made_free(made);
   return ok;
+}
+
+const InstrumentedKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k) {
+  const InstrumentedKernel *code = NULL;
+  if (m->code.as_is || is_linked(m)) return NULL;
+  pthread_mutex_lock(&p->lock);
+  if (atomic_load(&p->state) == PIECE_UNDECIDED) {
+    Error err = {{0}};
+    code = session_kernel_code(k);                             // of another module with this image
+    GpuMade *made = code ? NULL : make(m, p, &err);
+    if (made && gpu_shared_tell(m->shared, p->index, &made->result)) p->made = made;
+    else if (made) made_free(made);
+    if (made) code = session_kernel_code(k);
+  }
+  pthread_mutex_unlock(&p->lock);
+  return code;
 }
 
 int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name) {

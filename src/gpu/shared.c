@@ -36,7 +36,7 @@ GpuShared *gpu_shared(const GpuCode *code, GpuHash key) {
 
 SessionModule *gpu_shared_session(const GpuShared *s) { return s->session; }
 
-void gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result) {
+bool gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result) {
   pthread_mutex_lock(&lock);
   if (piece >= s->ntold) {
     s->told = mem_realloc(s->told, piece + 1);
@@ -48,4 +48,5 @@ void gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result) {
   if (is_new) session_module_instrumented(s->session, result);
   else instrument_free(result);
   pthread_mutex_unlock(&lock);
+  return is_new;
 }

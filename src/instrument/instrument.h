@@ -56,10 +56,26 @@ typedef enum {
   FACT_SHADOW,
   FACT_RACE,                               // uint64_t base, size, entries: the same for racecheck. Zeros: nobody writes there in this launch, or nothing is known
 } InstrumentFactKind;
-// racecheck: all accesses through a pointer are at pointer + sum of stride * coordinate + (a multiple of modulus) + less than window. Coordinates: %tid,
-// %ctaid, %ctaid * %ntid, x y z of each. modulus 0: nothing else.
-enum { RACE_COORDINATES = 9 };
-typedef struct RacePrivate { int64_t stride[RACE_COORDINATES], modulus, window; } RacePrivate;
+// racecheck: what is known of an address, for the host to put the numbers of a launch in (racecheck_private.c, session/race_apart.c). Terms stand before those that use them.
+typedef enum {
+  RACE_ANYTHING,
+  RACE_NUMBER,                             // imm
+  RACE_PARAMETER,                          // `bytes` at b of parameter a; imm: where in the buffer of all
+  RACE_COORDINATE, RACE_EXTENT,            // imm: %tid x y z, %ctaid x y z; %ntid, %nctaid
+  RACE_ADD, RACE_SUBTRACT, RACE_MULTIPLY, RACE_AND, RACE_OR, RACE_SHIFT_RIGHT, RACE_LEAST, RACE_MOST,
+  RACE_SIGN_EXTENDED, RACE_ZERO_EXTENDED,  // a, from 32 bits to 64
+  RACE_MERGE,                              // a or b
+  RACE_COUNT,                              // how often a loop turns: after turn k it goes on while a + k * imm is … (bytes: RACE_UNTIL …)
+  RACE_STEPS,                              // a + imm * (0 … b - 1); bytes: of the turns of loop b that many do not count
+} RaceTermOp;
+enum { RACE_UNTIL = 1, RACE_BELOW, RACE_UP_TO };       // … not 0; still away from 0; not beyond 0
+typedef struct RaceTerm { uint8_t op, bytes, loop; uint16_t a, b; int64_t imm; } RaceTerm;
+enum { RACE_LIMITS = 8 };
+typedef struct RaceReach {                 // one access: [address, address + bytes), where the terms of the limits are less
+  uint16_t address, nlimits;
+  uint32_t bytes;
+  struct { uint16_t less, than; } limits[RACE_LIMITS];
+} RaceReach;
 
 typedef struct InstrumentFact {
   InstrumentFactKind kind;
@@ -69,7 +85,7 @@ typedef struct InstrumentFact {
   uint32_t bytes;                          // of one access
   uint32_t align;                          // the pointer must be a multiple of it, else nothing is known; 0: it need not
   int64_t offset; uint32_t scale; bool index_signed;
-  const RacePrivate *race_private;         // FACT_RACE; NULL: not known
+  const RaceReach *race_reaches; uint32_t nrace_reaches;         // FACT_RACE: all accesses through the pointer; 0: not known
   bool read_only, is_read;                 // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
 } InstrumentFact;
 
@@ -89,6 +105,8 @@ typedef struct InstrumentedKernel {
   bool stores_anywhere;                    // initcheck: also through pointers that no fact is about
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
   uint32_t race_at, race_first_site, race_shared;      // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it knows of, plus 1; 0: uses none
+  const RaceTerm *race_terms; uint32_t nrace_terms;
+  bool race_by_facts;                      // … where its facts are all zeros there is nothing to check
   bool race_clock, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_tells_host;      // waits: for the launch before it (griddepcontrol)
   // InstrumentPlan.find_writes. elsewhere: also through pointers that are no parameters
   bool writes_known, writes_elsewhere;

@@ -84,6 +84,7 @@ static void tell_host(RaceCheck *k) {
   out->race_syncs = k->has_syncs;
   out->race_waits = k->waits;
   out->race_tells_host = k->tells_host;
+  out->race_by_facts = !k->looks_up && !k->stores_anywhere && !k->uses_shared && !k->calls;
   out->race_looks_up = k->looks_up;
   out->race_stores_anywhere = k->stores_anywhere;
   facts_keep(k->body, k->facts.data, k->facts.len);
@@ -110,6 +111,7 @@ static void weave(Body *b) {
     if (!k.looks_up && !k.stores_anywhere) race_find_private(&k);
     tell_host(&k);
   }
+  if (!k.accesses.len) b->program->out->kernels[b->info->kernel].race_by_facts = !k.calls;
   vec_free(&k.accesses);
   vec_free(&k.facts);
   ir_provenance_free(k.provenance);

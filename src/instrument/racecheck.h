@@ -16,6 +16,7 @@ typedef struct RaceAccess {
   uint32_t instr;
   const PtxOperand *address;
   uint32_t bytes, flags;     // WG_RACE_WRITE …
+  bool reads_too;            // a store: the thread has read it just before, which is not looked at
   bool is_shared_space;      // the instruction says .shared; else the address is global or generic
   RacePlaceKind place;
   uint32_t fact_at;          // PARAM: base, size, entries in the record
@@ -29,7 +30,7 @@ typedef struct RaceCheck {   // one kernel
   VEC(InstrumentFact) facts;
   uint32_t first_site;       // of the module's
   uint32_t record;           // where the WgRaceRecord is
-  bool uses_shared, looks_up, stores_anywhere;
+  bool uses_shared, looks_up, stores_anywhere, calls;
   bool has_clock, has_syncs, has_clusters, waits, tells_host;
   PtxReg *me, *first, *shared_at, *fences, *knows;
   PtxReg *cache_base, *cache_size, *cache_entries;

@@ -130,7 +130,8 @@ void race_plan(RaceCheck *k) {
     k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER || ptx_has(in, MOD_SHARED_CLUSTER);
     k->waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
     k->tells_host |= ptx_has(in, MOD_SYS);
-    if (in->op == OP_CALL && program_callee(in)) k->stores_anywhere = true;
+    k->calls |= in->op == OP_CALL;
+    if (in->op == OP_CALL && (program_callee(in) || (in->nops > 1 && in->ops[1].kind != OPD_FUNC))) k->stores_anywhere = true;
     if (race_says(k, i)) k->looks_up = k->uses_shared = true;          // all memory has entries then
     add_access(k, i);
   }

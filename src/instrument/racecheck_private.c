@@ -1,194 +1,386 @@
 // Accesses that cannot meet: every thread stays with bytes of its own.
 //
-// The address of each access through a parameter is taken apart into multiples of the thread's coordinates, of values that are the same for all
-// threads, and of anything else. If all accesses through the parameter agree in the first two, what is left decides at the launch: as soon as
-// the shape of the grid is known, it is known whether different threads have different bytes. 32-bit sums are taken as if they did not overflow.
+// Whether it is so depends on the launch: on the grid, and on parameters that say how long rows are and how often loops turn. So addresses are written down here as terms over
+// the thread's coordinates and the parameters, with the conditions under which the access is made; session/race_apart.c puts the numbers in.
+//
+// A register that is written at several places is what one of the writes that can reach its use has left there (merges), or the counter of a loop. 32-bit sums are taken as if they
+// did not overflow, except that they must fit where they are widened.
 #include "instrument/racecheck.h"
 
-enum { UNIFORM = 4, DEPTH = 24 };
-typedef struct Form {
-  bool known;
-  int64_t constant, stride[RACE_COORDINATES], rest;      // rest: greatest common divisor of the factors of everything else
-  struct { const PtxVar *param; int64_t offset, factor; } uniform[UNIFORM];
-  unsigned nuniform;
-  int axis;                                // 1 + axis: this is %ntid of an axis and nothing else
-} Form;
-typedef struct Apart { const RaceCheck *k; const IrDefs *defs; } Apart;
+enum { DEPTH = 40, MOST_TERMS = 1500, MOST_WRITES = 4 };
+typedef struct Known { const PtxReg *reg; uint32_t block, at, fewer; uint16_t term; } Known;
+typedef struct Apart {
+  const RaceCheck *k;
+  const IrCfg *cfg;
+  VEC(RaceTerm) terms;
+  VEC(Known) known;                        // uses that were looked at
+  uint16_t *count_of;                      // by loop: its RACE_COUNT term, plus 1
+  uint32_t *seen, stamp;                   // by block: of the search for writes
+} Apart;
+// A use stands before instruction `at`. fewer: a loop of which the last iteration does not count, as what is left there is not used in another one; IR_NONE: none.
 
-static int64_t gcd(int64_t a, int64_t b) {
-  a = a < 0 ? -a : a, b = b < 0 ? -b : b;
-  while (b) {
-    int64_t t = a % b;
-    a = b, b = t;
+static uint16_t add(Apart *a, RaceTerm t) {
+  if (a->terms.len >= MOST_TERMS) return 0;
+  for (uint32_t i = 0; i < a->terms.len; i++)
+    if (!memcmp(&a->terms.data[i], &t, sizeof t)) return (uint16_t)i;
+  vec_push(&a->terms, t);
+  return (uint16_t)(a->terms.len - 1);
+}
+static uint16_t anything(void) { return 0; }                     // the first term
+static uint16_t term(Apart *a, RaceTermOp op, uint16_t x, uint16_t y, int64_t imm) {
+  RaceTerm t;
+  memset(&t, 0, sizeof t);                 // they are compared as bytes
+  t.op = op, t.a = x, t.b = y, t.imm = imm;
+  return add(a, t);
+}
+static uint16_t number(Apart *a, int64_t n) { return term(a, RACE_NUMBER, 0, 0, n); }
+
+// --- which writes reach a use ---
+
+typedef struct Writes { uint32_t at[MOST_WRITES], n; bool all; } Writes;
+
+static bool writes(const PtxInstr *in, const PtxReg *r) {
+  if (!in->nops) return false;
+  const PtxOperand *o = &in->ops[0];
+  if (o->kind == OPD_REG && o->reg == r) return in->op != OP_ST && in->op != OP_RED;
+  for (unsigned i = 0; i < o->nlist; i++)
+    if (o->kind != OPD_ADDR && o->list[i].kind == OPD_REG && o->list[i].reg == r) return true;
+  return o->kind != OPD_ADDR && o->kind != OPD_REG && in->nops > 1 && in->ops[1].kind == OPD_REG && in->ops[1].reg == r && in->op == OP_CALL;
+}
+
+static void search(Apart *a, const PtxReg *r, uint32_t block, uint32_t end, Writes *w) {
+  const IrBlock *b = &a->cfg->blocks[block];
+  for (uint32_t i = end; i-- > b->first;) {
+    if (!writes(a->cfg->instrs[i], r)) continue;
+    if (w->n == MOST_WRITES) w->all = false;
+    else w->at[w->n++] = i;
+    if (!a->cfg->instrs[i]->guard) return;
   }
-  return a;
-}
-
-static Form number(int64_t n) { return (Form){.known = true, .constant = n}; }
-static Form anything(void) { return (Form){.known = true, .rest = 1}; }
-static const Form unknown;
-
-static Form add(Form a, Form b, int64_t factor) {
-  if (!a.known || !b.known) return unknown;
-  a.axis = 0;
-  a.constant += b.constant * factor;
-  for (unsigned i = 0; i < RACE_COORDINATES; i++) a.stride[i] += b.stride[i] * factor;
-  a.rest = gcd(a.rest, b.rest * factor);
-  for (unsigned i = 0; i < b.nuniform; i++) {
-    unsigned n = 0;
-    while (n < a.nuniform && (a.uniform[n].param != b.uniform[i].param || a.uniform[n].offset != b.uniform[i].offset)) n++;
-    if (n == UNIFORM) return unknown;
-    if (n == a.nuniform) {
-      a.uniform[a.nuniform++] = b.uniform[i];
-      a.uniform[n].factor = 0;
-    }
-    a.uniform[n].factor += b.uniform[i].factor * factor;
+  if (!b->npred) w->all = false;           // never written on this way
+  for (uint32_t i = 0; i < b->npred && w->all; i++) {
+    if (a->seen[b->pred[i]] == a->stamp || a->cfg->blocks[b->pred[i]].rpo == IR_NONE) continue;
+    a->seen[b->pred[i]] = a->stamp;
+    search(a, r, b->pred[i], a->cfg->blocks[b->pred[i]].end, w);
   }
-  return a;
 }
 
-static bool is_number(const Form *f) {
-  for (unsigned i = 0; i < RACE_COORDINATES; i++)
-    if (f->stride[i]) return false;
-  return f->known && !f->rest && !f->nuniform && !f->axis;
+static Writes find_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at) {
+  Writes w = {.all = true};
+  a->stamp++;
+  search(a, r, block, at, &w);
+  for (uint32_t i = 0; i < w.n; i++)                             // a guarded write and its block may be found twice
+    for (uint32_t k = i + 1; k < w.n; k++)
+      if (w.at[i] == w.at[k]) w.at[k--] = w.at[--w.n];
+  return w;
 }
 
-// %ctaid of an axis times something, and nothing else.
-static int64_t block_stride(const Form *f, int axis) {
-  for (unsigned i = 0; i < RACE_COORDINATES; i++)
-    if (f->stride[i] && i != 3u + (unsigned)axis) return 0;
-  return f->known && !f->rest && !f->nuniform && !f->constant && !f->axis ? f->stride[3 + axis] : 0;
+static bool in_loop(const IrCfg *c, uint32_t block, uint32_t loop) {
+  for (uint32_t l = c->blocks[block].loop; l != IR_NONE; l = c->loops[l].parent)
+    if (l == loop) return true;
+  return false;
 }
 
-static Form times(Form a, Form b) {
-  if (is_number(&b)) return add(number(0), a, b.constant);
-  if (is_number(&a)) return add(number(0), b, a.constant);
-  for (int swap = 0; swap < 2; swap++) {
-    if (b.axis && block_stride(&a, b.axis - 1)) {
-      Form f = number(0);
-      f.stride[6 + b.axis - 1] = block_stride(&a, b.axis - 1);
-      return f;
-    }
-    Form t = a;
-    a = b, b = t;
-  }
-  return anything();
-}
+// --- instructions ---
 
-static Form of_register(const Apart *a, const PtxReg *r, unsigned depth);
+static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint32_t fewer, unsigned depth);
 
-static Form of_special(const PtxOperand *o) {
+static uint16_t of_special(Apart *a, const PtxOperand *o) {
   int axis = o->selector == SEL_X ? 0 : o->selector == SEL_Y ? 1 : o->selector == SEL_Z ? 2 : -1;
-  Form f = number(0);
   if (axis < 0) return anything();
-  if (o->sreg == SREG_TID) f.stride[axis] = 1;
-  else if (o->sreg == SREG_CTAID) f.stride[3 + axis] = 1;
-  else if (o->sreg == SREG_NTID) f.axis = axis + 1, f.rest = 1;
-  else return anything();
-  return f;
+  switch (o->sreg) {
+    case SREG_TID: return term(a, RACE_COORDINATE, 0, 0, axis);
+    case SREG_CTAID: return term(a, RACE_COORDINATE, 0, 0, 3 + axis);
+    case SREG_NTID: return term(a, RACE_EXTENT, 0, 0, axis);
+    case SREG_NCTAID: return term(a, RACE_EXTENT, 0, 0, 3 + axis);
+    default: return anything();
+  }
 }
 
-static Form of_operand(const Apart *a, const PtxOperand *o, unsigned bytes, unsigned depth) {
-  if (o->kind == OPD_INT) return number(bytes == 4 ? (int32_t)o->imm : o->imm);
-  if (o->kind == OPD_SREG) return of_special(o);
-  if (o->kind == OPD_REG && o->selector == SEL_NONE) return of_register(a, o->reg, depth);
+static uint16_t of_operand(Apart *a, const PtxOperand *o, unsigned bytes, uint32_t at, uint32_t fewer, unsigned depth) {
+  if (o->kind == OPD_INT) return number(a, bytes == 4 ? (int32_t)o->imm : o->imm);
+  if (o->kind == OPD_SREG) return of_special(a, o);
+  if (o->kind == OPD_REG && o->selector == SEL_NONE && !o->negated) return use(a, o->reg, a->cfg->block_of[at], at, fewer, depth);
   return anything();
+}
+
+static uint16_t of_param(Apart *a, const PtxInstr *in) {
+  const PtxOperand *o = &in->ops[1];
+  unsigned bytes = in->ntypes ? ptx_type_size(in->types[0]) : 0;
+  if (in->space != SPACE_PARAM || o->kind != OPD_ADDR || !o->nlist || o->list[0].kind != OPD_VAR || !ir_is_kernel_param(a->k->body->func, &o->list[0])) return anything();
+  uint32_t param = facts_param(a->k->body, o->list[0].var);
+  int64_t offset = o->imm + o->list[0].imm;
+  if (param > 255 || offset < 0 || offset > UINT16_MAX || (bytes != 4 && bytes != 8) || ptx_type_kind(in->types[0]) == KIND_FLOAT) return anything();
+  RaceTerm t;
+  memset(&t, 0, sizeof t);
+  t.op = RACE_PARAMETER, t.a = (uint16_t)param, t.b = (uint16_t)offset, t.bytes = (uint8_t)bytes;
+  t.imm = (int64_t)(o->list[0].var->param_offset + (uint64_t)offset);
+  return add(a, t);
 }
 
 static bool is_integer(const PtxInstr *in) {
   return in->ntypes && ptx_type_kind(in->types[0]) != KIND_FLOAT && ptx_type_size(in->types[0]) >= 4 && !ptx_has(in, MOD_SAT) && !ptx_has(in, MOD_CC) && !ptx_has(in, MOD_HI);
 }
 
-static Form of_param(const Apart *a, const PtxInstr *in) {
-  const PtxOperand *o = &in->ops[1];
-  if (in->space != SPACE_PARAM || o->kind != OPD_ADDR || !o->nlist || o->list[0].kind != OPD_VAR || !ir_is_kernel_param(a->k->body->func, &o->list[0])) return anything();
-  Form f = number(0);
-  f.nuniform = 1;
-  f.uniform[0].param = o->list[0].var;
-  f.uniform[0].offset = o->imm + o->list[0].imm;
-  f.uniform[0].factor = 1;
-  return f;
-}
+static uint16_t widened(Apart *a, uint16_t x, PtxType t) { return term(a, ptx_type_kind(t) == KIND_SIGNED ? RACE_SIGN_EXTENDED : RACE_ZERO_EXTENDED, x, 0, 0); }
 
-static Form of_register(const Apart *a, const PtxReg *r, unsigned depth) {
-  const PtxInstr *in = ir_single_def(a->defs, r);
-  unsigned bytes = in && in->ntypes ? ptx_type_size(in->types[0]) : 0;
-  if (!in || !depth || in->ops[0].kind != OPD_REG) return anything();
-  depth--;
+static uint16_t of_instr(Apart *a, uint32_t i, uint32_t fewer, unsigned depth) {
+  const PtxInstr *in = a->cfg->instrs[i];
+  unsigned bytes = in->ntypes ? ptx_type_size(in->types[0]) : 0;
+  if (!depth-- || in->guard || !in->nops || in->ops[0].kind != OPD_REG) return anything();
+#define OPERAND(n) of_operand(a, &in->ops[n], bytes, i, fewer, depth)
   switch (in->op) {
-    case OP_MOV: case OP_CVTA: return of_operand(a, &in->ops[1], bytes, depth);
+    case OP_MOV: case OP_CVTA: return in->nops == 2 ? OPERAND(1) : anything();
     case OP_CVT: {
       if (in->ntypes != 2 || !is_integer(in) || ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_type_size(in->types[1]) < 4 || bytes < ptx_type_size(in->types[1])) return anything();
-      return of_operand(a, &in->ops[1], ptx_type_size(in->types[1]), depth);
+      uint16_t x = of_operand(a, &in->ops[1], ptx_type_size(in->types[1]), i, fewer, depth);
+      return bytes == 8 && ptx_type_size(in->types[1]) == 4 ? widened(a, x, in->types[1]) : x;
     }
     case OP_LD: return of_param(a, in);
-    case OP_ADD: case OP_SUB:
+    case OP_ADD: case OP_SUB: return is_integer(in) ? term(a, in->op == OP_ADD ? RACE_ADD : RACE_SUBTRACT, OPERAND(1), OPERAND(2), 0) : anything();
+    case OP_MUL: case OP_MAD: {
       if (!is_integer(in)) return anything();
-      return add(of_operand(a, &in->ops[1], bytes, depth), of_operand(a, &in->ops[2], bytes, depth), in->op == OP_ADD ? 1 : -1);
-    case OP_MUL: return is_integer(in) ? times(of_operand(a, &in->ops[1], bytes, depth), of_operand(a, &in->ops[2], bytes, depth)) : anything();
-    case OP_MAD:
-      if (!is_integer(in)) return anything();
-      return add(times(of_operand(a, &in->ops[1], bytes, depth), of_operand(a, &in->ops[2], bytes, depth)), of_operand(a, &in->ops[3], bytes, depth), 1);
+      uint16_t x = OPERAND(1), y = OPERAND(2);
+      if (ptx_has(in, MOD_WIDE)) x = widened(a, x, in->types[0]), y = widened(a, y, in->types[0]);
+      uint16_t product = term(a, RACE_MULTIPLY, x, y, 0);
+      if (in->op == OP_MUL) return product;
+      return term(a, RACE_ADD, product, of_operand(a, &in->ops[3], ptx_has(in, MOD_WIDE) ? 8 : bytes, i, fewer, depth), 0);
+    }
     case OP_SHL:
       if (in->ops[2].kind != OPD_INT || in->ops[2].imm < 0 || in->ops[2].imm > 31) return anything();
-      return times(of_operand(a, &in->ops[1], bytes, depth), number((int64_t)1 << in->ops[2].imm));
+      return term(a, RACE_MULTIPLY, OPERAND(1), number(a, (int64_t)1 << in->ops[2].imm), 0);
+    case OP_AND: return is_integer(in) ? term(a, RACE_AND, OPERAND(1), OPERAND(2), 0) : anything();
+    case OP_OR: return is_integer(in) ? term(a, RACE_OR, OPERAND(1), OPERAND(2), 0) : anything();
+    case OP_SHR: return is_integer(in) ? term(a, RACE_SHIFT_RIGHT, OPERAND(1), OPERAND(2), 0) : anything();
+    case OP_MIN: return is_integer(in) ? term(a, RACE_LEAST, OPERAND(1), OPERAND(2), 0) : anything();
+    case OP_MAX: return is_integer(in) ? term(a, RACE_MOST, OPERAND(1), OPERAND(2), 0) : anything();
+    case OP_NOT: return is_integer(in) ? term(a, RACE_SUBTRACT, number(a, -1), OPERAND(1), 0) : anything();
+    case OP_NEG: return is_integer(in) ? term(a, RACE_SUBTRACT, number(a, 0), OPERAND(1), 0) : anything();
     default: return anything();
   }
+#undef OPERAND
 }
 
-static Form of_address(const Apart *a, const PtxOperand *address) {
-  if (address->kind != OPD_ADDR || address->nlist != 1) return unknown;
-  return add(of_operand(a, &address->list[0], 8, DEPTH), number(address->imm), 1);
-}
+// --- loops ---
 
-static bool agree(const Form *a, const Form *b) {
-  if (!a->known || !b->known || a->nuniform != b->nuniform) return false;
-  for (unsigned i = 0; i < RACE_COORDINATES; i++)
-    if (a->stride[i] != b->stride[i]) return false;
-  for (unsigned i = 0; i < a->nuniform; i++) {
-    bool found = false;
-    for (unsigned n = 0; n < b->nuniform; n++)
-      found |= a->uniform[i].param == b->uniform[n].param && a->uniform[i].offset == b->uniform[n].offset && a->uniform[i].factor == b->uniform[n].factor;
-    if (!found) return false;
+static uint16_t of_linear(Apart *a, const IrLinear *sum, uint32_t block, unsigned depth) {
+  uint16_t all = number(a, sum->constant);
+  for (unsigned i = 0; i < sum->n; i++) {
+    uint16_t x = use(a, sum->terms[i].reg, block, a->cfg->blocks[block].end, IR_NONE, depth);
+    if (sum->terms[i].widened) x = term(a, sum->terms[i].widened == IR_SIGN_EXTENDED ? RACE_SIGN_EXTENDED : RACE_ZERO_EXTENDED, x, 0, 0);
+    all = term(a, RACE_ADD, all, term(a, RACE_MULTIPLY, x, number(a, sum->terms[i].factor), 0), 0);
   }
-  return true;
+  return all;
 }
 
-static int64_t distance(int64_t from, int64_t to, int64_t modulus) {
-  int64_t d = to - from;
-  if (!modulus) return d;
-  d %= modulus;
-  return d < -modulus / 2 ? d + modulus : d > modulus / 2 ? d - modulus : d;
-}
-
-static const RacePrivate *settle(const Apart *a, InstrumentFact *fact) {
-  Form first = {0};
-  int64_t rest = 0, low = 0, high = 0;
-  bool any = false;
-  for (int pass = 0; pass < 2; pass++)                    // the second one with all of `rest`
-    for (uint32_t i = 0; i < a->k->accesses.len; i++) {
-      const RaceAccess *x = &a->k->accesses.data[i];
-      if (x->place != RACE_PARAM || x->fact_at != fact->record_offset) continue;
-      Form f = of_address(a, x->address);
-      if (!f.known || x->flags & WG_RACE_STRONG || (any && !agree(&first, &f))) return NULL;
-      if (!any) first = f, any = true;
-      rest = gcd(rest, f.rest);
-      int64_t at = distance(first.constant, f.constant, rest);
-      if (!pass) continue;
-      low = MIN(low, at);
-      high = MAX(high, at + (int64_t)x->bytes);
+// How often a loop turns, at most.
+static uint16_t turns(Apart *a, uint32_t loop, unsigned depth) {
+  if (a->count_of[loop]) return (uint16_t)(a->count_of[loop] - 1);
+  a->count_of[loop] = 1;                   // while it is being looked at nobody knows
+  IrLoopPlan plan;
+  uint16_t count = anything();
+  if (ir_loop_plan(a->cfg, loop, &plan)) {
+    if (plan.counted && plan.distance.known && plan.distance_step) {
+      RaceTerm t;
+      memset(&t, 0, sizeof t);
+      t.op = RACE_COUNT, t.a = of_linear(a, &plan.distance, plan.entry, depth), t.imm = plan.distance_step;
+      t.bytes = plan.goes_on == MOD_NE ? RACE_UNTIL : plan.goes_on == MOD_LT || plan.goes_on == MOD_GT ? RACE_BELOW : plan.goes_on == MOD_LE || plan.goes_on == MOD_GE ? RACE_UP_TO : 0;
+      bool down = plan.goes_on == MOD_GT || plan.goes_on == MOD_GE;
+      if (t.bytes && (t.bytes == RACE_UNTIL || down == (plan.distance_step < 0))) count = add(a, t);
     }
-  if (!any || rest == 1) return NULL;
-  RacePrivate *p = ARENA_NEW(&a->k->body->program->out->arena, RacePrivate);
-  memcpy(p->stride, first.stride, sizeof p->stride);
-  p->modulus = rest;
-  p->window = high - low;
-  return p;
+    ir_loop_plan_free(&plan);
+  }
+  a->count_of[loop] = (uint16_t)(count + 1);
+  return count;
+}
+
+// What instruction i finds in the register was left there by the update, or outside of the loop.
+static bool comes_from(Apart *a, const PtxReg *r, uint32_t i, uint32_t update, uint32_t loop) {
+  Writes w = find_writes(a, r, a->cfg->block_of[i], i);
+  for (uint32_t n = 0; n < w.n; n++)
+    if (w.at[n] != update && in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return false;
+  return w.all;
+}
+
+// The update in the loop leaves the register as it was plus something: the numbers on the way from it to itself.
+static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, int64_t *by) {
+  uint32_t i = update;
+  *by = 0;
+  for (unsigned steps = 0; steps < 6; steps++) {
+    const PtxInstr *in = a->cfg->instrs[i];
+    if (in->guard || !in->nops || a->cfg->blocks[a->cfg->block_of[i]].loop != loop) return false;
+    const PtxOperand *from;
+    if (in->op == OP_MOV && in->nops == 2) from = &in->ops[1];
+    else if ((in->op == OP_ADD || (in->op == OP_SUB && in->ops[2].kind == OPD_INT)) && is_integer(in)) {
+      int n = in->ops[2].kind == OPD_INT ? 2 : 1;
+      if (in->ops[n].kind != OPD_INT) return false;
+      int64_t imm = ptx_type_size(in->types[0]) == 4 ? (int32_t)in->ops[n].imm : in->ops[n].imm;
+      *by += in->op == OP_SUB ? -imm : imm;
+      from = &in->ops[3 - n];
+    } else return false;
+    if (from->kind != OPD_REG || from->selector != SEL_NONE) return false;
+    if (from->reg == r) return comes_from(a, r, i, update, loop);
+    Writes w = find_writes(a, from->reg, a->cfg->block_of[i], i);
+    if (!w.all || w.n != 1) return false;
+    i = w.at[0];
+  }
+  return false;
+}
+
+// What was left in the register by one run of the loop is where the next begins.
+static bool goes_on(Apart *a, const PtxReg *r, uint32_t loop) {
+  const IrBlock *header = &a->cfg->blocks[a->cfg->loops[loop].header];
+  for (uint32_t i = 0; i < header->npred; i++) {
+    if (in_loop(a->cfg, header->pred[i], loop)) continue;
+    Writes w = find_writes(a, r, header->pred[i], a->cfg->blocks[header->pred[i]].end);
+    for (uint32_t n = 0; n < w.n; n++)
+      if (in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return true;
+    if (!w.all) return true;
+  }
+  return false;
+}
+
+// --- a register where it is used ---
+
+static uint16_t merge(Apart *a, uint16_t x, uint16_t y, bool first) { return first ? y : term(a, RACE_MERGE, x, y, 0); }
+
+// In one turn of the loop the use comes before the write.
+static bool comes_before(const IrCfg *c, uint32_t block, uint32_t at, uint32_t write) {
+  uint32_t to = c->block_of[write];
+  return block == to ? at <= write : ir_dominates(c, block, to);
+}
+
+static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, const Writes *w, uint32_t fewer, unsigned depth) {
+  uint32_t loop = a->cfg->blocks[block].loop, inside = 0, update = 0;
+  if (w->n == 1) return of_instr(a, w->at[0], fewer, depth);
+  uint16_t start = 0;
+  for (uint32_t i = 0, outside = 0; i < w->n; i++)
+    if (loop != IR_NONE && in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop)) inside++, update = w->at[i];
+    else start = merge(a, start, of_instr(a, w->at[i], IR_NONE, depth), !outside++);
+  int64_t by;
+  if (inside == 1 && comes_before(a->cfg, block, at, update) && moves_by(a, r, update, loop, &by)) {
+    RaceTerm t;
+    memset(&t, 0, sizeof t);
+    t.op = RACE_STEPS, t.a = start, t.b = goes_on(a, r, loop) ? anything() : turns(a, loop, depth), t.imm = by, t.bytes = fewer == loop;
+    t.loop = (uint8_t)MIN(loop, 255u);
+    return add(a, t);
+  }
+  for (uint32_t i = 0; i < w->n; i++)
+    if (loop != IR_NONE && in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop))
+      start = merge(a, start, of_instr(a, w->at[i], comes_before(a->cfg, block, at, w->at[i]) ? loop : fewer, depth), inside-- == w->n);
+  return start;
+}
+
+static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint32_t fewer, unsigned depth) {
+  if (!depth || r->vector) return anything();
+  for (uint32_t i = 0; i < a->known.len; i++) {
+    const Known *k = &a->known.data[i];
+    if (k->reg == r && k->block == block && k->at == at && k->fewer == fewer) return k->term;
+  }
+  uint32_t index = a->known.len;
+  vec_push(&a->known, (Known){r, block, at, fewer, anything()});        // what needs itself in another way is anything
+  Writes w = find_writes(a, r, block, at);
+  uint16_t t = w.all && w.n ? of_writes(a, r, block, at, &w, fewer, depth - 1) : anything();
+  a->known.data[index].term = t;
+  return t;
+}
+
+// --- conditions ---
+
+static void add_limit(RaceReach *x, uint16_t less, uint16_t than) {
+  if (x->nlimits < RACE_LIMITS && less && than) x->limits[x->nlimits].less = less, x->limits[x->nlimits++].than = than;
+}
+
+// The predicate has this value before instruction `at`.
+static void add_condition(Apart *a, RaceReach *x, const PtxReg *p, bool holds, uint32_t block, uint32_t at, unsigned depth) {
+  Writes w = find_writes(a, p, block, at);
+  if (!depth || !w.all || w.n != 1) return;
+  const PtxInstr *in = a->cfg->instrs[w.at[0]];
+  if (in->guard) return;
+  if ((in->op == OP_OR && !holds) || (in->op == OP_AND && holds)) {
+    for (unsigned i = 1; i < 3 && in->nops == 3; i++)
+      if (in->ops[i].kind == OPD_REG) add_condition(a, x, in->ops[i].reg, holds != in->ops[i].negated, a->cfg->block_of[w.at[0]], w.at[0], depth - 1);
+    return;
+  }
+  if (in->op == OP_NOT && in->nops == 2 && in->ops[1].kind == OPD_REG) {
+    add_condition(a, x, in->ops[1].reg, !holds, a->cfg->block_of[w.at[0]], w.at[0], depth - 1);
+    return;
+  }
+  if (in->op != OP_SETP || in->nops != 3 || in->ops[0].kind != OPD_REG || !is_integer(in)) return;
+  unsigned bytes = ptx_type_size(in->types[0]);
+  uint16_t l = of_operand(a, &in->ops[1], bytes, w.at[0], IR_NONE, DEPTH), r = of_operand(a, &in->ops[2], bytes, w.at[0], IR_NONE, DEPTH), one = number(a, 1);
+  bool lt = ptx_has(in, MOD_LT) || ptx_has(in, MOD_LO), le = ptx_has(in, MOD_LE) || ptx_has(in, MOD_LS), gt = ptx_has(in, MOD_GT) || ptx_has(in, MOD_HI), ge = ptx_has(in, MOD_GE) || ptx_has(in, MOD_HS);
+  bool eq = holds ? ptx_has(in, MOD_EQ) : ptx_has(in, MOD_NE);
+  if (eq) {
+    add_limit(x, l, term(a, RACE_ADD, r, one, 0));
+    add_limit(x, r, term(a, RACE_ADD, l, one, 0));
+  } else if (holds ? lt : ge) add_limit(x, l, r);
+  else if (holds ? le : gt) add_limit(x, l, term(a, RACE_ADD, r, one, 0));
+  else if (holds ? gt : le) add_limit(x, r, l);
+  else if (holds ? ge : lt) add_limit(x, r, term(a, RACE_ADD, l, one, 0));
+}
+
+static void add_conditions(Apart *a, RaceReach *x, uint32_t instr) {
+  const IrCfg *c = a->cfg;
+  const PtxInstr *in = c->instrs[instr];
+  uint32_t block = c->block_of[instr];
+  if (in->guard) add_condition(a, x, in->guard, !in->guard_negated, block, instr, 4);
+  for (uint32_t d = c->blocks[block].idom, low = block; d != IR_NONE; low = d, d = c->blocks[d].idom) {
+    const IrBlock *b = &c->blocks[d];
+    if (b->nsucc != 2 || b->first == b->end) continue;
+    const PtxInstr *last = c->instrs[b->end - 1];
+    if (last->op != OP_BRA || !last->guard) continue;
+    for (unsigned s = 0; s < 2; s++) {
+      const IrBlock *next = &c->blocks[b->succ[s]];
+      if (b->succ[0] == b->succ[1] || next->npred != 1 || !ir_dominates(c, b->succ[s], low)) continue;
+      add_condition(a, x, last->guard, (s == 0) != last->guard_negated, d, b->end - 1, 4);
+    }
+  }
+}
+
+// --- all accesses through a pointer ---
+
+static bool reach(Apart *a, const RaceAccess *x, RaceReach *out) {
+  const PtxOperand *o = x->address;
+  if (x->flags & WG_RACE_STRONG || o->nlist != 1) return false;
+  *out = (RaceReach){.bytes = x->bytes};
+  uint16_t base = of_operand(a, &o->list[0], 8, x->instr, IR_NONE, DEPTH);
+  if (!base) return false;
+  out->address = term(a, RACE_ADD, base, number(a, o->imm), 0);
+  add_conditions(a, out, x->instr);
+  return out->address != 0;
+}
+
+static void settle(Apart *a, InstrumentFact *fact) {
+  VEC(RaceReach) list = {0};
+  bool known = true;
+  for (uint32_t i = 0; known && i < a->k->accesses.len; i++) {
+    const RaceAccess *x = &a->k->accesses.data[i];
+    RaceReach r;
+    if (x->place != RACE_PARAM || x->fact_at != fact->record_offset) continue;
+    known = reach(a, x, &r);
+    if (known) vec_push(&list, r);
+  }
+  if (known && list.len) {
+    RaceReach *kept = ARENA_ARRAY(&a->k->body->program->out->arena, RaceReach, list.len);
+    memcpy(kept, list.data, sizeof *kept * list.len);
+    fact->race_reaches = kept;
+    fact->nrace_reaches = list.len;
+  }
+  vec_free(&list);
 }
 
 void race_find_private(RaceCheck *k) {
-  Apart a = {k, ir_defs_build(k->body->cfg)};
-  for (uint32_t i = 0; i < k->facts.len; i++)
-    if (!k->facts.data[i].read_only) k->facts.data[i].race_private = settle(&a, &k->facts.data[i]);
-  ir_defs_free((IrDefs *)a.defs);
+  Arena *scratch = &k->body->program->scratch;
+  Apart a = {.k = k, .cfg = k->body->cfg};
+  a.count_of = ARENA_ARRAY(scratch, uint16_t, a.cfg->nloops + 1);
+  a.seen = ARENA_ARRAY(scratch, uint32_t, a.cfg->nblocks + 1);
+  vec_push(&a.terms, ((RaceTerm){.op = RACE_ANYTHING}));
+  for (uint32_t i = 0; i < k->facts.len; i++) settle(&a, &k->facts.data[i]);
+  InstrumentedKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
+  RaceTerm *kept = ARENA_ARRAY(&k->body->program->out->arena, RaceTerm, a.terms.len);
+  memcpy(kept, a.terms.data, sizeof *kept * a.terms.len);
+  out->race_terms = kept;
+  out->nrace_terms = a.terms.len;
+  vec_free(&a.terms);
+  vec_free(&a.known);
 }

@@ -65,47 +65,61 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
   return mine | WG_RACE_WROTE;
 }
 
-// Puts the access into one entry. The entry it races with, or 0.
+// Puts the access into the entries of one word: one, or two, the last write and reads. A read is kept before the last write is looked at, and the reverse: of two that come at once one sees the other.
+// The entry it races with, or 0.
 DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know) {
-  uint64_t old = race_load(at);
-  while (old != WG_RACE_BENIGN) {
-    int raced = race_conflict(old, mine, layout, first, unordered, know);
-    uint64_t new = race_next(old, mine, layout, first, know, raced);
-    if (new == old) return raced ? old : 0;
-    uint64_t there = device_swap_if64(at, old, new);
-    if (there == old) return raced ? old : 0;
-    old = there;
+  uint32_t pairs = layout >> 30 & 1, own = pairs && !(mine & WG_RACE_WRITE);
+  uint64_t found = 0;
+  if (own && race_load(at) == WG_RACE_BENIGN) return 0;
+  for (uint32_t i = 0; i <= pairs; i++) {
+    uint64_t *slot = at + (i ^ own), old = race_load(slot);
+    while (old != WG_RACE_BENIGN) {
+      int raced = race_conflict(old, mine, layout, first, unordered, know);
+      uint64_t new = i ? old : race_next(old, mine, layout, first, know, raced), there = new == old ? old : device_swap_if64(slot, old, new);
+      if (there == old) {
+        if (raced && !found) found = old;
+        break;
+      }
+      old = there;
+    }
   }
-  return 0;
+  return found;
 }
 
-// Two entries: a read is kept apart from the last write.
-DEVICE uint64_t race_enter_pair(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know) {
-  if (race_load(at) == WG_RACE_BENIGN) return 0;
-  if (!(mine & WG_RACE_WRITE)) {
-    race_enter(at + 1, mine, layout, first, unordered, know);
-    uint64_t old = race_load(at);          // behind its own entry: of two that come at once one sees the other
-    return race_conflict(old, mine, layout, first, unordered, know) ? old : 0;
-  }
-  uint64_t with = race_enter(at, mine, layout, first, unordered, know), old = race_load(at + 1);
-  return with ? with : race_conflict(old, mine, layout, first, unordered, know) ? old : 0;
-}
-
-// An access of `bytes` at `offset` of what the entries at `entries` are for. mine: the entry, without bytes. know: what was
-// done at an earlier clock is known to this thread. 0, or the entry that it races with.
-uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint32_t bytes, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know);
-__attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint32_t bytes, uint64_t mine, uint32_t layout, uint32_t first,
-                                                 uint64_t unordered, uint32_t know) {
-  uint64_t found = 0, end = offset + bytes;
-  uint32_t pairs = layout >> 30 & 1;
+// An access at `address`, which is `offset` from where the entries at `entries` begin. what: WG_RACE_ACCESS. me: the thread's entry, without the access. knows: what was
+// done at an earlier clock than RACE_KNOWN of it is known to this thread. value: what it writes, where that is known. The entry it races with, or 0.
+DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered,
+                           uint64_t knows) {
+  uint64_t mine = race_mine(me, what, race_value(value, what)), found = 0;
+  layout |= race_shared_layout(what);
+  offset += (address - offset) & 3;        // an allocation may begin within a word
+  uint64_t end = offset + (what & WG_RACE_ACCESS_BYTES);
   for (uint64_t word = offset & ~3ull; word < end; word += 4) {
     uint32_t from = word < offset ? (uint32_t)(offset - word) : 0, to = end - word < 4 ? (uint32_t)(end - word) : 4;
-    uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT, *at = (uint64_t *)(entries + (word << 1 << pairs));
-    uint64_t with = pairs ? race_enter_pair(at, it, layout, first, unordered, know) : race_enter(at, it, layout, first, unordered, know);
+    uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT;
+    uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it, layout, first, unordered, RACE_KNOWN(knows));
     if (!found) found = with;
   }
   return found;
 }
+
+uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered, uint64_t knows);
+__attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
+                                                 uint64_t unordered, uint64_t knows) {
+  return race_check(entries, offset, address, what, value, me, layout, first, unordered, knows);
+}
+
+#ifdef __NVPTX__
+// The same, and reports a race: one call is less to compile than two.
+void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows);
+void wg_race_access(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered, uint64_t knows,
+                    uint64_t launches);
+__attribute__((noinline)) void wg_race_access(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
+                                              uint64_t unordered, uint64_t knows, uint64_t launches) {
+  uint64_t found = race_check(entries, offset, address, what, value, me, layout, first, unordered, knows);
+  if (found) wg_race_report(what, address, value, found, me, layout, first, launches, knows);
+}
+#endif
 
 // The program says that races on these bytes are meant. Words of which it names a part count as a whole.
 uint32_t wg_race_benign(uint64_t entries, uint64_t offset, uint64_t bytes, uint32_t pairs);

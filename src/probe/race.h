@@ -8,6 +8,8 @@
 #include "probe/probe_abi.h"
 #include "probe/race_abi.h"
 
+#define RACE_KNOWN(knows) ((uint32_t)(knows) & 0x1fffff)         // the first of three clocks: race_order.c
+
 typedef struct RaceView {                  // of an entry, under the launch's layout
   uint32_t thread, barriers, syncs, clock;
 } RaceView;
@@ -64,6 +66,17 @@ DEVICE uint64_t race_with_clock(uint64_t e, uint32_t clock, uint32_t layout) {
 }
 
 DEVICE uint64_t race_load(const uint64_t *at) { return *(const volatile uint64_t *)at; }
+
+// What an access that `what` tells of (WG_RACE_ACCESS) writes, and its entry without bytes.
+DEVICE uint64_t race_value(uint64_t value, uint32_t what) {
+  uint32_t bytes = what & WG_RACE_ACCESS_BYTES;
+  return bytes < 8 ? value & ((1ull << 8 * bytes) - 1) : value;
+}
+DEVICE uint64_t race_mine(uint64_t me, uint32_t what, uint64_t value) {
+  uint64_t mine = me | (uint64_t)(what >> WG_RACE_ACCESS_SITE_AT) << WG_RACE_SITE_AT | (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
+  return what & WG_RACE_ACCESS_STORES ? mine | WG_RACE_VALUE_OF(value) : mine;
+}
+DEVICE uint32_t race_shared_layout(uint32_t what) { return what & WG_RACE_ACCESS_SHARED ? (uint32_t)WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED : 0; }
 
 DEVICE uint32_t race_thread_mask(uint32_t layout) { return (1u << WG_RACE_THREAD_BITS(layout)) - 1; }
 

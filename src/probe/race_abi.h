@@ -50,7 +50,7 @@ enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2, WG_RACE_TELL_ACQUIRE =
 typedef struct WgRaceSlot { uint64_t clock, fence, know, reserved; } WgRaceSlot;     // serial of the launch << 32 | the largest so far
 
 // Behind WgLaunch in the kernel's parameter. All zero: this launch is not checked.
-typedef struct WgRaceLaunch { uint32_t launch, sites; } WgRaceLaunch;      // by its number in entries; sites: the process-wide number of its first
+typedef struct WgRaceLaunch { uint32_t launch, sites; uint64_t channel; } WgRaceLaunch;      // by its number in entries; sites: the process-wide number of its first
 typedef struct WgRaceRecord {
   uint64_t start;          // the launch's number in an entry, in its place
   uint64_t barrier, barriers, syncs;       // one barrier, all of the field, all of the field of warps, in their places
@@ -59,10 +59,21 @@ typedef struct WgRaceRecord {
   uint64_t shared;         // entries of shared memory
   uint64_t slots;          // WgRaceSlot[WG_RACE_SLOTS]
   uint64_t unordered;      // numbers, in entries, of launches that nothing orders before this one, 9 bits each
+  uint64_t replace;        // an entry of another launch that is smaller may be replaced unseen
   uint64_t launches;       // WgRaceLaunch[WG_RACE_LAUNCHES]
   uint32_t shared_stride, shared_slots;    // bytes of entries for a block; blocks share slots by their number
   uint32_t layout, serial; // serial: no other launch of the process has it
 } WgRaceRecord;
+
+// An access, as wg_race_access is told of it: bytes | these | its flags (WG_RACE_WRITE, STRONG, CTA) << FLAGS_AT | site << SITE_AT
+enum {
+  WG_RACE_ACCESS_BYTES = 255,
+  WG_RACE_ACCESS_STORES = 1 << 8,          // what it writes is known
+  WG_RACE_ACCESS_SHARED = 1 << 9, WG_RACE_ACCESS_CONSTANT = 1 << 10,
+  WG_RACE_ACCESS_READS = 1 << 11,          // a write; the thread has read it just before, which was not looked at
+  WG_RACE_ACCESS_FLAGS_AT = 12, WG_RACE_ACCESS_SITE_AT = 16,
+};
+#define WG_RACE_VALUE_OF(value) ((value) * 0x9e3779b97f4a7c15ull >> 61 << 3)       // WG_RACE_VALUE of an entry
 
 // WgFinding of a race: value[0] and [1]: block x, y, z and thread (x | y << 11 | z << 22) of the other access; value[2]: what is written here, value[3]: what is there;
 // extra[0]: site of the other access (0xffffffff: not known); extra[2]: these

@@ -55,33 +55,35 @@ DEVICE int race_lanes_agree(uint64_t address, uint64_t value) {
 void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2,
                     uint64_t v3, uint64_t e0, uint64_t e2);
 
-// what: bytes of the access | 256: `value` is what it writes | 512: shared memory | 1024: the value is a constant. sites: site_base + first site of the kernel.
-void wg_race_report(uint64_t channel, uint32_t launch, uint32_t sites, uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t mine, uint32_t layout,
-                    uint32_t first, uint64_t launches, uint32_t know);
-__attribute__((noinline)) void wg_race_report(uint64_t channel, uint32_t launch, uint32_t sites, uint32_t what, uint64_t address, uint64_t value, uint64_t old,
-                                              uint64_t mine, uint32_t layout, uint32_t first, uint64_t launches, uint32_t know) {
-  uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023, old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023, bytes = what & 255;
+// what: WG_RACE_ACCESS. old: what wg_race_check has found.
+void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows);
+__attribute__((noinline)) void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
+                                              uint64_t knows) {
+  uint32_t know = RACE_KNOWN(knows);
+  value = race_value(value, what);
+  layout |= race_shared_layout(what);
+  uint64_t mine = race_mine(me, what, value);
+  uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023, old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023, bytes = what & WG_RACE_ACCESS_BYTES;
   uint32_t why = race_why(old, mine, layout, first, know), flags = why | race_known(old, mine, layout, first, know);
-  const WgRaceLaunch *its = (const WgRaceLaunch *)launches + (old >> WG_RACE_LAUNCH_AT);
-  uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? its->sites : sites;
+  const WgRaceLaunch *its = (const WgRaceLaunch *)launches + (old >> WG_RACE_LAUNCH_AT), *my = (const WgRaceLaunch *)launches + (mine >> WG_RACE_LAUNCH_AT);
+  uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? its->sites : my->sites;
   uint64_t there = 0, other = old_site == WG_RACE_NO_SITE || !(flags & WG_RACE_THREAD_KNOWN || why == WG_RACE_OTHER_LAUNCH) ? 0xffffffffu : other_sites + old_site;
   if (old & WG_RACE_WRITE || !(flags & WG_RACE_THREAD_KNOWN)) flags |= old & (WG_RACE_WRITE | WG_RACE_WROTE) ? WG_RACE_OTHER_WRITE : 0;
   if (old & WG_RACE_STRONG) flags |= WG_RACE_OTHER_STRONG;
   if (mine & WG_RACE_WRITE) flags |= WG_RACE_MINE_WRITE;
   if (mine & WG_RACE_STRONG) flags |= WG_RACE_MINE_STRONG;
-  if (what & 256 && old & WG_RACE_WRITE) {
-    if (bytes < 8) value &= (1ull << 8 * bytes) - 1;
-    there = what & 512 ? race_shared_content(address, bytes) : race_content(address, bytes);
+  if (what & WG_RACE_ACCESS_STORES && old & WG_RACE_WRITE) {
+    there = what & WG_RACE_ACCESS_SHARED ? race_shared_content(address, bytes) : race_content(address, bytes);
     // What the other wrote may not be in memory yet. Then the bits of the value decide, for writes of the same place, and what the lanes have that came here.
-    int same = !((old ^ mine) & WG_RACE_VALUE) && (there == value || old_site == mine_site);
-    if (why == WG_RACE_SAME_INSTRUCTION && same && !(what & 1024)) same = race_lanes_agree(address, value);
+    int same = !(what & WG_RACE_ACCESS_READS) && !((old ^ mine) & WG_RACE_VALUE) && (there == value || old_site == mine_site);
+    if (why == WG_RACE_SAME_INSTRUCTION && same && !(what & WG_RACE_ACCESS_CONSTANT)) same = race_lanes_agree(address, value);
     flags |= same ? WG_RACE_SAME_VALUE | (there == value ? WG_RACE_VALUES : 0) : WG_RACE_VALUES;
   }
-  if (what & 512) flags |= WG_RACE_IN_SHARED;
+  if (what & WG_RACE_ACCESS_SHARED) flags |= WG_RACE_IN_SHARED;
   uint32_t number = race_view(old, layout).thread, block = WG_RACE_BLOCK(layout), t = number % block, b = number / block;
   uint32_t nx = device_nctaid_x(), ny = device_nctaid_y(), tx = device_ntid_x(), ty = device_ntid_y();
   uint64_t v0 = b % nx | (uint64_t)(b / nx % ny) << 32, v1 = b / nx / ny | (uint64_t)(t % tx | (t / tx % ty) << 11 | (t / tx / ty) << 22) << 32;
   if (why == WG_RACE_OTHER_LAUNCH) v0 = its->launch, v1 = 0;
-  uint32_t kind = flags & WG_RACE_SAME_VALUE ? DEVICE_KIND_RACE_SAME_VALUE : why == WG_RACE_OTHER_LAUNCH ? DEVICE_KIND_RACE_HOST : what & 512 ? DEVICE_KIND_RACE_SHARED : DEVICE_KIND_RACE_GLOBAL;
-  wg_report_wide(channel, launch, mine_site == WG_RACE_NO_SITE ? 0xffffffffu : sites + mine_site, kind, bytes, address, v0, v1, value, there, other, flags);
+  uint32_t kind = flags & WG_RACE_SAME_VALUE ? DEVICE_KIND_RACE_SAME_VALUE : why == WG_RACE_OTHER_LAUNCH ? DEVICE_KIND_RACE_HOST : what & WG_RACE_ACCESS_SHARED ? DEVICE_KIND_RACE_SHARED : DEVICE_KIND_RACE_GLOBAL;
+  wg_report_wide(my->channel, my->launch, mine_site == WG_RACE_NO_SITE ? 0xffffffffu : my->sites + mine_site, kind, bytes, address, v0, v1, value, there, other, flags);
 }

@@ -56,6 +56,16 @@ static uint32_t step(OrderStream *s) {
   return ++s->clock.n[s - streams];
 }
 
+void session_order_uses(const void *stream) {
+  pthread_mutex_lock(&lock);
+  OrderStream *s = stream_of(stream);
+  if (s && !s->used) {
+    launched_on++;
+    s->used = true;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps, bool tells_host, RaceOrder *out) {
   static pthread_t thread;
   static bool several_threads;
@@ -66,8 +76,6 @@ void session_order_launch(SessionDevice *d, const void *stream, uint32_t number,
   out->one_thread = !several_threads;
   OrderStream *s = stream_of(stream);
   if (s) {
-    if (!s->used) launched_on++;
-    s->used = true;
     uint32_t before = s->clock.n[s - streams], index = step(s), slot = (uint32_t)(s - streams);
     for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
       const Recent *r = &recent[(nrecent - 1 - i) % RECENT];
@@ -75,7 +83,7 @@ void session_order_launch(SessionDevice *d, const void *stream, uint32_t number,
       bool ordered = r->slot == slot ? !(overlaps && r->index == before) : s->clock.n[r->slot] >= r->index;
       if (!ordered) out->number[out->n++] = r->number;
     }
-    recent[nrecent++ % RECENT] = (Recent){d, slot, index, number};
+    if (number) recent[nrecent++ % RECENT] = (Recent){d, slot, index, number};
     if (tells_host) merge(&host, &s->clock);
   }
   pthread_mutex_unlock(&lock);

@@ -200,39 +200,19 @@ static bool is_written(const InstrumentedKernel *code, const SessionParams *para
   return false;
 }
 
-// In the shape of this launch, do different threads have different bytes? Strides from small to large, each beyond the reach of those before it.
-static bool is_apart(const RacePrivate *p, const SessionLaunch *l) {
-  struct { int64_t stride, extent; } c[6];
-  unsigned n = 0;
-  for (int axis = 0; axis < 3; axis++) {
-    int64_t thread = p->stride[axis], block = p->stride[3 + axis], whole = p->stride[6 + axis];
-    if (whole && (thread != whole || block)) return false;
-    c[n].stride = thread, c[n++].extent = whole ? (int64_t)l->block[axis] * l->grid[axis] : l->block[axis];
-    if (!whole) c[n].stride = block, c[n++].extent = l->grid[axis];
-  }
-  int64_t reach = p->window;
-  for (unsigned i = 0; i < n; i++) {
-    unsigned least = i;
-    for (unsigned k = i; k < n; k++) {
-      c[k].stride = c[k].stride < 0 ? -c[k].stride : c[k].stride;
-      if (c[k].stride < c[least].stride) least = k;
-    }
-    int64_t stride = c[least].stride, extent = c[least].extent;
-    c[least] = c[i];
-    if (extent == 1) continue;
-    if (stride < reach) return false;
-    reach += stride * (extent - 1);
-  }
-  return !p->modulus || reach <= p->modulus;
-}
-
-// Only this pointer leads there, and each thread stays with its own.
+// Every pointer that leads there does so in a known way, and each thread stays with its own.
 static bool is_private(const InstrumentedKernel *code, const InstrumentFact *f, const SessionParams *params, const SessionLaunch *l, uint64_t base) {
+  enum { MOST = 16 };
+  const InstrumentFact *list[MOST];
+  uint32_t n = 0;
   WgMemoryRange r;
-  if (!f->race_private || session_order_concurrent() || !is_apart(f->race_private, l)) return false;
+  if (!f->nrace_reaches || session_order_concurrent()) return false;
   for (uint32_t i = 0; i < code->nfacts; i++)
-    if (&code->facts[i] != f && entries_pointed_to(&code->facts[i], params, &r) && r.base == base) return false;
-  return true;
+    if (entries_pointed_to(&code->facts[i], params, &r) && r.base == base) {
+      if (n == MOST) return false;
+      list[n++] = &code->facts[i];
+    }
+  return session_race_apart(code, l, params, list, n);
 }
 
 static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
@@ -245,6 +225,24 @@ static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const S
     if (e) memcpy(fact, (uint64_t[]){e->base, e->size, e->address}, sizeof fact);
     memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
   }
+}
+
+static void clear_facts(const InstrumentedKernel *code, void *record) {
+  for (uint32_t i = 0; i < code->nfacts; i++)
+    if (code->facts[i].kind == FACT_RACE) memset((char *)record + code->facts[i].record_offset, 0, 24);
+}
+
+static bool has_nothing_to_check(const InstrumentedKernel *code, const void *record) {
+  for (uint32_t i = 0; i < code->nfacts; i++) {
+    uint64_t fact[3];
+    memcpy(fact, (const char *)record + code->facts[i].record_offset, sizeof fact);
+    if (code->facts[i].kind == FACT_RACE && fact[1]) return false;
+  }
+  return code->race_by_facts;
+}
+
+bool session_race_settled(SessionKernel *k, const void *record) {
+  return session_tools() == TOOL_BIT(RACECHECK) && has_nothing_to_check(session_kernel_code(k), record);
 }
 
 static uint32_t bits_for(uint64_t n) {
@@ -297,20 +295,22 @@ static void open_launches(RaceDevice *r) {
   else munmap(p, size);
 }
 
-// Which launches nothing orders before this one, and what it is called by others.
-static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, uint32_t number, uint32_t launch, WgRaceRecord *out) {
+// Which launches nothing orders before this one, and what it is called by others. number 0: it leaves nothing behind.
+static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, uint32_t number, uint32_t launch, uint64_t channel, WgRaceRecord *out) {
   const InstrumentedKernel *code = session_kernel_code(k);
   RaceOrder order;
-  if (!r->launches) open_launches(r);
   session_order_launch(r->device, l->stream, number, l->overlaps && !code->race_waits, code->race_tells_host, &order);
+  if (!number) return;
+  if (!r->launches) open_launches(r);
   if (!r->launches) return;
-  r->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site};
+  r->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site, channel};
   out->launches = r->launches_at;
   if (order.one_thread && session_order_concurrent()) out->unordered = WG_RACE_LATER;
   for (uint32_t i = 0; i < order.n; i++) out->unordered |= (uint64_t)order.number[i] << 9 * i;
+  out->replace = out->unordered ? 0 : (uint64_t)WG_RACE_LAUNCHES << WG_RACE_LAUNCH_AT;
 }
 
-static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, WgRaceRecord *out, void *record) {
+static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(r->device, &user);
   choose_layout(code, l, out);
@@ -318,22 +318,23 @@ static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLau
   if (code->race_clock && !r->slots) r->slots = ops->alloc(user, sizeof(WgRaceSlot) * WG_RACE_SLOTS);
   if (code->race_clock) out->slots = r->slots;
   out->serial = ++last_serial;
-  fill_facts(r->device, code, l, params, record);
 }
 
-uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, uint32_t launch, const SessionParams *params, void *record) {
+uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, uint32_t launch, uint64_t channel, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   WgRaceRecord out = {0};
   if (!session_wants_races() || !code || !code->race_at) return 0;
   pthread_mutex_lock(&lock);
   RaceDevice *r = device_of(d);
-  uint32_t number = next_number(r);
-  if (number) {
-    fill_order(r, k, l, number, launch, &out);
-    fill(r, code, l, params, &out, record);
-    if (code->race_clock && !out.slots) memset(&out, 0, sizeof out);       // no clocks, no order: nothing could be said
-    else out.start = (uint64_t)number << WG_RACE_LAUNCH_AT;
-  }
+  session_order_uses(l->stream);
+  fill_facts(d, code, l, params, record);
+  uint32_t number = has_nothing_to_check(code, record) ? 0 : next_number(r);
+  fill_order(r, k, l, number, launch, channel, &out);
+  if (number) fill(r, code, l, &out);
+  if (!out.launches || (code->race_clock && !out.slots)) {       // nothing to check, nobody could be told, or no clocks, no order: nothing could be said
+    memset(&out, 0, sizeof out);
+    clear_facts(code, record);
+  } else out.start = (uint64_t)number << WG_RACE_LAUNCH_AT;
   memcpy((char *)record + code->race_at, &out, sizeof out);
   pthread_mutex_unlock(&lock);
   return number;

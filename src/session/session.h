@@ -257,6 +257,7 @@ void session_outputs_free(SessionOutputs *o);            // NULL: nothing
 
 // --- race.c: racecheck ---
 bool session_wants_races(void);
+bool session_race_settled(SessionKernel *k, const void *record);         // no tool runs but this one, and all that it would look at is known to be good: the program's own code does as well
 void session_race_meant(uint64_t address, uint64_t n);   // warpgrind.h: races on these bytes are meant
 // --- order.c: what orders launches. stream NULL: the legacy default stream ---
 void session_order_stream(const void *stream, bool non_blocking);        // the program made it

@@ -1,7 +1,7 @@
 // Probes that run often have a second form in C, which is executed in place of the PTX that says the same.
 #include "vgpu/core.h"
 
-enum { MOST_NATIVES = 24, MOST_ARGS = 8 };
+enum { MOST_NATIVES = 24, MOST_ARGS = 12 };
 static struct { const char *name; VgpuNative *fn; VgpuWarpNative *warp; unsigned nargs, address; } natives[MOST_NATIVES];      // address: with `warp`, how many arguments are the same for all lanes
 static unsigned nnatives;
 

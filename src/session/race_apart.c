@@ -1,0 +1,318 @@
+// Does every thread of this launch stay with bytes of its own? The terms of racecheck_private.c, with the numbers of the launch put in.
+//
+// A value is a multiple of each coordinate of the thread, plus something between low and high, plus any multiple of `modulus` (0: none). What is not
+// understood is a multiple of 1.
+#include "session/race.h"
+
+enum { COORDINATES = 6, MOST_TERMS = 1500, MOST_LOOPS = 3 };
+typedef struct Value { int64_t stride[COORDINATES], low, high, modulus; } Value;
+typedef struct Launch {
+  const InstrumentedKernel *code;
+  const SessionParams *params;
+  int64_t extent[COORDINATES];
+  unsigned bounded;                        // loops whose counters are taken as ranges, the others as multiples; by number modulo MOST_LOOPS
+  Value *values;                           // by term
+} Launch;
+
+static const Value anything = {.modulus = 1};
+static const int64_t too_large = (int64_t)1 << 58;
+
+static int64_t gcd(int64_t a, int64_t b) {
+  a = a < 0 ? -a : a, b = b < 0 ? -b : b;
+  while (b) {
+    int64_t t = a % b;
+    a = b, b = t;
+  }
+  return a;
+}
+
+static bool is_large(int64_t n) { return n > too_large || n < -too_large; }
+static Value checked(Value v) {
+  bool large = is_large(v.low) || is_large(v.high) || is_large(v.modulus);
+  for (unsigned i = 0; i < COORDINATES; i++) large |= is_large(v.stride[i]);
+  return large ? anything : v;
+}
+static Value number(int64_t n) { return is_large(n) ? anything : (Value){.low = n, .high = n}; }
+
+static bool is_uniform(const Value *v) {
+  for (unsigned i = 0; i < COORDINATES; i++)
+    if (v->stride[i]) return false;
+  return !v->modulus;
+}
+static bool is_number(const Value *v) { return is_uniform(v) && v->low == v->high; }
+
+static Value add(Value a, Value b, int64_t sign) {
+  for (unsigned i = 0; i < COORDINATES; i++) a.stride[i] += sign * b.stride[i];
+  a.low += sign > 0 ? b.low : -b.high;
+  a.high += sign > 0 ? b.high : -b.low;
+  a.modulus = gcd(a.modulus, b.modulus);
+  return checked(a);
+}
+
+static bool product(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out) && !is_large(*out); }
+
+static Value scale(Value v, int64_t n) {
+  bool fits = product(v.low, n, &v.low) & product(v.high, n, &v.high) & product(v.modulus, n < 0 ? -n : n, &v.modulus);
+  for (unsigned i = 0; i < COORDINATES; i++) fits &= product(v.stride[i], n, &v.stride[i]);
+  if (v.low > v.high) {
+    int64_t t = v.low;
+    v.low = v.high, v.high = t;
+  }
+  return fits ? v : anything;
+}
+
+static Value times(Value a, Value b) {
+  if (is_number(&b)) return scale(a, b.low);
+  if (is_number(&a)) return scale(b, a.low);
+  if (!is_uniform(&a) || !is_uniform(&b)) return anything;
+  int64_t p[4];
+  if (!product(a.low, b.low, &p[0]) || !product(a.low, b.high, &p[1]) || !product(a.high, b.low, &p[2]) || !product(a.high, b.high, &p[3])) return anything;
+  return (Value){.low = MIN(MIN(p[0], p[1]), MIN(p[2], p[3])), .high = MAX(MAX(p[0], p[1]), MAX(p[2], p[3]))};
+}
+
+// From where to where, over all threads; false: there is no end.
+static bool range(const Launch *l, const Value *v, int64_t *low, int64_t *high) {
+  *low = v->low, *high = v->high;
+  for (unsigned i = 0; i < COORDINATES; i++) {
+    int64_t most;
+    if (!product(v->stride[i], l->extent[i] - 1, &most)) return false;
+    if (most > 0) *high += most;
+    else *low += most;
+  }
+  return !v->modulus && !is_large(*low) && !is_large(*high);
+}
+
+// Numbers that lie below a power of two, beside multiples of it: a sum.
+static Value either(Value a, Value b) {
+  if (is_number(&a) && is_number(&b)) return number(a.low | b.low);
+  if (!is_number(&b)) {
+    Value t = a;
+    a = b, b = t;
+  }
+  if (!is_number(&b) || b.low < 0) return anything;
+  int64_t power = 1;
+  while (power <= b.low) power *= 2;
+  bool multiple = a.low == a.high && a.low % power == 0 && a.modulus % power == 0;
+  for (unsigned i = 0; i < COORDINATES; i++) multiple &= a.stride[i] % power == 0;
+  return multiple ? add(a, b, 1) : anything;
+}
+
+static Value common(Value a, Value b) {
+  if (is_number(&a) && is_number(&b)) return number(a.low & b.low);
+  const Value *mask = is_number(&b) ? &b : is_number(&a) ? &a : NULL;
+  return mask && mask->low >= 0 ? (Value){.high = mask->low} : anything;
+}
+
+static Value merged(Value a, Value b) {
+  if (memcmp(a.stride, b.stride, sizeof a.stride)) return anything;
+  int64_t apart = gcd(gcd(a.modulus, b.modulus), b.low - a.low);
+  if (a.modulus | b.modulus && a.high - a.low == b.high - b.low && apart > a.high - a.low) {
+    a.modulus = apart;
+    return a;
+  }
+  a.low = MIN(a.low, b.low), a.high = MAX(a.high, b.high);
+  a.modulus = gcd(a.modulus, b.modulus);
+  return a;
+}
+
+static Value parameter(const Launch *l, const RaceTerm *t) {
+  const void *at = NULL;
+  if (l->params->pointers) at = l->params->pointers[t->a] ? (const char *)l->params->pointers[t->a] + t->b : NULL;
+  else if (l->params->buffer && (uint64_t)t->imm + t->bytes <= l->params->buffer_bytes) at = (const char *)l->params->buffer + t->imm;
+  if (!at) return anything;
+  int32_t word;
+  int64_t wide;
+  if (t->bytes == 8) return memcpy(&wide, at, 8), number(wide);
+  return memcpy(&word, at, 4), number(word);
+}
+
+static Value extended(const Launch *l, Value v, bool is_signed) {
+  int64_t low, high;
+  if (v.modulus) return v;                                       // taken as if it did not overflow
+  if (!range(l, &v, &low, &high)) return anything;
+  return is_signed ? (low < INT32_MIN || high > INT32_MAX ? anything : v) : low < 0 || high > UINT32_MAX ? anything : v;
+}
+
+// At most.
+static Value turns(const Launch *l, const RaceTerm *t) {
+  const Value *d = &l->values[t->a];
+  int64_t low, high, step = t->imm < 0 ? -t->imm : t->imm;
+  if (!range(l, d, &low, &high)) return anything;
+  int64_t away = t->imm < 0 ? high : -low, least = t->imm < 0 ? low : -high;         // from 0, on the side it comes from
+  if (t->bytes == RACE_UNTIL) return least < 0 ? anything : number(away / step + 1);
+  if (away < 0) return number(1);
+  return number(t->bytes == RACE_BELOW ? (away + step - 1) / step + 1 : away / step + 2);
+}
+
+static Value steps(const Launch *l, const RaceTerm *t) {
+  const Value *count = &l->values[t->b];
+  Value v = l->values[t->a];
+  if (is_number(count) && l->bounded >> t->loop % MOST_LOOPS & 1) {
+    int64_t last = MAX(count->low - 1 - t->bytes, 0), by;
+    if (!product(last, t->imm, &by)) return anything;
+    if (by > 0) v.high += by;
+    else v.low += by;
+  } else v.modulus = gcd(v.modulus, t->imm);
+  return checked(v);
+}
+
+static Value evaluate(const Launch *l, const RaceTerm *t) {
+  Value a = l->values[t->a], b = l->values[t->b];
+  switch ((RaceTermOp)t->op) {
+    case RACE_ANYTHING: return anything;
+    case RACE_NUMBER: return number(t->imm);
+    case RACE_PARAMETER: return parameter(l, t);
+    case RACE_COORDINATE: {
+      Value v = {0};
+      if (l->extent[t->imm] > 1) v.stride[t->imm] = 1;
+      return v;
+    }
+    case RACE_EXTENT: return number(l->extent[t->imm]);
+    case RACE_ADD: return add(a, b, 1);
+    case RACE_SUBTRACT: return add(a, b, -1);
+    case RACE_MULTIPLY: return times(a, b);
+    case RACE_AND: return common(a, b);
+    case RACE_OR: return either(a, b);
+    case RACE_SHIFT_RIGHT: return is_uniform(&a) && a.low >= 0 && is_number(&b) && b.low >= 0 && b.low < 63 ? (Value){.low = a.low >> b.low, .high = a.high >> b.low} : anything;
+    case RACE_LEAST: return is_uniform(&a) && is_uniform(&b) ? (Value){.low = MIN(a.low, b.low), .high = MIN(a.high, b.high)} : anything;
+    case RACE_MOST: return is_uniform(&a) && is_uniform(&b) ? (Value){.low = MAX(a.low, b.low), .high = MAX(a.high, b.high)} : anything;
+    case RACE_SIGN_EXTENDED: return extended(l, a, true);
+    case RACE_ZERO_EXTENDED: return extended(l, a, false);
+    case RACE_MERGE: return merged(a, b);
+    case RACE_COUNT: return turns(l, t);
+    case RACE_STEPS: return steps(l, t);
+  }
+  return anything;
+}
+
+// --- threads ---
+
+// The thread's number along an axis, times this; 0: it is not that. Coordinates that have one value only do not count.
+static int64_t along(const Launch *l, const int64_t *stride, int axis) {
+  int64_t thread = stride[axis], block = stride[3 + axis];
+  if (l->extent[axis] == 1) return block;
+  if (l->extent[3 + axis] == 1) return thread;
+  return block == thread * l->extent[axis] ? thread : 0;
+}
+
+// Threads along the axis that come to the access: a limit is a condition on their number.
+static int64_t limited(const Launch *l, const RaceReach *r, int axis) {
+  int64_t most = l->extent[axis] * l->extent[3 + axis];
+  for (unsigned i = 0; i < r->nlimits; i++) {
+    Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);      // … than 0
+    int64_t s = along(l, less.stride, axis), others = 0;
+    for (int k = 0; k < 3; k++)
+      if (k != axis) others |= less.stride[k] | less.stride[3 + k];
+    if (s <= 0 || others || less.modulus) continue;
+    most = MIN(most, less.low >= 0 ? 0 : (s - 1 - less.low) / s);       // s * number < -low
+  }
+  return most;
+}
+
+typedef struct Side { int64_t stride, extent; } Side;
+
+// Strides from small to large, each beyond the reach of those before it.
+static bool do_not_meet(Side *c, unsigned n, int64_t reach, int64_t modulus) {
+  for (unsigned i = 0; i < n; i++) {
+    unsigned least = i;
+    for (unsigned k = i; k < n; k++) {
+      c[k].stride = c[k].stride < 0 ? -c[k].stride : c[k].stride;
+      if (c[k].stride < c[least].stride) least = k;
+    }
+    Side s = c[least];
+    c[least] = c[i];
+    if (s.extent <= 1) continue;
+    int64_t more;
+    if (s.stride < reach || !product(s.stride, s.extent - 1, &more)) return false;
+    reach += more;
+  }
+  return !modulus || reach <= modulus;
+}
+
+static int64_t distance(int64_t from, int64_t to, int64_t modulus) {
+  int64_t d = to - from;
+  if (!modulus) return d;
+  d %= modulus;
+  return d < -modulus / 2 ? d + modulus : d > modulus / 2 ? d - modulus : d;
+}
+
+typedef struct Reached { const Value *first; int64_t modulus, rows, low, high, most[3]; } Reached;
+
+static unsigned strides_of(const Value *v) {
+  unsigned n = 0;
+  for (unsigned i = 0; i < COORDINATES; i++) n += v->stride[i] != 0;
+  return n;
+}
+
+// Along each axis both move alike with the thread's number, or only the first threads come to this access.
+static bool moves_like(const Launch *l, const RaceReach *r, const Value *first) {
+  const Value *v = &l->values[r->address];
+  for (int axis = 0; axis < 3; axis++)
+    if ((v->stride[axis] != first->stride[axis] || v->stride[3 + axis] != first->stride[3 + axis]) && limited(l, r, axis) > 1) return false;
+  return true;
+}
+
+// pass 0: what the others are compared with; 1: which modulus, and how far apart the places are that one thread comes to; 2: the rest
+static bool look(const Launch *l, const InstrumentFact *f, Reached *all, int pass) {
+  for (uint32_t i = 0; i < f->nrace_reaches; i++) {
+    const RaceReach *r = &f->race_reaches[i];
+    const Value *v = &l->values[r->address];
+    if (!pass) {
+      if (!all->first || strides_of(v) > strides_of(all->first)) all->first = v;
+      continue;
+    }
+    if (!moves_like(l, r, all->first)) return false;
+    if (pass == 1) {
+      all->modulus = gcd(all->modulus, v->modulus);
+      all->rows = gcd(all->rows, v->low - all->first->low);
+      continue;
+    }
+    int64_t at = distance(all->first->low, v->low, all->modulus);
+    all->low = MIN(all->low, at);
+    all->high = MAX(all->high, at + v->high - v->low + (int64_t)r->bytes);
+    for (int axis = 0; axis < 3; axis++) all->most[axis] = MAX(all->most[axis], limited(l, r, axis));
+  }
+  return true;
+}
+
+// The places that one thread comes to may be rows apart: then only where in a row they are counts.
+static bool are_apart(const Launch *l, const InstrumentFact *const *facts, uint32_t n, bool in_rows) {
+  Reached all = {0};
+  for (int pass = 0; pass < 3; pass++) {
+    for (uint32_t i = 0; i < n; i++)
+      if (!look(l, facts[i], &all, pass)) return false;
+    if (pass == 1 && in_rows) all.modulus = gcd(all.modulus, all.rows);
+    if (pass == 1 && (all.modulus == 1 || (in_rows && !all.rows))) return false;
+  }
+  Side sides[COORDINATES];
+  unsigned nsides = 0;
+  for (int axis = 0; axis < 3; axis++) {
+    int64_t s = along(l, all.first->stride, axis);
+    if (s || !(all.first->stride[axis] | all.first->stride[3 + axis])) sides[nsides++] = (Side){s, all.most[axis]};
+    else {
+      sides[nsides++] = (Side){all.first->stride[axis], l->extent[axis]};
+      sides[nsides++] = (Side){all.first->stride[3 + axis], l->extent[3 + axis]};
+    }
+  }
+  return do_not_meet(sides, nsides, all.high - all.low, all.modulus);
+}
+
+static bool try(const Launch *l, const InstrumentFact *const *facts, uint32_t n) {
+  for (uint32_t i = 0; i < l->code->nrace_terms; i++) l->values[i] = evaluate(l, &l->code->race_terms[i]);
+  return are_apart(l, facts, n, false) || are_apart(l, facts, n, true);
+}
+
+bool session_race_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n) {
+  static Value values[MOST_TERMS];         // with the lock of race.c
+  Launch l = {.code = code, .params = params, .values = values};
+  if (!code->nrace_terms || code->nrace_terms > MOST_TERMS) return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (!facts[i]->nrace_reaches) return false;
+  for (int axis = 0; axis < 3; axis++) l.extent[axis] = launch->block[axis], l.extent[3 + axis] = launch->grid[axis];
+  unsigned ways = code->has_loops ? 1u << MOST_LOOPS : 1;
+  for (unsigned k = 0; k < ways; k++) {
+    l.bounded = ~k;
+    if (try(&l, facts, n)) return true;
+  }
+  return false;
+}
