@@ -53,10 +53,11 @@ export class Browser {
       await new Promise(r => setTimeout(r, 40));
     }
   }
-  // A click of the mouse on the element that the expression finds.
+  // A click of the mouse on the element that the expression finds, once it stands still.
   async click(expression, what) {
-    const p = await this.until(`(() => { const e = ${expression}; if (!e) return null; e.scrollIntoView({ block: "nearest", inline: "nearest" }); const r = e.getBoundingClientRect(); const x = r.left + r.width / 2, y = r.top + r.height / 2;
-      const hit = document.elementFromPoint(x, y); return hit && (e.contains(hit) || hit.contains(e)) ? { x, y } : null; })()`, what ?? expression);
+    let p, before;
+    do { before = p; p = await this.until(`(() => { const e = ${expression}; if (!e) return null; e.scrollIntoView({ block: "nearest", inline: "nearest" }); const r = e.getBoundingClientRect(); const x = r.left + r.width / 2, y = r.top + r.height / 2;
+      const hit = document.elementFromPoint(x, y); return hit && (e.contains(hit) || hit.contains(e)) ? { x, y } : null; })()`, what ?? expression); await new Promise(r => setTimeout(r, 30)); } while (!before || before.x !== p.x || before.y !== p.y);
     await this.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...p });
     for (const type of ["mousePressed", "mouseReleased"]) await this.call("Input.dispatchMouseEvent", { type, ...p, button: "left", clickCount: 1 });
   }

@@ -7,6 +7,7 @@ const title = n => `${pane(n)}?.querySelector("h2")?.innerText.replace(/\\s+/g, 
 const row = (n, ...words) => `[...(${pane(n)}?.querySelectorAll(".op") ?? [])].find(e => ${words.map(w => `e.innerText.includes(${JSON.stringify(w)})`).join(" && ")})`;
 let step = "start";
 try {
+  await b.colours("light");
   await b.open(process.argv[2]);
   await b.click(`[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("never written") && e.innerText.includes("thread 4012"))`);
   step = "thread";
@@ -33,6 +34,7 @@ try {
   console.log(b.complaints().length ? `FAIL complaints: ${b.complaints()}` : "ok no_complaints");
 } catch (e) {
   console.log(`FAIL ${step}: ${e.message} ${b.complaints()}`);
+  if (process.argv[3]) await b.picture(process.argv[3]).catch(() => {});
 } finally {
   await b.stop();
 }
