@@ -29,6 +29,7 @@ int cli_dump(int argc, char **argv);
 int cli_view(int argc, char **argv);
 int cli_fp_diff(int argc, char **argv);
 int cli_diff(int argc, char **argv);
+int cli_gold(int argc, char **argv);
 int cli_query(const char *path, const char *sql);           // prints the answer of a run file
 
 // --- ptxas.c: in front of the ptxas of Triton and JAX ---

@@ -139,7 +139,7 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   say_missing(&d, &text);
   if (skipped.len) str_add(&text, skipped.data);
   str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same", (unsigned long long)launches, (unsigned long long)(d.buffers - d.not_compared), (unsigned long long)d.equal);
-  if (d.within) str_printf(&text, ", %llu within the tolerance", (unsigned long long)d.within);
+  if (d.within) str_printf(&text, ", %llu by the rules", (unsigned long long)d.within);
   str_printf(&text, ", %llu differ", (unsigned long long)d.different);
   if (d.not_compared) str_printf(&text, ", %llu were not compared", (unsigned long long)d.not_compared);
   str_add(&text, "\n");

@@ -1,3 +1,4 @@
+#include "cli/dump_files.h"
 #include "cli/follow.h"
 
 #include "cli/record.h"
@@ -71,6 +72,7 @@ CliFollow *cli_follow_create(const Options *o, Error *err) {
   }
   f->run.on_finding = print_finding;
   f->run.on_note = print_note;
+  f->run.on_dump = cli_dump_file;
   f->run.user = f;
   return f;
 }

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include "cli/dump_files.h"
 #include "cli/follow.h"
 #include "cli/fp_rerun.h"
 #include "cli/record.h"
@@ -164,9 +165,9 @@ static bool check_tools(Options *o, Error *err) {
 
 // Who asks for hashes asks how the program runs by itself.
 static bool check_hash(Options *o, Error *err) {
-  if (!options_flag(o, OPT_HASH)) return true;
+  if (!options_flag(o, OPT_HASH) && !options_given(o, OPT_DUMP_BUFFERS)) return true;
   if (!options_given(o, OPT_TOOL)) o->text[OPT_TOOL] = "none";
-  return options_given(o, OPT_OUTPUT) || error_set(err, "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
+  return !options_flag(o, OPT_HASH) || options_given(o, OPT_OUTPUT) || error_set(err, "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
 }
 
 static bool check_fp(const Options *o, Error *err) {
@@ -270,6 +271,7 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   cli_follow_end(follow);
   note_missing_library(status, path, stats);
   if (cli_fp_rerun_begin(&again, o, r, stats)) cli_fp_rerun_end(&again, r, stats, run_again(path, argv, follow, &again));
+  cli_dump_end(r);
   complete(r, o, status, stats);
   if (!keeps_file && !r->failure) r->failure = run_text(r, err.text), r->exit_code = EXIT_WARPGRIND;
   cli_print_summary(r, options_flag(o, OPT_VERBOSE));
@@ -280,7 +282,7 @@ int cli_run(const Options *given, char **argv) {
   Options o = *given;
   Error err = {0};
   Str path = {0}, folder = {0}, name = {0};
-  if (!check_hash(&o, &err) || !check_tools(&o, &err) || !cli_record_check(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
+  if (!check_hash(&o, &err) || !cli_dump_check(&o, &err) || !check_tools(&o, &err) || !cli_record_check(&o, &err) || !check_fp(&o, &err) || !check_regex(&o, OPT_KERNEL, &err) || !check_regex(&o, OPT_KERNEL_EXCLUDE, &err) || !cli_fp_rerun_check(&o, &err))
     return cli_fail("%s", err.text);
   ReportSuppressions *suppressions = NULL;
   if (options_given(&o, OPT_SUPPRESSIONS) && !(suppressions = report_suppressions_read(options_text(&o, OPT_SUPPRESSIONS), &err)))

@@ -48,18 +48,24 @@ typedef struct DiffBuffer {
   const char *name, *type, *hash, *multiset, *state;                     // state: why the hash says nothing; NULL: it does
   uint64_t bytes; uint32_t element, parameter;
   const char *dump; bool dump_text;                                      // a file with its contents; NULL: none
+  uint32_t allocation;
 } DiffBuffer;
+typedef struct DiffNumerics { const char *approximate, *order; double relative, absolute; } DiffNumerics;      // table kernel_numerics
 typedef struct DiffStep {
   uint32_t process, number, launch, graph;                               // launch or graph: the other is 0
   const char *kernel;                                                    // as written; NULL: of a graph
+  const DiffNumerics *numerics;                                          // NULL: its numbers are the same everywhere
   const char *place;                                                     // "file:line" of the host that launched it, or NULL
   DiffBuffer *buffers; uint32_t nbuffers;
 } DiffStep;
-typedef struct DiffRun { Arena arena; const char *path, *program, *device; bool complete; DiffStep *steps; uint32_t nsteps; } DiffRun;
+typedef struct DiffRun { Arena arena; const char *path, *program, *device; bool complete; DiffStep *steps; uint32_t nsteps; DiffNumerics any; } DiffRun;      // any: of all kernels, for graphs
 bool diff_run_load(const char *path, DiffRun *out, Error *err);
 void diff_run_free(DiffRun *r);
 void diff_step_name(const DiffStep *s, Str *out);                        // "launch 7 of scale(float*, int)"
 void diff_buffer_name(const DiffBuffer *b, uint32_t i, Str *out);        // "y"; "buffer 2 (parameter 3)"
+
+// --- contents.c ---
+void *diff_contents(const DiffBuffer *b, DiffType t, Error *err);        // b->bytes of them, to be freed; NULL: they are not known
 
 // --- match.c ---
 typedef struct DiffPair { const DiffStep *a, *b; } DiffPair;             // one may be NULL
@@ -82,6 +88,11 @@ void diff_match(Diff *d, const DiffRun *a, const DiffRun *b);
 void diff_compare(Diff *d, DiffPair p, DiffResult *out);
 void diff_result_free(DiffResult *r);
 void diff_free(Diff *d);
+
+// --- gold.c: what a launch may differ by on two devices ---
+typedef struct DiffGold { DiffRules asked; bool has_asked; bool inherits; uint32_t since; } DiffGold;    // inherits: launches before differed within their limits
+// The rules for this launch; *why: in words, NULL if it must be the same bit by bit.
+void diff_gold_rules(const DiffGold *g, const DiffRun *run, const DiffStep *s, DiffRules *out, Str *why);
 
 // --- report.c ---
 void diff_result_text(const Diff *d, const DiffResult *r, Str *out);

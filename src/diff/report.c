@@ -18,7 +18,7 @@ static void add_elements(const DiffBufferResult *r, bool unordered, Str *out) {
   str_printf(out, "      %llu of %llu elements (%s) differ", (unsigned long long)e->different, (unsigned long long)e->compared, diff_type_name(r->type));
   if (e->most_absolute > 0) str_printf(out, "; at most by %.3g, relative %.3g", e->most_absolute, e->most_relative);
   if (e->most_ulps && diff_is_float(r->type)) str_printf(out, ", %llu ULP", (unsigned long long)e->most_ulps);
-  if (e->nans) str_printf(out, "; in %llu one of the two is NaN", (unsigned long long)e->nans);
+  if (e->nans) str_printf(out, "; %llu of them with NaN", (unsigned long long)e->nans);
   str_add(out, "\n");
   for (uint32_t i = 0; i < e->nshown; i++) {
     const DiffElement *x = &e->shown[i];
@@ -39,14 +39,14 @@ void diff_result_text(const Diff *d, const DiffResult *r, Str *out) {
   if (r->pair.a->place) str_printf(out, "    launched at %s\n", r->pair.a->place);
   for (uint32_t i = 0; i < r->n; i++) {
     const DiffBufferResult *b = &r->buffers[i];
-    static const char *const words[] = {"is the same", "is the same within the tolerance", "differs", "was not compared"};
+    static const char *const words[] = {"is the same", "is the same by the rules, though not bit by bit", "differs", "was not compared"};
     str_add(out, "    ");
     diff_buffer_name(b->a, i, out);
     str_printf(out, " %s", words[b->outcome]);
     if (b->why) str_printf(out, ": %s", b->why);
     str_add(out, "\n");
     if (b->has_elements && b->outcome == DIFF_DIFFERENT) add_elements(b, d->rules.unordered, out);
-    else if (b->outcome == DIFF_DIFFERENT && !b->why) str_printf(out, "      hash %s and %s\n", b->a->hash, b->b->hash);
+    else if (b->outcome == DIFF_DIFFERENT && b->b && b->a->hash && b->b->hash) str_printf(out, "      hash %s and %s\n", b->a->hash, b->b->hash);
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "run/run.h"
 
-typedef struct Load { DiffRun *run; sqlite3 *db; Error *err; VEC(DiffStep) steps; VEC(DiffBuffer) buffers; U64Map texts; } Load;
+typedef struct Load { DiffRun *run; sqlite3 *db; Error *err; VEC(DiffStep) steps; VEC(DiffBuffer) buffers; U64Map texts, numerics; } Load;
 
 static const char *text(Load *l, sqlite3_stmt *s, int i) {
   const char *t = (const char *)sqlite3_column_text(s, i);
@@ -44,16 +44,33 @@ static const char *shared_text(Load *l, sqlite3_stmt *s, int i) {
   return known;
 }
 
+static double number(sqlite3_stmt *s, int i) {
+  const char *t = (const char *)sqlite3_column_text(s, i);
+  double v = t ? strtod(t, NULL) : 0;
+  return v >= 0 && v <= 1 ? v : 0;
+}
+
+static void numerics_row(Load *l, sqlite3_stmt *s) {
+  DiffNumerics *n = ARENA_NEW(&l->run->arena, DiffNumerics), *any = &l->run->any;
+  *n = (DiffNumerics){text(l, s, 1), text(l, s, 2), number(s, 3), number(s, 4)};
+  u64map_put(&l->numerics, small(s, 0), n);
+  if (n->approximate) any->approximate = n->approximate;
+  if (n->order) any->order = n->order;
+  any->relative = MAX(any->relative, n->relative);
+  any->absolute = MAX(any->absolute, n->absolute);
+}
+
 static void buffer_row(Load *l, sqlite3_stmt *s) {
   uint32_t process = small(s, 0), number = small(s, 1);
   DiffStep *last = l->steps.len ? &l->steps.data[l->steps.len - 1] : NULL;
   if (!last || last->process != process || last->number != number) {
     vec_push(&l->steps, (DiffStep){.process = process, .number = number, .launch = small(s, 2), .graph = small(s, 3), .kernel = shared_text(l, s, 4)});
+    l->steps.data[l->steps.len - 1].numerics = u64map_get(&l->numerics, small(s, 14));
     last = &l->steps.data[l->steps.len - 1];
   }
   last->nbuffers++;
   DiffBuffer b = {.parameter = small(s, 5), .type = shared_text(l, s, 6), .element = small(s, 7), .bytes = (uint64_t)sqlite3_column_int64(s, 8), .hash = text(l, s, 9),
-                  .multiset = text(l, s, 10), .state = shared_text(l, s, 11), .name = shared_text(l, s, 12)};
+                  .multiset = text(l, s, 10), .state = shared_text(l, s, 11), .name = shared_text(l, s, 12), .allocation = small(s, 13)};
   if (!b.hash && !b.state) b.state = "it has no hash";
   vec_push(&l->buffers, b);
 }
@@ -71,10 +88,42 @@ static void add_places(Load *l) {
 }
 
 static bool load(Load *l) {
-  return each(l, "SELECT key, value FROM meta", meta_row) &&
-         each(l, "SELECT h.process, h.step, h.launch, h.graph_launch, k.readable, h.parameter, h.type, h.element_bytes, h.bytes, h.hash, h.multiset, h.state, coalesce(a.name, a.pointer) "
+  return each(l, "SELECT key, value FROM meta", meta_row) && each(l, "SELECT kernel, approximate, order_dependent, relative, absolute FROM kernel_numerics", numerics_row) &&
+         each(l, "SELECT h.process, h.step, h.launch, h.graph_launch, k.readable, h.parameter, h.type, h.element_bytes, h.bytes, h.hash, h.multiset, h.state, coalesce(a.name, a.pointer), h.allocation, n.kernel "
                  "FROM buffer_hash h LEFT JOIN allocation a ON a.id = h.allocation LEFT JOIN launch n ON n.process = h.process AND n.number = h.launch AND h.launch > 0 "
                  "LEFT JOIN kernel k ON k.id = n.kernel ORDER BY h.process, h.step, h.id", buffer_row);
+}
+
+// The command and its files may have been moved to another folder together.
+static const char *file_beside(Load *l, const char *file) {
+  if (!file || access(file, R_OK) == 0) return file;
+  const char *slash = strrchr(l->run->path, '/'), *end = strrchr(file, '/'), *folder = end;
+  while (folder && folder > file && folder[-1] != '/') folder--;
+  if (!folder) return file;
+  const char *moved = arena_printf(&l->run->arena, "%.*s%s", slash ? (int)(slash - l->run->path) + 1 : 0, l->run->path, folder);
+  return access(moved, R_OK) == 0 ? moved : file;
+}
+
+static void dump_row(Load *l, sqlite3_stmt *s) {
+  uint32_t process = small(s, 0), number = small(s, 1), allocation = small(s, 2);
+  const char *file = file_beside(l, text(l, s, 3));
+  uint32_t low = 0, high = l->run->nsteps;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    const DiffStep *x = &l->run->steps[middle];
+    if (x->process < process || (x->process == process && x->number < number)) low = middle + 1;
+    else high = middle;
+  }
+  if (low == l->run->nsteps || l->run->steps[low].process != process || l->run->steps[low].number != number || !file) return;
+  DiffStep *step = &l->run->steps[low];
+  for (uint32_t i = 0; i < step->nbuffers; i++) {
+    DiffBuffer *b = &step->buffers[i];
+    if (b->allocation != allocation) continue;
+    size_t n = strlen(file);
+    b->dump = file;
+    b->dump_text = n > 4 && !strcmp(file + n - 4, ".txt");
+    if (text(l, s, 4)) b->type = shared_text(l, s, 4);
+  }
 }
 
 bool diff_run_load(const char *path, DiffRun *out, Error *err) {
@@ -85,7 +134,6 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   bool ok = sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK || error_set(&why, "%s.", sqlite3_errmsg(l.db));
   ok = ok && run_file_check(l.db, path, &why) && load(&l);
   if (ok) add_places(&l);
-  sqlite3_close(l.db);
   if (ok && !l.steps.len) ok = error_set(&why, "it has no hashes of buffers: warpgrind --hash -o FILE keeps them.");
   out->steps = ARENA_ARRAY(&out->arena, DiffStep, l.steps.len + 1);
   DiffBuffer *buffers = ARENA_ARRAY(&out->arena, DiffBuffer, l.buffers.len + 1);
@@ -93,9 +141,12 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   if (l.buffers.len) memcpy(buffers, l.buffers.data, l.buffers.len * sizeof *buffers);
   out->nsteps = l.steps.len;
   for (uint32_t i = 0; i < out->nsteps; i++) out->steps[i].buffers = buffers, buffers += out->steps[i].nbuffers;
+  if (ok) ok = each(&l, "SELECT process, step, allocation, file, type FROM buffer_dump WHERE file IS NOT NULL AND state IS NULL", dump_row);
+  sqlite3_close(l.db);
   vec_free(&l.steps);
   vec_free(&l.buffers);
   u64map_free(&l.texts);
+  u64map_free(&l.numerics);
   if (ok) return true;
   bool named = !strncmp(why.text, path, strlen(path));
   error_set(err, "%s%s%s", named ? "" : path, named ? "" : ": ", why.text);

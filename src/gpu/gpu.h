@@ -184,6 +184,8 @@ bool gpu_shadow_drain(void);               // an allocation of the program faile
 void gpu_outputs_open(GpuContext *c);
 void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o);        // the driver has taken the launch; o NULL: nothing. Frees it
 void gpu_outputs_close(GpuContext *c);
+void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o);           // dump.c: --dump-buffers; leaves it to the caller
+void gpu_dump_close(GpuContext *c);
 void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g);                        // also: it was updated
 void gpu_graph_outputs_changed(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *given);
 void gpu_graph_outputs_gone(CUgraphExec exec);

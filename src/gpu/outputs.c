@@ -131,6 +131,7 @@ void gpu_outputs_open(GpuContext *c) {
 // All its work has ended, or never will.
 void gpu_outputs_close(GpuContext *c) {
   GpuHashes *h = c->hashes;
+  gpu_dump_close(c);
   if (!h) return;
   Result *list = mem_alloc(SLOTS * sizeof *list);
   pthread_mutex_lock(&lock);
@@ -201,9 +202,10 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
 void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o) {
   if (!o) return;
   SessionDevice *d = gpu_context_use(c);   // so that the context is not closed meanwhile
+  if (d) gpu_dump_look(c, stream, o);
   if (d && c->hashes)
     for (uint32_t first = 0; first < o->buffers.len && launch(c, c->hashes, stream, o, first);) first += WG_HASH_BUFFERS;
-  else
+  else if (o->buffers.len)
     session_hashes_missing(o, "the device cannot hash");
   if (d) gpu_context_used(c);
   session_outputs_free(o);

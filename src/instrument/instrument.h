@@ -91,6 +91,7 @@ typedef struct InstrumentFact {
 
 // A pointer parameter that the kernel stores through; pointer.bytes: of an element.
 typedef struct InstrumentWrite { InstrumentFact pointer; PtxType type; } InstrumentWrite;
+typedef struct InstrumentWrittenVariable { const char *name; PtxType type; } InstrumentWrittenVariable;
 
 typedef struct InstrumentedKernel {
   const char *name;
@@ -111,7 +112,9 @@ typedef struct InstrumentedKernel {
   // InstrumentPlan.find_writes. elsewhere: also through pointers that are no parameters
   bool writes_known, writes_elsewhere;
   const InstrumentWrite *writes; uint32_t nwrites;
-  const char *const *written_variables; uint32_t nwritten_variables;
+  const char *approximate, *order_dependent;           // instructions that may round differently; what makes its outcome depend on the order of threads; NULL: nothing
+  double relative_limit, absolute_limit;               // of one of those instructions between devices
+  const InstrumentWrittenVariable *written_variables; uint32_t nwritten_variables;
   uint32_t trace_at;                       // trace: where the first WG_TRACE_KEPT bytes of its WgTrace are, and a word of facts behind; 0: it reads them through WgLaunch.trace
   const char *trace_unseen;                // trace: an instruction of it that touches memory and is not recorded; NULL: none
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again

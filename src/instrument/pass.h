@@ -77,6 +77,8 @@ uint32_t program_site(Program *p, Body *b, const PtxInstr *in);          // the 
 
 // --- writes.c ---
 void writes_find(Program *p);              // fills what InstrumentedKernel says of writes; before passes
+// --- numerics.c ---
+void numerics_find(Program *p);            // the same of what makes numbers differ
 
 // --- record.c: how the launch record reaches the code ---
 bool record_add_parameters(Program *p, Error *err);

@@ -9,7 +9,7 @@ typedef struct Writes {
   Program *program;
   InstrumentedKernel *out;
   VEC(InstrumentWrite) list;
-  VEC(const char *) variables;
+  VEC(InstrumentWrittenVariable) variables;
   bool elsewhere;
 } Writes;
 
@@ -46,10 +46,14 @@ static void add_pointer(Writes *w, const PtxVar *v, int64_t offset, PtxType t) {
   vec_push(&w->list, (InstrumentWrite){{.param = v->id, .param_at = (uint32_t)(v->param_offset + (uint64_t)offset), .param_offset = (uint32_t)offset, .bytes = ptx_type_size(t)}, t});
 }
 
-static void add_variable(Writes *w, const char *name) {
-  for (uint32_t i = 0; i < w->variables.len; i++)
-    if (!strcmp(w->variables.data[i], name)) return;
-  vec_push(&w->variables, arena_strdup(&w->program->out->arena, name));
+static void add_variable(Writes *w, const char *name, PtxType t) {
+  for (uint32_t i = 0; i < w->variables.len; i++) {
+    InstrumentWrittenVariable *v = &w->variables.data[i];
+    if (strcmp(v->name, name)) continue;
+    v->type = join(v->type, t);
+    return;
+  }
+  vec_push(&w->variables, (InstrumentWrittenVariable){arena_strdup(&w->program->out->arena, name), t});
 }
 
 static bool writes_memory(const PtxInstr *in) {
@@ -70,7 +74,7 @@ static void look_at_store(Writes *w, const IrProvenance *p, const PtxInstr *in) 
   IrOrigin o = at >= 0 && at < in->nops ? ir_access_origin(p, &in->ops[at]) : (IrOrigin){.kind = IR_FROM_UNKNOWN};
   if (o.kind == IR_FROM_PARAM) add_pointer(w, o.var, o.offset, stored_type(in));
   else if (o.kind != IR_FROM_VAR) w->elsewhere = true;
-  else if (o.var->space == SPACE_GLOBAL) add_variable(w, o.var->name);
+  else if (o.var->space == SPACE_GLOBAL) add_variable(w, o.var->name, stored_type(in));
 }
 
 // --- functions: whose memory they write is not followed ---
@@ -134,7 +138,7 @@ static void look_at_kernel(Program *program, PtxFunc *f, U64Map *seen) {
   }
   Arena *a = &program->out->arena;
   InstrumentWrite *list = ARENA_ARRAY(a, InstrumentWrite, w.list.len + 1);
-  const char **names = ARENA_ARRAY(a, const char *, w.variables.len + 1);
+  InstrumentWrittenVariable *names = ARENA_ARRAY(a, InstrumentWrittenVariable, w.variables.len + 1);
   if (w.list.len) memcpy(list, w.list.data, w.list.len * sizeof *list);
   if (w.variables.len) memcpy(names, w.variables.data, w.variables.len * sizeof *names);
   w.out->writes = list, w.out->nwrites = w.list.len;

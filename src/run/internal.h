@@ -24,6 +24,7 @@ void run_outputs(Run *r, RunProcess *p, const EventOutputs *e);
 void run_hashes(Run *r, RunProcess *p, const EventHashes *e);
 void run_hashes_missing(Run *r, RunProcess *p, const EventNoHashes *e);
 void run_disturbed(Run *r, RunProcess *p, const EventDisturbed *e);
+void run_dumped(Run *r, RunProcess *p, const EventDumped *e);
 void run_outputs_end(Run *r, RunProcess *p);             // the process has ended
 
 // --- file.c: one row each; nothing where no file is kept ---

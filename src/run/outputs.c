@@ -5,13 +5,16 @@
 enum { KEPT = 1 << 14, WORDS = 5 };        // steps of a process that are remembered; numbers of a buffer in the event
 
 typedef struct Output {
-  RunAllocation *allocation; int64_t id, allocation_id;
+  const RunAllocation *allocation;         // only while it lives
+  int64_t id, allocation_id;
+  const char *name;
   uint64_t bytes, sums[2];
   uint32_t element, parameter;
   const char *type, *state;                // state: why there is no hash, or why it says nothing; NULL: there is one
+  const char *file;                        // of a dump
   bool has_sums, saved;
 } Output;
-typedef struct Step { uint32_t number, launch, graph, n; bool guessed; Output *list; } Step;
+typedef struct Step { uint32_t number, launch, graph, n, ndumped; bool guessed; Output *list, *dumped; } Step;
 struct RunOutputs { Step steps[KEPT]; uint64_t pending; };
 
 // --- what a buffer holds, as the kernel's parameter says it ---
@@ -88,6 +91,12 @@ static void save(Run *r, const RunProcess *p, const Step *s, Output *o) {
            (int64_t)o->element, (int64_t)o->bytes, o->has_sums ? hash[0] : NULL, o->has_sums ? hash[1] : NULL, o->state, (int64_t)s->guessed);
 }
 
+static void save_dump(Run *r, const RunProcess *p, const Step *s, Output *o) {
+  if (!o->id) o->id = ++r->last_id;
+  run_save(r, TABLE_buffer_dump, "iiiiiiitiitt", o->id, (int64_t)p->id, (int64_t)s->number, (int64_t)s->launch, (int64_t)s->graph, o->allocation_id, (int64_t)o->parameter, o->type,
+           (int64_t)o->element, (int64_t)o->bytes, o->file, o->state);
+}
+
 static void save_rest(Run *r, RunProcess *p, Step *s) {
   for (uint32_t i = 0; i < s->n; i++) {
     Output *o = &s->list[i];
@@ -95,6 +104,11 @@ static void save_rest(Run *r, RunProcess *p, Step *s) {
     if (!o->has_sums && !o->state) o->state = "the process ended before it was read";
     save(r, p, s, o);
   }
+}
+
+static void free_step(Step *s) {
+  free(s->list);
+  free(s->dumped);
 }
 
 static const RunLaunch *launch_of(const RunProcess *p, uint32_t number) {
@@ -114,24 +128,34 @@ static void name_buffer(Run *r, RunAllocation *a) {
   if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack))) run_save_allocation(r, a);
 }
 
+// The type of a buffer is known from the last kernel that was given it as one.
+static Output *read_list(Run *r, RunProcess *p, const RunKernel *k, const uint64_t *words, uint32_t n) {
+  Output *list = mem_alloc(sizeof *list * (n + 1));
+  for (uint32_t i = 0; i < n; i++) {
+    const uint64_t *w = words + i * WORDS;
+    RunAllocation *a = u64map_get(&p->live, w[0]);
+    Output *o = &list[i];
+    if (a) name_buffer(r, a);
+    *o = (Output){.allocation_id = a ? a->id : 0, .name = a ? a->name ? a->name : a->pointer : NULL, .bytes = w[1], .element = (uint32_t)w[2], .parameter = (uint32_t)w[3]};
+    o->type = k ? run_parameter_type(k->readable, o->parameter) : NULL;
+    if (!o->type) o->type = u64map_get(&p->strings, w[4]);
+    if (a && o->type) a->type = o->type;
+    if (a && !o->type) o->type = a->type;
+  }
+  return list;
+}
+
 void run_outputs(Run *r, RunProcess *p, const EventOutputs *e) {
   if (!p->outputs) p->outputs = mem_alloc(sizeof *p->outputs);
   Step *s = &p->outputs->steps[e->step % KEPT];
   save_rest(r, p, s);
-  free(s->list);
-  *s = (Step){(uint32_t)e->step, (uint32_t)e->launch, (uint32_t)e->graph, (uint32_t)(e->buffers_count / WORDS), (e->flags & OUTPUTS_GUESSED) != 0, NULL};
-  s->list = mem_alloc(sizeof *s->list * (s->n + 1));
+  free_step(s);
+  *s = (Step){.number = (uint32_t)e->step, .launch = (uint32_t)e->launch, .graph = (uint32_t)e->graph, .n = (uint32_t)(e->buffers_count / WORDS), .guessed = (e->flags & OUTPUTS_GUESSED) != 0};
+  s->ndumped = (uint32_t)(e->dumped_count / WORDS);
   const RunLaunch *l = s->launch ? launch_of(p, s->launch) : NULL;
   const RunKernel *k = l ? u64map_get(&p->kernels, l->kernel) : NULL;
-  for (uint32_t i = 0; i < s->n; i++) {
-    const uint64_t *w = e->buffers + i * WORDS;
-    RunAllocation *a = u64map_get(&p->live, w[0]);
-    Output *o = &s->list[i];
-    if (a) name_buffer(r, a);
-    *o = (Output){.allocation_id = a ? a->id : 0, .bytes = w[1], .element = (uint32_t)w[2], .parameter = (uint32_t)w[3]};
-    o->type = k ? run_parameter_type(k->readable, o->parameter) : NULL;
-    if (!o->type) o->type = u64map_get(&p->strings, w[4]);
-  }
+  s->list = read_list(r, p, k, e->buffers, s->n);
+  s->dumped = read_list(r, p, k, e->dumped, s->ndumped);
 }
 
 void run_hashes(Run *r, RunProcess *p, const EventHashes *e) {
@@ -154,19 +178,34 @@ void run_hashes_missing(Run *r, RunProcess *p, const EventNoHashes *e) {
   }
 }
 
+static const char disturbed[] = "another stream may have been writing to it";
+
 void run_disturbed(Run *r, RunProcess *p, const EventDisturbed *e) {
   Step *s = step_of(p, e->step);
-  if (!s || e->buffer >= s->n) return;
-  Output *o = &s->list[e->buffer];
-  o->state = "another stream may have been writing to it";
-  if (o->saved) save(r, p, s, o);
+  if (!s || e->buffer >= (e->dump ? s->ndumped : s->n)) return;
+  Output *o = e->dump ? &s->dumped[e->buffer] : &s->list[e->buffer];
+  o->state = disturbed;
+  if (o->saved && !e->dump) save(r, p, s, o);
+  if (e->dump) save_dump(r, p, s, o);
+}
+
+// The file has a name of no meaning; whoever is asked gives it another one.
+void run_dumped(Run *r, RunProcess *p, const EventDumped *e) {
+  Step *s = step_of(p, e->step);
+  if (!s || e->buffer >= s->ndumped) return;
+  Output *o = &s->dumped[e->buffer];
+  RunDump d = {.process = p->id, .step = s->number, .launch = s->launch, .graph = s->graph, .allocation = (uint32_t)o->allocation_id, .name = o->name, .type = o->type, .element = o->element,
+               .bytes = o->bytes, .from = e->file};
+  if (!o->state) o->state = run_text(r, e->why);
+  if (e->file && r->on_dump) o->file = run_text(r, r->on_dump(r, &d, r->user));
+  save_dump(r, p, s, o);
 }
 
 void run_outputs_end(Run *r, RunProcess *p) {
   if (!p->outputs) return;
   for (uint32_t i = 0; i < KEPT; i++) {
     save_rest(r, p, &p->outputs->steps[i]);
-    free(p->outputs->steps[i].list);
+    free_step(&p->outputs->steps[i]);
   }
   free(p->outputs);
   p->outputs = NULL;

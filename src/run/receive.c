@@ -216,6 +216,13 @@ static void on_Hashes(Run *r, RunProcess *p, const EventHashes *e) { run_hashes(
 static void on_NoHashes(Run *r, RunProcess *p, const EventNoHashes *e) { run_hashes_missing(r, p, e); }
 static void on_Disturbed(Run *r, RunProcess *p, const EventDisturbed *e) { run_disturbed(r, p, e); }
 
+static void on_Dumped(Run *r, RunProcess *p, const EventDumped *e) { run_dumped(r, p, e); }
+
+static void on_Numerics(Run *r, RunProcess *p, const EventNumerics *e) {
+  const RunKernel *k = kernel_of(p, e->kernel);
+  if (k) run_save(r, TABLE_kernel_numerics, "itttt", (int64_t)k->id, e->approximate, e->order, e->relative, e->absolute);
+}
+
 static void on_Note(Run *r, RunProcess *p, const EventNote *e) {
   run_add_note(r, p, e->severity <= SEVERITY_ERROR ? (Severity)e->severity : SEVERITY_WARNING, "%s", e->text ? e->text : "");
 }

@@ -63,6 +63,7 @@ typedef struct RunAllocation {
   int device;
   const char *name;                        // of a variable
   const char *pointer;                     // what the program calls its address, where that is certain
+  const char *type;                        // of its elements, as a kernel's parameter last said: "f32"; NULL: not known
   RunStack *stack, *free_stack;
   bool freed;
   uint32_t born, died;                     // the process's last launch when it was allocated, when it was freed
@@ -123,6 +124,13 @@ struct RunProcess {
   struct RunOutputs *outputs;              // outputs.c; NULL: none
 };
 
+typedef struct RunDump {                   // --dump-buffers: the contents of a buffer in a file
+  uint32_t process, step, launch, graph, allocation, element;
+  const char *name, *type;                 // of the buffer, of its elements; NULL: not known
+  uint64_t bytes;
+  const char *from;                        // the file, as the program called it
+} RunDump;
+
 typedef struct RunFile RunFile;
 typedef struct Run {
   Arena arena;
@@ -155,6 +163,7 @@ typedef struct Run {
   // A finding that is new; repeats are only counted. A line for the report. May be NULL.
   void (*on_finding)(struct Run *run, const RunFinding *f, void *user);
   void (*on_note)(struct Run *run, const RunNote *n, void *user);
+  const char *(*on_dump)(struct Run *run, const RunDump *d, void *user);         // returns the file's name from now on
   void *user;
   // Which suppression fits; NULL: none. Asked once for each place; what is suppressed does not come to on_finding. May be NULL.
   RunSuppression *(*suppress)(struct Run *run, const RunFinding *f, void *user);

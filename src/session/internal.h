@@ -33,7 +33,7 @@ struct SessionKernel {
   SessionModule *module;
   char *name, *reason, *cure;
   bool wanted;                             // --kernel, --kernel-exclude
-  _Atomic bool launched, unfollowed_said;
+  _Atomic bool launched, unfollowed_said, numerics_said;
   _Atomic uint64_t sampled;                // --fp-every: launches so far
   const InstrumentedKernel *_Atomic code;
   Piece *piece;                            // set before code
@@ -48,6 +48,7 @@ typedef struct SessionOptions {
   uint64_t hang_ns; bool hang_stop;
   bool hash;                               // --hash
   bool trace_marked; const char *trace_threads, *trace_buffers;      // --record=marked, --threads, --buffer; NULL: all
+  struct DumpOption *dump;                 // --dump-buffers; NULL: none
   const char *launch_log;                  // the name, with % in it; NULL: none
 } SessionOptions;
 

@@ -5,9 +5,9 @@
 // point to. A graph counts as one launch: all that its kernels may have written.
 #include "session/outputs.h"
 
-enum { RECENT = 256, BUFFERS = 512 };      // writers remembered; buffers of one launch at most
+enum { RECENT = 1024, BUFFERS = 512 };     // accesses remembered; buffers of one launch at most
 
-bool session_wants_outputs(void) { return session_options()->hash; }
+bool session_wants_outputs(void) { return session_options()->hash || session_options()->dump; }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
 static _Atomic uint32_t last_step, last_graph;
@@ -69,9 +69,27 @@ static void add_all_parameters(SessionOutputs *o, const SessionParams *p, Sessio
     if (p->pointers[i]) add_words(o, p->pointers[i], size, i + 1);
 }
 
+static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info, void *user);
+
+static void say_numerics(SessionKernel *k, const InstrumentedKernel *code) {
+  if (!code || (!code->approximate && !code->order_dependent) || atomic_exchange(&k->numerics_said, true)) return;
+  char relative[32], absolute[32];
+  snprintf(relative, sizeof relative, "%.17g", code->relative_limit);
+  snprintf(absolute, sizeof absolute, "%.17g", code->absolute_limit);
+  pthread_mutex_lock(&session_lock);
+  session_announce_kernel(k);
+  pthread_mutex_unlock(&session_lock);
+  session_send(EVENT_NUMERICS, &(EventNumerics){k->id, code->approximate, code->order_dependent, relative, absolute});
+}
+
 void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params, SessionParamInfo *info, void *user) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!k->wanted) return;
+  say_numerics(k, code);
+  if (session_dump_option()) {
+    o->kernel_fits |= dump_option_kernel_fits(session_dump_option(), k->name);
+    if (o->launch) note_all_pointers(o, params, info, user);
+  }
   bool known = code && code->writes_known;
   for (uint32_t i = 0; known && i < code->nwrites; i++) {
     const InstrumentWrite *w = &code->writes[i];
@@ -80,9 +98,9 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
   }
   for (uint32_t i = 0; known && i < code->nwritten_variables; i++) {
     pthread_mutex_lock(&lock);
-    uint64_t base = (uintptr_t)strmap_get(&variables, code->written_variables[i]);
+    uint64_t base = (uintptr_t)strmap_get(&variables, code->written_variables[i].name);
     pthread_mutex_unlock(&lock);
-    if (base) add(o, base, 0, 0, TYPE_NONE);
+    if (base) add(o, base, ptx_type_size(code->written_variables[i].type), 0, code->written_variables[i].type);
   }
   if (!known || code->writes_elsewhere) {
     o->guessed = true;
@@ -91,67 +109,124 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
   o->kernels++;
 }
 
+// --- what is dumped ---
+
+static void add_dumped(void *user, const HeapRange *r) {
+  SessionOutputs *o = user;
+  if (r->memory.state != WG_MEMORY_LIVE || !r->memory.size || !is_readable(r, o->device, false) || o->dumped.len == BUFFERS) return;
+  vec_push(&o->dumped, (SessionBuffer){.base = r->memory.base, .size = r->memory.size});
+}
+
+static SessionBuffer *find(SessionOutputs *o, uint64_t address) {
+  for (uint32_t i = 0; i < o->dumped.len; i++)
+    if (address - o->dumped.data[i].base < o->dumped.data[i].size) return &o->dumped.data[i];
+  return NULL;
+}
+
+static void choose_dumped(SessionOutputs *o) {
+  if (!session_dump_selects(o)) return;
+  if (!session_dump_option()->written) session_ranges_each(add_dumped, o);
+  for (uint32_t i = 0; i < o->buffers.len; i++) {
+    const SessionBuffer *b = &o->buffers.data[i];
+    SessionBuffer *d = find(o, b->base);
+    if (!d && o->dumped.len < BUFFERS) vec_push(&o->dumped, (SessionBuffer){.base = b->base, .size = b->size});
+    d = find(o, b->base);
+    if (d) d->element = b->element, d->parameter = b->parameter, d->type = b->type;
+  }
+  for (uint32_t i = 0; i < o->pointers.len; i++) {         // what is only read has a type, too
+    SessionBuffer *d = find(o, o->pointers.data[i].address);
+    if (d && !d->parameter) d->parameter = o->pointers.data[i].parameter;
+  }
+}
+
+static void note_pointers(SessionOutputs *o, const uint8_t *bytes, size_t n, uint32_t parameter) {
+  uint64_t word;
+  if (n != 8) return;
+  memcpy(&word, bytes, 8);
+  if (word) vec_push(&o->pointers, (SessionPointer){word, parameter});
+}
+
+static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info, void *user) {
+  size_t offset, size;
+  for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
+    if (p->pointers && p->pointers[i]) note_pointers(o, p->pointers[i], size, i + 1);
+    else if (!p->pointers && p->buffer && offset + size <= p->buffer_bytes) note_pointers(o, (const uint8_t *)p->buffer + offset, size, i + 1);
+  }
+}
+
 // --- who else writes ---
 
-typedef struct Writer { SessionMoment moment; uint64_t base, size; SessionOutputs *outputs; uint32_t buffer; } Writer;
-static Writer recent[RECENT];
+// A buffer that a launch writes, or that is only looked at behind it (dump); or what a copy writes (no outputs).
+typedef struct Access { SessionMoment moment; uint64_t base, size; SessionOutputs *outputs; uint32_t buffer; bool dump, reads; } Access;
+static Access recent[RECENT];
 static uint32_t nrecent;
 
-static void send_disturbed(SessionOutputs *o, uint32_t buffer) {
-  if (atomic_exchange(&o->buffers.data[buffer].disturbed, true)) return;
-  session_send(EVENT_DISTURBED, &(EventDisturbed){o->step, buffer});
+static void disturb(const Access *a) {
+  if (!a->outputs) return;
+  SessionBuffer *b = a->dump ? &a->outputs->dumped.data[a->buffer] : &a->outputs->buffers.data[a->buffer];
+  if (!atomic_exchange(&b->disturbed, true)) session_send(EVENT_DISTURBED, &(EventDisturbed){a->outputs->step, a->buffer, a->dump});
 }
 
 static void let_go(SessionOutputs *o) {
   if (atomic_fetch_sub(&o->refs, 1) > 1) return;
   vec_free(&o->buffers);
+  vec_free(&o->dumped);
+  vec_free(&o->pointers);
   free(o);
 }
 
-// With the lock held; the stream's clock stands at this write.
-static void meet_others(const Writer *w, const void *stream) {
+// With the lock held; the stream's clock stands at this access.
+static void meet_others(const Access *a, const void *stream) {
   for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
-    Writer *other = &recent[(nrecent - 1 - i) % RECENT];
-    if (w->base >= other->base + other->size || other->base >= w->base + w->size || session_order_before(other->moment, stream)) continue;
-    if (other->outputs == w->outputs && w->outputs) continue;
-    if (other->outputs) send_disturbed(other->outputs, other->buffer);
-    if (w->outputs) send_disturbed(w->outputs, w->buffer);
+    const Access *other = &recent[(nrecent - 1 - i) % RECENT];
+    if (a->base >= other->base + other->size || other->base >= a->base + a->size || (a->reads && other->reads)) continue;
+    if ((other->outputs == a->outputs && a->outputs) || session_order_before(other->moment, stream)) continue;
+    if (!a->reads) disturb(other);
+    if (!other->reads) disturb(a);
   }
 }
 
-static void remember(const Writer *w) {
-  Writer *to = &recent[nrecent++ % RECENT];
+static void remember(const Access *a) {
+  Access *to = &recent[nrecent++ % RECENT];
   if (to->outputs) let_go(to->outputs);
-  *to = *w;
+  *to = *a;
   if (to->outputs) atomic_fetch_add(&to->outputs->refs, 1);
+}
+
+static void take_place(const Access *a, const void *stream) {
+  if (session_order_concurrent()) meet_others(a, stream);
+  remember(a);
 }
 
 void session_outputs_copy(const SessionCopy *c) {
   if (!session_wants_outputs() || c->captured || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY) return;
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
-  Writer w = {.base = c->to.address + c->to.x, .size = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width};
+  Access a = {.base = c->to.address + c->to.x, .size = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width};
   pthread_mutex_lock(&lock);
-  if (session_order_now(c->stream, &w.moment)) {
-    if (session_order_concurrent()) meet_others(&w, c->stream);
-    remember(&w);
-  }
+  if (session_order_now(c->stream, &a.moment)) take_place(&a, c->stream);
   pthread_mutex_unlock(&lock);
 }
 
 // --- the step ---
 
-static void send(SessionOutputs *o) {
-  enum { WORDS = 5 };
-  uint64_t *list = mem_alloc(o->buffers.len * WORDS * 8 + 8);
+enum { WORDS = 5 };                        // of a buffer in an event
+
+static uint64_t *words_of(const SessionBuffer *list, uint32_t n) {
+  uint64_t *words = mem_alloc(n * WORDS * 8 + 8);
   pthread_mutex_lock(&session_lock);
-  for (uint32_t i = 0; i < o->buffers.len; i++) {
-    const SessionBuffer *b = &o->buffers.data[i];
-    uint64_t words[WORDS] = {b->base, b->size, b->element, b->parameter, b->type == TYPE_NONE ? 0 : session_string(ptx_type_name(b->type))};
-    memcpy(list + i * WORDS, words, sizeof words);
+  for (uint32_t i = 0; i < n; i++) {
+    const SessionBuffer *b = &list[i];
+    memcpy(words + i * WORDS, (uint64_t[WORDS]){b->base, b->size, b->element, b->parameter, b->type == TYPE_NONE ? 0 : session_string(ptx_type_name(b->type))}, WORDS * 8);
   }
   pthread_mutex_unlock(&session_lock);
-  session_send(EVENT_OUTPUTS, &(EventOutputs){o->step, o->launch, o->graph, (o->guessed ? OUTPUTS_GUESSED : 0), list, o->buffers.len * WORDS});
-  free(list);
+  return words;
+}
+
+static void send(SessionOutputs *o) {
+  uint64_t *buffers = words_of(o->buffers.data, o->buffers.len), *dumped = words_of(o->dumped.data, o->dumped.len);
+  session_send(EVENT_OUTPUTS, &(EventOutputs){o->step, o->launch, o->graph, (o->guessed ? OUTPUTS_GUESSED : 0), buffers, o->buffers.len * WORDS, dumped, o->dumped.len * WORDS});
+  free(buffers);
+  free(dumped);
 }
 
 static uint32_t element_of(const SessionBuffer *b) {
@@ -162,7 +237,9 @@ static uint32_t element_of(const SessionBuffer *b) {
 }
 
 SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
-  if (!o->buffers.len) {
+  choose_dumped(o);
+  if (!session_options()->hash) o->buffers.len = 0;
+  if (!o->buffers.len && !o->dumped.len) {
     let_go(o);
     return NULL;
   }
@@ -173,11 +250,8 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
   send(o);
   SessionMoment moment;
   bool known = session_order_step(stream, &moment);
-  for (uint32_t i = 0; known && i < o->buffers.len; i++) {
-    Writer w = {moment, o->buffers.data[i].base, o->buffers.data[i].size, o, i};
-    if (session_order_concurrent()) meet_others(&w, stream);
-    remember(&w);
-  }
+  for (uint32_t i = 0; known && i < o->buffers.len; i++) take_place(&(Access){moment, o->buffers.data[i].base, o->buffers.data[i].size, o, i, false, false}, stream);
+  for (uint32_t i = 0; known && i < o->dumped.len; i++) take_place(&(Access){moment, o->dumped.data[i].base, o->dumped.data[i].size, o, i, true, true}, stream);
   pthread_mutex_unlock(&lock);
   return o;
 }
@@ -215,7 +289,7 @@ static void hash(const uint8_t *p, uint64_t n, uint32_t element, uint64_t out[2]
   out[0] = ordered, out[1] = unordered;
 }
 
-void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size)) {
+static void hash_all(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size)) {
   uint64_t (*sums)[2] = mem_alloc(o->buffers.len * sizeof *sums + 8);
   bool all = true;
   for (uint32_t i = 0; i < o->buffers.len; i++) {
@@ -227,4 +301,10 @@ void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t ba
   if (all) session_hashes(o, (const uint64_t(*)[2])sums, 0, o->buffers.len);
   else session_hashes_missing(o, "a buffer was freed before the launch had ended");
   free(sums);
+}
+
+void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size)) {
+  if (o->buffers.len) hash_all(o, is_there);
+  for (uint32_t i = 0; i < o->dumped.len; i++)
+    if (is_there(o->dumped.data[i].base, o->dumped.data[i].size)) session_dump(o, i, (const void *)(uintptr_t)o->dumped.data[i].base);
 }

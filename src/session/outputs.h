@@ -2,6 +2,7 @@
 #ifndef WG_SESSION_OUTPUTS_H
 #define WG_SESSION_OUTPUTS_H
 
+#include "base/dump_option.h"
 #include "probe/hash_abi.h"
 #include "session/internal.h"
 
@@ -16,5 +17,10 @@ bool session_order_before(SessionMoment m, const void *stream);          // it c
 // --- outputs.c ---
 void session_outputs_variable(const char *name, uint64_t base);
 void session_outputs_copy(const SessionCopy *c);
+
+// --- dump.c ---
+const DumpOption *session_dump_option(void);             // NULL: nothing is asked for
+bool session_dump_selects(const SessionOutputs *o);      // counts: once for each launch
+void session_dump_end(void);                             // the process ends
 
 #endif

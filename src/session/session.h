@@ -226,7 +226,7 @@ void session_array(uint64_t handle, const SessionArray *a);
 void session_array_gone(uint64_t handle);
 bool session_array_find(uint64_t handle, SessionArray *out);
 
-// --- outputs.c: buffers that a launch or a graph may have written, for --hash ---
+// --- outputs.c: buffers that a launch or a graph may have written, for --hash and --dump-buffers ---
 typedef struct SessionBuffer {
   uint64_t base, size;
   uint32_t element;                        // bytes of an element: 1, 2, 4, 8 or 16
@@ -234,13 +234,17 @@ typedef struct SessionBuffer {
   PtxType type;                            // of what is stored; TYPE_NONE: not known
   _Atomic bool disturbed;                  // another stream may be writing to it at the same time
 } SessionBuffer;
+typedef struct SessionPointer { uint64_t address; uint32_t parameter; } SessionPointer;
 typedef struct SessionOutputs {
   uint32_t step, launch, graph;            // launch or graph: the number of its launch, the other is 0
   uint32_t kernels;
   int device;
   bool guessed;                            // what the code does not tell: everything that parameters point to
+  bool kernel_fits;                        // --dump-buffers: a kernel of it is one that was asked for
   _Atomic int refs;
   VEC(SessionBuffer) buffers;
+  VEC(SessionBuffer) dumped;               // what --dump-buffers wants of it
+  VEC(SessionPointer) pointers;            // that parameters hold, for it
 } SessionOutputs;
 bool session_wants_outputs(void);
 SessionOutputs *session_outputs_begin(uint32_t launch, int device);      // launch 0: of a graph
@@ -254,6 +258,9 @@ void session_outputs_keep(SessionOutputs *o);            // another one will fre
 void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n);
 void session_hashes_missing(const SessionOutputs *o, const char *why);
 void session_outputs_free(SessionOutputs *o);            // NULL: nothing
+// --- dump.c ---
+void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);       // the contents of o->dumped[i]
+void session_dump_missing(const SessionOutputs *o, const char *why);             // they cannot be had
 
 // --- race.c: racecheck ---
 bool session_wants_races(void);

@@ -2,6 +2,7 @@
 #include <regex.h>
 #include <sys/types.h>
 
+#include "base/dump_option.h"
 #include "base/options.h"
 #include "base/runstats.h"
 #include "session/internal.h"
@@ -31,14 +32,18 @@ static void read_environment(void) {
   // Without the command nobody would hear of a finding: no tool unless one is asked for.
   if (options_given(&o, OPT_TOOL) && !instrument_tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err)) log_error("%s", err.text);
   values.keeps_run = options_given(&o, OPT_OUTPUT);
-  values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS) : values.tools || values.keeps_run;
+  values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS) : values.tools || values.keeps_run || options_given(&o, OPT_DUMP_BUFFERS);
   values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);
   values.launch_count = options_given(&o, OPT_LAUNCH_COUNT) ? options_number(&o, OPT_LAUNCH_COUNT) : UINT64_MAX;
   values.leak_check = !options_is(&o, OPT_LEAK_CHECK, "no");
   values.leak_full = options_is(&o, OPT_LEAK_CHECK, "full");
   values.has_quarantine = options_given(&o, OPT_QUARANTINE);
   values.quarantine = MIN(options_number(&o, OPT_QUARANTINE), UINT64_MAX >> 20) << 20;
-  values.hash = options_flag(&o, OPT_HASH) && values.keeps_run;
+  values.hash = (options_flag(&o, OPT_HASH) || options_given(&o, OPT_DUMP_BUFFERS)) && values.keeps_run;
+  if (options_given(&o, OPT_DUMP_BUFFERS)) {
+    values.dump = mem_alloc(sizeof *values.dump);
+    if (!dump_option_parse(options_text(&o, OPT_DUMP_BUFFERS), values.dump, &err)) log_error("%s", err.text), values.dump = NULL;
+  }
   values.launch_log = options_given(&o, OPT_LAUNCH_LOG) ? mem_strdup(options_text(&o, OPT_LAUNCH_LOG)) : NULL;
   values.hang_ns = MIN(options_number(&o, OPT_HANG_TIMEOUT), 1000000000u) * 1000000000u;
   values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
@@ -50,7 +55,7 @@ static void read_environment(void) {
   plan = (InstrumentPlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
   if (!instrument_fp_parse(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
   plan.spare_registers = !strcmp(device_name, "gpu");
-  plan.find_writes = values.hash;
+  plan.find_writes = values.hash || values.dump;
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
   plan.trace_chooses = values.trace_threads || values.trace_buffers;
   plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
@@ -77,7 +82,7 @@ void session_start(const char *device) {
 
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
-bool session_wants_launches(void) { return session_options()->tools || session_options()->keeps_run || session_options()->launch_log; }
+bool session_wants_launches(void) { return session_options()->tools || session_options()->dump || session_options()->keeps_run || session_options()->launch_log; }
 bool session_wants_copies(void) { return session_wants_memory() || session_wants_outputs() || session_tools() & (TOOL_BIT(FPCHECK) | TOOL_BIT(TRACE)); }
 bool session_wants_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races(); }
 

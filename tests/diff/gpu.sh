@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # On the real GPU: the same answers as on the virtual device, the same hashes where the program computes the same, and what --hash costs.
-export DIFF_DEVICE=gpu
+export DIFF_DEVICE=gpu GOLD_DEVICES=cpu,gpu
 top=$TEST_DIR
-for script in hashes; do
+for script in hashes dumps gold; do
   mkdir -p "$top/$script"
   TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" > "$top/$script/output" 2>&1 &
 done

@@ -10,5 +10,8 @@ built steps graph && hashed host.wg steps && hashed host_graph.wg graph; result 
 export LD_LIBRARY_PATH=$BUILD/tests/cudart${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 DIFF_DEVICE=gpu
 . tests/diff/hashes.sh
+. tests/diff/dumps.sh
+GOLD_DEVICES=cpu,gpu
+. tests/diff/gold.sh
 compared 0 host.wg a.wg; result "hashes of both devices are the same"
 compared 0 host_graph.wg graph.wg; result "hashes of a graph on both devices are the same"

@@ -24,6 +24,7 @@ bool __wrap_options_from_environment(Options *o, Error *err) {
   o->text[OPT_TOOL] = "none";
   o->text[OPT_OUTPUT] = NULL;
   o->text[OPT_LAUNCH_LOG] = NULL;
+  o->text[OPT_DUMP_BUFFERS] = NULL;
   return ok;
 }
 bool __wrap_channel_attach(void) { return false; }
