@@ -3,7 +3,7 @@
 Used by bench/gpu_programs and bench/gpu_corpus. Environment:
   BUILD     where Warpgrind was built
   WAYS      what to compare with plain runs, with spaces between: none, count, memcheck or any other list for --tool (memcheck,initcheck);
-            TOOL-full: --fp-mode=full; jit: the driver compiles the PTX; sanitizer-TOOL: NVIDIA's compute-sanitizer
+            TOOL-full: --fp-mode=full; record: --record, hash: --hash, both with a run file and no tool; jit: the driver compiles the PTX; sanitizer-TOOL: NVIDIA's compute-sanitizer
   ROUNDS    how often everything is measured (1): the shortest time counts
   LIMIT     seconds a run may take (30)
   BUDGET    seconds after which no further program is begun; the table has those that were measured (no limit)
@@ -83,9 +83,11 @@ class Bench:
             return program.call
         if way.startswith('sanitizer-'):
             return 'compute-sanitizer --tool %s --log-file %s.log %s' % (way[10:], base, program.call)
-        tool, full = (way[:-5], '--fp-mode=full') if way.endswith('-full') else (way, '')
+        tool, more = (way[:-5], '--fp-mode=full') if way.endswith('-full') else (way, '')
+        if way in ('record', 'hash'):
+            tool, more = 'none', '--%s -o %s.wg' % (way, base)
         return '%s --device=%s --tool=%s %s --error-exitcode=%d --log-file=%s.log --json=%s.json -- %s' % (
-            self.warpgrind, 'cpu' if self.fake else 'gpu', tool, full, FOUND, base, base, program.call)
+            self.warpgrind, 'cpu' if self.fake else 'gpu', tool, more, FOUND, base, base, program.call)
 
     def measure(self, program, way):
         base = self.base(program, way)
@@ -106,7 +108,10 @@ class Bench:
                 words = f.readline().split()
             numbers = dict(zip(words[::2], words[1::2]))
         ms = float(numbers['kernel_ms']) if numbers else None
-        if numbers and self.fake:   # small programs, which may launch each kernel once
+        if os.path.exists(base + '.wg'):
+            numbers['file_bytes'] = str(os.path.getsize(base + '.wg'))
+            os.unlink(base + '.wg')
+        if ms is not None and self.fake:   # small programs, which may launch each kernel once
             ms += float(numbers['first_ms'])
         return Measured(code, text, ms, numbers, wall)
 
@@ -246,7 +251,7 @@ class Bench:
     def write_numbers(self, programs):
         """Every measured run, for those who want to look closer."""
         path = os.path.join(self.work, 'numbers.tsv')
-        keys = ('kernel_ms', 'first_ms', 'longest_ms', 'call_ms', 'launches', 'kernels', 'copies', 'digest')
+        keys = ('kernel_ms', 'first_ms', 'longest_ms', 'call_ms', 'launches', 'kernels', 'copies', 'digest', 'file_bytes')
         with open(path, 'w') as f:
             f.write('\t'.join(('program', 'way', 'exit', 'wall_s') + keys) + '\n')
             for p in programs:
