@@ -14,6 +14,7 @@ typedef struct Racing {
   U64Map *pairs;
   TraceRaces *out; uint32_t cap;
   bool any_shared;
+  U64Map blocks;                             // BlockOrder
   VEC(TraceRange) written;
 } Racing;
 
@@ -24,6 +25,27 @@ static ScanResult note(TraceReader *t, const RowRef *r, void *user, Error *err) 
   timeline_note(t, r, timelines_at(&x->lines, r->row->warp));
   if (p->has & (ROW_AFFINE | ROW_EACH) && !x->any_shared) x->any_shared = row_address(r->block, r->row, (uint32_t)__builtin_ctz(r->row->lanes)) >> WG_TRACE_SPACE_AT == SPACE_SHARED;
   return SCAN_GO_ON;
+}
+
+// Barriers of the block behind which one of its warps told everybody something last, and before which one was told first.
+typedef struct BlockOrder { uint64_t released, acquired; bool releases; } BlockOrder;
+
+static void note_blocks(Racing *x) {
+  uint32_t it = 0;
+  uint64_t warp;
+  void *value;
+  while (u64map_next(&x->lines.by_warp, &it, &warp, &value)) {
+    const Timeline *l = value;
+    if (!l->last_strong[1] && l->first_acquire[1] == UINT64_MAX) continue;
+    BlockOrder *b = u64map_get(&x->blocks, warp / x->launch->warps);
+    if (!b) {
+      b = mem_alloc(sizeof *b);
+      b->acquired = UINT64_MAX;
+      u64map_put(&x->blocks, warp / x->launch->warps, b);
+    }
+    if (l->last_strong[1]) b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0)), b->releases = true;
+    if (l->first_acquire[1] != UINT64_MAX) b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
+  }
 }
 
 static uint8_t flags_of(TraceKind kind, const ReaderSite *site) {
@@ -74,6 +96,15 @@ static int by_word(const void *p, const void *q) {
   return 0;
 }
 
+// Whether a may have come before b by fences and the like: as far as can be seen from here, which is not far.
+static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b, const Timeline *of_b) {
+  bool far = a->block != b->block;
+  const BlockOrder *p = far ? u64map_get(&x->blocks, a->block) : NULL, *q = far ? u64map_get(&x->blocks, b->block) : NULL;
+  bool released = (a->flags & STRONG_IN_BLOCK ? of_a->last_strong : of_a->last_release)[far] >= a->record || (p && p->releases && p->released > a->passed);
+  bool acquired = of_b->first_acquire[far] <= b->record || (q && q->acquired < b->passed);
+  return released && acquired;
+}
+
 // They are in the same block between the same barriers, or in different blocks. false: something orders them, or they do not conflict
 static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, Error *err) {
   if (!(a->mask & b->mask) || !((a->flags | b->flags) & WRITES)) return false;
@@ -81,8 +112,7 @@ static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, 
   if (a->flags & b->flags & strong) return false;
   if (a->warp == b->warp) return a->record == b->record && a->lane != b->lane;       // a warp's rows count as ordered: what its lanes say to each other is not recorded
   const Timeline *l = timeline_of(t, &x->lines, a->warp, err), *m = timeline_of(t, &x->lines, b->warp, err);
-  if (!l || !m) return false;
-  return !(l->last_release > a->record && m->first_acquire < b->record) && !(m->last_release > b->record && l->first_acquire < a->record);
+  return l && m && !may_be_before(x, a, l, b, m) && !may_be_before(x, b, m, a, l);
 }
 
 static bool report(TraceReader *t, Racing *x, const Touch *a, const Touch *b, Error *err) {
@@ -113,12 +143,13 @@ enum { FEW = 3, CHOSEN = 96 };
 typedef struct Chosen { const Touch *list[CHOSEN]; uint32_t n; } Chosen;
 
 static void choose(Chosen *c, const Touch *a, bool by_block) {
-  uint32_t alike = 0;
+  uint32_t alike = 0, together = 0;
   for (uint32_t i = 0; i < c->n; i++) {
     const Touch *o = c->list[i];
     if (o->site != a->site || o->mask != a->mask) continue;
     if (by_block ? o->block == a->block : o->warp == a->warp && o->record != a->record) return;
-    if (++alike == FEW) return;
+    together += !by_block && o->warp == a->warp;             // two lanes of a row are enough
+    if (together == 2 || ++alike == 2 * FEW) return;
   }
   if (c->n < CHOSEN) c->list[c->n++] = a;
 }
@@ -218,9 +249,16 @@ static bool shared_races(TraceReader *t, Racing *x, Error *err) {
 
 static bool launch_races(TraceReader *t, const ReaderLaunch *l, TraceRaces *out, uint32_t *cap, U64Map *pairs, Error *err) {
   Racing x = {.launch = l, .lines = {.launch = l}, .out = out, .cap = *cap, .pairs = pairs};
-  bool ok = reader_scan_launch(t, l, note, &x, err) != SCAN_FAILED && global_races(t, &x, err) && (!x.any_shared || shared_races(t, &x, err));
+  bool ok = reader_scan_launch(t, l, note, &x, err) != SCAN_FAILED;
+  note_blocks(&x);
+  ok = ok && global_races(t, &x, err) && (!x.any_shared || shared_races(t, &x, err));
   *cap = x.cap;
   timelines_free(&x.lines);
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(&x.blocks, &it, &key, &value)) free(value);
+  u64map_free(&x.blocks);
   vec_free(&x.touches);
   vec_free(&x.written);
   return ok;

@@ -105,7 +105,10 @@ typedef struct SyncEvent { uint64_t record; uint32_t lanes; } SyncEvent;
 typedef struct Timeline {
   VEC(SyncEvent) barriers;                   // of the whole block
   bool uniform;                              // all lanes came to all of them together
-  uint64_t last_release, first_acquire;      // what may tell others, and be told by others, in ways that are not looked into; records
+  // What may tell others, and be told by others, in ways that are not looked into: records. [0]: others of the block, [1]: everybody
+  uint64_t last_release[2];                  // of what was before the last fence that something atomic (or volatile, or the like) came behind
+  uint64_t last_strong[2];                   // of that itself
+  uint64_t last_fence[2], first_acquire[2];
 } Timeline;
 typedef struct Timelines { U64Map by_warp; const ReaderLaunch *launch; } Timelines;
 const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error *err);

@@ -24,7 +24,7 @@ Timeline *timelines_at(Timelines *all, uint64_t warp) {
   Timeline *l = u64map_get(&all->by_warp, warp);
   if (l) return l;
   l = mem_alloc(sizeof *l);
-  *l = (Timeline){.uniform = true, .first_acquire = UINT64_MAX};
+  *l = (Timeline){.uniform = true, .first_acquire = {UINT64_MAX, UINT64_MAX}};
   u64map_put(&all->by_warp, warp, l);
   return l;
 }
@@ -38,11 +38,25 @@ bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
       if (l->barriers.len && l->barriers.data[0].lanes != r->row->lanes) l->uniform = false;
       vec_push(&l->barriers, (SyncEvent){r->record, r->row->lanes});
       return true;
-    case SYNC_OTHER: l->last_release = r->record;      // fall through
-    case SYNC_ACQUIRE:
-      if (site && (strstr(site->text, ".release") || strstr(site->text, ".acq_rel"))) l->last_release = r->record;
-      l->first_acquire = MIN(l->first_acquire, r->record);
+    case SYNC_OTHER: {                         // a fence, or a barrier that not all of the block take part in
+      const char *text = site ? site->text : "";
+      bool fence = strstr(text, "fence") || strstr(text, "membar");
+      for (int far = 0; far <= !strstr(text, ".cta"); far++) {
+        l->last_fence[far] = r->record;
+        if (!fence) l->last_release[far] = l->last_strong[far] = r->record, l->first_acquire[far] = MIN(l->first_acquire[far], r->record);
+      }
       return true;
+    }
+    case SYNC_ACQUIRE: {
+      const char *text = site ? site->text : "";
+      bool releases = strstr(text, ".release") || strstr(text, ".acq_rel");
+      for (int far = 0; far <= !strstr(text, ".cta"); far++) {
+        if (releases) l->last_fence[far] = r->record;
+        if (l->last_fence[far]) l->last_release[far] = l->last_fence[far], l->last_strong[far] = r->record;
+        l->first_acquire[far] = MIN(l->first_acquire[far], r->record);
+      }
+      return true;
+    }
   }
   return true;
 }

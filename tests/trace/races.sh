@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# timeout: 300
+# Races of a recorded run are those that racecheck finds: the programs of tests/racecheck, but for races between lanes of one warp (docs/recording.md).
+set -u
+cd "$ROOT" || exit 1
+command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
+one() {
+  local name=$1 f=tests/racecheck/programs/$1.cu d=$TEST_DIR/$1; shift
+  mkdir -p "$d"
+  nvcc -w -O3 --extended-lambda -lineinfo -DARCH=75 -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; return; }
+  timeout 120 "$WARPGRIND" --device=cpu --tool=none --record -o "$d/run.wg" "$d/program" > "$d/out" 2>&1 || { tail -n 5 "$d/out"; echo "FAIL $name: does not run"; return; }
+  python3 tests/trace/races.py "$WARPGRIND" "$d/run.wg" "$f" "$@" > "$d/wrong" 2>&1
+  if [ -s "$d/wrong" ]; then cat "$d/wrong"; echo "FAIL $name: other races"; else echo "ok $name"; fi
+}
+one block in_warp
+one block_ok
+one grid
+one grid_ok
+one own wide_store
+one own_ok
