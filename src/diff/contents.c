@@ -1,7 +1,10 @@
 // What a buffer held after a launch, where that is known: a file of --dump-buffers, or what --record kept.
 #include "diff/diff.h"
 
+#include <sqlite3.h>
 #include <sys/stat.h>
+
+#include "trace/trace.h"
 
 static bool read_binary(const char *path, uint64_t bytes, void *to, Error *err) {
   FILE *f = fopen(path, "rb");
@@ -31,8 +34,59 @@ static bool read_text(const char *path, uint64_t bytes, DiffType t, char *to, Er
   return at == bytes || error_set(err, "%s ends too early", path);
 }
 
-void *diff_contents(const DiffBuffer *b, DiffType t, Error *err) {
+// --- recorded ---
+
+struct DiffRecording { sqlite3 *db; TraceReader *trace; };
+
+void diff_recording_open(DiffRun *r, void *sqlite) {
+  Error ignored;
+  TraceReader *trace = trace_open(sqlite, &ignored);
+  if (!trace) {
+    sqlite3_close(sqlite);
+    return;
+  }
+  r->recording = mem_alloc(sizeof *r->recording);
+  *r->recording = (struct DiffRecording){sqlite, trace};
+}
+
+void diff_recording_close(DiffRun *r) {
+  if (!r->recording) return;
+  trace_close(r->recording->trace);
+  sqlite3_close(r->recording->db);
+  free(r->recording);
+  r->recording = NULL;
+}
+
+static uint32_t step_id(sqlite3 *db, uint32_t launch) {
+  sqlite3_stmt *s;
+  uint32_t id = 0;
+  if (sqlite3_prepare_v2(db, "SELECT id FROM step WHERE launch = ? AND recorded", -1, &s, NULL) != SQLITE_OK) return 0;
+  sqlite3_bind_int64(s, 1, launch);
+  if (sqlite3_step(s) == SQLITE_ROW) id = (uint32_t)sqlite3_column_int64(s, 0);
+  sqlite3_finalize(s);
+  return id;
+}
+
+static void *recorded(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, Error *err) {
+  uint32_t step = s->launch_id ? step_id(r->recording->db, s->launch_id) : 0;
+  if (!step || b->bytes > 1ull << 34) {
+    error_set(err, "the launch was not recorded");
+    return NULL;
+  }
+  uint8_t *value = mem_alloc(b->bytes + 8), *known = mem_alloc(b->bytes + 8);
+  bool ok = trace_contents(r->recording->trace, b->allocation, step, 0, b->bytes, value, known, err);
+  if (ok && memchr(known, 2, b->bytes)) ok = error_set(err, "not everything that wrote to it was recorded");
+  free(known);
+  if (ok) return value;
+  free(value);
+  return NULL;
+}
+
+bool diff_has_contents(const DiffRun *r, const DiffBuffer *b) { return b->dump || r->recording; }
+
+void *diff_contents(const DiffRun *r, const DiffStep *step, const DiffBuffer *b, DiffType t, Error *err) {
   struct stat s;
+  if (!b->dump && r->recording) return recorded(r, step, b, err);
   if (!b->dump) {
     error_set(err, "its contents were not kept");
     return NULL;

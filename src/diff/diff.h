@@ -53,19 +53,23 @@ typedef struct DiffBuffer {
 typedef struct DiffNumerics { const char *approximate, *order; double relative, absolute; } DiffNumerics;      // table kernel_numerics
 typedef struct DiffStep {
   uint32_t process, number, launch, graph;                               // launch or graph: the other is 0
+  uint32_t launch_id;                                                    // in the file
   const char *kernel;                                                    // as written; NULL: of a graph
   const DiffNumerics *numerics;                                          // NULL: its numbers are the same everywhere
   const char *place;                                                     // "file:line" of the host that launched it, or NULL
   DiffBuffer *buffers; uint32_t nbuffers;
 } DiffStep;
-typedef struct DiffRun { Arena arena; const char *path, *program, *device; bool complete; DiffStep *steps; uint32_t nsteps; DiffNumerics any; } DiffRun;      // any: of all kernels, for graphs
+typedef struct DiffRun { Arena arena; const char *path, *program, *device; bool complete; DiffStep *steps; uint32_t nsteps; DiffNumerics any; struct DiffRecording *recording; } DiffRun;      // any: of all kernels, for graphs
 bool diff_run_load(const char *path, DiffRun *out, Error *err);
 void diff_run_free(DiffRun *r);
 void diff_step_name(const DiffStep *s, Str *out);                        // "launch 7 of scale(float*, int)"
 void diff_buffer_name(const DiffBuffer *b, uint32_t i, Str *out);        // "y"; "buffer 2 (parameter 3)"
 
 // --- contents.c ---
-void *diff_contents(const DiffBuffer *b, DiffType t, Error *err);        // b->bytes of them, to be freed; NULL: they are not known
+void *diff_contents(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, DiffType t, Error *err);   // b->bytes of them, to be freed; NULL: they are not known
+bool diff_has_contents(const DiffRun *r, const DiffBuffer *b);
+void diff_recording_open(DiffRun *r, void *sqlite);                      // takes the database over; nothing where nothing was recorded
+void diff_recording_close(DiffRun *r);
 
 // --- match.c ---
 typedef struct DiffPair { const DiffStep *a, *b; } DiffPair;             // one may be NULL
@@ -78,6 +82,7 @@ typedef struct DiffBufferResult {
 typedef struct DiffResult { DiffPair pair; DiffBufferResult *buffers; uint32_t n; bool different, inexact, skipped; } DiffResult;
 typedef struct Diff {
   Arena arena;
+  const DiffRun *a, *b;
   DiffRules rules;
   uint32_t most_shown;
   VEC(DiffPair) pairs;                                                   // in the order of A

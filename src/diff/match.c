@@ -24,6 +24,7 @@ void diff_match(Diff *d, const DiffRun *a, const DiffRun *b) {
   Str key = {0};
   Ordinals oa = {0}, ob = {0};
   d->first_unmatched = UINT32_MAX;
+  d->a = a, d->b = b;
   for (uint32_t i = 0; i < b->nsteps; i++) {
     key_of(&b->steps[i], ordinal(&ob, b->steps[i].process), &key);
     Queue *q = strmap_get(&queues, key.data);
@@ -70,21 +71,24 @@ static const DiffBuffer *counterpart(const DiffStep *s, const DiffStep *of, uint
 static bool equal(const char *a, const char *b) { return a && b && !strcmp(a, b); }
 
 // Hashes differ: where the contents are known they decide, by the rules.
-static void look_inside(Diff *d, DiffBufferResult *r) {
+static void look_inside(Diff *d, DiffPair p, DiffBufferResult *r) {
   Error err = {{0}};
-  char *a = diff_contents(r->a, r->type, &err), *b = a ? diff_contents(r->b, r->type, &err) : NULL;
+  char *a = diff_contents(d->a, p.a, r->a, r->type, &err), *b = a ? diff_contents(d->b, p.b, r->b, r->type, &err) : NULL;
   if (a && b) {
     diff_elements(a, b, r->a->bytes, r->type, &d->rules, d->most_shown, &r->elements);
     r->has_elements = true;
-    if (!r->elements.different) r->outcome = DIFF_WITHIN;
-  } else if (r->a->dump || r->b->dump || d->rules.has_tolerance) {
+    if (!r->elements.different) r->outcome = r->a->hash && r->b->hash ? DIFF_WITHIN : memcmp(a, b, r->a->bytes) ? DIFF_WITHIN : DIFF_EQUAL;
+  } else if (!r->a->hash || !r->b->hash) {
+    r->outcome = DIFF_NOT_COMPARED;
+    r->why = arena_strdup(&d->arena, err.text);
+  } else if (diff_has_contents(d->a, r->a) || diff_has_contents(d->b, r->b) || d->rules.has_tolerance) {
     r->why = arena_printf(&d->arena, "its elements were not compared: %s", err.text);
   }
   free(a);
   free(b);
 }
 
-static void compare_buffers(Diff *d, DiffBufferResult *r) {
+static void compare_buffers(Diff *d, DiffPair p, DiffBufferResult *r) {
   const DiffBuffer *a = r->a, *b = r->b;
   r->type = diff_type(a->type, a->element);
   if (a->state || b->state) {
@@ -99,7 +103,7 @@ static void compare_buffers(Diff *d, DiffBufferResult *r) {
     r->outcome = DIFF_EQUAL;
   } else {
     r->outcome = DIFF_DIFFERENT;
-    look_inside(d, r);
+    look_inside(d, p, r);
   }
 }
 
@@ -110,7 +114,7 @@ void diff_compare(Diff *d, DiffPair p, DiffResult *out) {
     DiffBufferResult *r = &out->buffers[i];
     r->a = &p.a->buffers[i];
     r->b = counterpart(p.b, p.a, i);
-    if (r->b) compare_buffers(d, r);
+    if (r->b) compare_buffers(d, p, r);
     else r->outcome = DIFF_NOT_COMPARED, r->why = "the other run has no such buffer";
     d->buffers++;
     switch (r->outcome) {

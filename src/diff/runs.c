@@ -6,7 +6,7 @@
 
 #include "run/run.h"
 
-typedef struct Load { DiffRun *run; sqlite3 *db; Error *err; VEC(DiffStep) steps; VEC(DiffBuffer) buffers; U64Map texts, numerics; } Load;
+typedef struct Load { DiffRun *run; sqlite3 *db; Error *err; VEC(DiffStep) steps; VEC(DiffBuffer) buffers; U64Map texts, numerics; bool recorded; } Load;
 
 static const char *text(Load *l, sqlite3_stmt *s, int i) {
   const char *t = (const char *)sqlite3_column_text(s, i);
@@ -65,13 +65,15 @@ static void buffer_row(Load *l, sqlite3_stmt *s) {
   DiffStep *last = l->steps.len ? &l->steps.data[l->steps.len - 1] : NULL;
   if (!last || last->process != process || last->number != number) {
     vec_push(&l->steps, (DiffStep){.process = process, .number = number, .launch = small(s, 2), .graph = small(s, 3), .kernel = shared_text(l, s, 4)});
+    l->steps.data[l->steps.len - 1].launch_id = small(s, 15);
     l->steps.data[l->steps.len - 1].numerics = u64map_get(&l->numerics, small(s, 14));
     last = &l->steps.data[l->steps.len - 1];
   }
   last->nbuffers++;
   DiffBuffer b = {.parameter = small(s, 5), .type = shared_text(l, s, 6), .element = small(s, 7), .bytes = (uint64_t)sqlite3_column_int64(s, 8), .hash = text(l, s, 9),
                   .multiset = text(l, s, 10), .state = shared_text(l, s, 11), .name = shared_text(l, s, 12), .allocation = small(s, 13)};
-  if (!b.hash && !b.state) b.state = "it has no hash";
+  if (!b.hash && !b.state && !l->recorded) b.state = "it has no hash";
+  if (l->recorded) b.type = run_parameter_type(last->kernel, b.parameter);
   vec_push(&l->buffers, b);
 }
 
@@ -89,9 +91,17 @@ static void add_places(Load *l) {
 
 static bool load(Load *l) {
   return each(l, "SELECT key, value FROM meta", meta_row) && each(l, "SELECT kernel, approximate, order_dependent, relative, absolute FROM kernel_numerics", numerics_row) &&
-         each(l, "SELECT h.process, h.step, h.launch, h.graph_launch, k.readable, h.parameter, h.type, h.element_bytes, h.bytes, h.hash, h.multiset, h.state, coalesce(a.name, a.pointer), h.allocation, n.kernel "
+         each(l, "SELECT h.process, h.step, h.launch, h.graph_launch, k.readable, h.parameter, h.type, h.element_bytes, h.bytes, h.hash, h.multiset, h.state, coalesce(a.name, a.pointer), h.allocation, n.kernel, n.id "
                  "FROM buffer_hash h LEFT JOIN allocation a ON a.id = h.allocation LEFT JOIN launch n ON n.process = h.process AND n.number = h.launch AND h.launch > 0 "
                  "LEFT JOIN kernel k ON k.id = n.kernel ORDER BY h.process, h.step, h.id", buffer_row);
+}
+
+// A recorded run without hashes: what the parameters of recorded launches point to. Contents decide.
+static bool load_recorded(Load *l) {
+  l->recorded = true;
+  return each(l, "SELECT s.process, s.number, n.number, 0, k.readable, p.number + 1, NULL, 4, a.size, NULL, NULL, NULL, coalesce(a.name, a.pointer), a.id, n.kernel, n.id "
+                 "FROM step s JOIN launch n ON n.id = s.launch JOIN kernel k ON k.id = n.kernel JOIN parameter p ON p.launch = n.id JOIN allocation a ON a.id = p.allocation "
+                 "WHERE s.recorded ORDER BY s.process, s.number, p.number", buffer_row);
 }
 
 // The command and its files may have been moved to another folder together.
@@ -134,6 +144,7 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   bool ok = sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK || error_set(&why, "%s.", sqlite3_errmsg(l.db));
   ok = ok && run_file_check(l.db, path, &why) && load(&l);
   if (ok) add_places(&l);
+  if (ok && !l.steps.len) ok = load_recorded(&l);
   if (ok && !l.steps.len) ok = error_set(&why, "it has no hashes of buffers: warpgrind --hash -o FILE keeps them.");
   out->steps = ARENA_ARRAY(&out->arena, DiffStep, l.steps.len + 1);
   DiffBuffer *buffers = ARENA_ARRAY(&out->arena, DiffBuffer, l.buffers.len + 1);
@@ -142,7 +153,8 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   out->nsteps = l.steps.len;
   for (uint32_t i = 0; i < out->nsteps; i++) out->steps[i].buffers = buffers, buffers += out->steps[i].nbuffers;
   if (ok) ok = each(&l, "SELECT process, step, allocation, file, type FROM buffer_dump WHERE file IS NOT NULL AND state IS NULL", dump_row);
-  sqlite3_close(l.db);
+  if (ok) diff_recording_open(out, l.db);
+  else sqlite3_close(l.db);
   vec_free(&l.steps);
   vec_free(&l.buffers);
   u64map_free(&l.texts);
@@ -154,7 +166,10 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   return false;
 }
 
-void diff_run_free(DiffRun *r) { arena_free(&r->arena); }
+void diff_run_free(DiffRun *r) {
+  diff_recording_close(r);
+  arena_free(&r->arena);
+}
 
 void diff_step_name(const DiffStep *s, Str *out) {
   if (s->launch) str_printf(out, "launch %u of %s", s->launch, s->kernel ? s->kernel : "a kernel");

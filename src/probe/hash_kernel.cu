@@ -102,12 +102,10 @@ DEVICE void finish(const WgHashWork *w) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(from), "l"(0ull) : "memory");
     sum += w->buffers[t / 2].bytes;
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(w->result + t * 8ull), "l"(sum) : "memory");
-    asm volatile("fence.acq_rel.sys;" ::: "memory");
   }
-  asm volatile("bar.sync 0;" ::: "memory");
+  asm volatile("bar.sync 0;" ::: "memory");      // the release below covers what the other threads have written before it
   if (t) return;
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(w->scratch + __builtin_offsetof(WgHashScratch, done)), "r"(0) : "memory");
-  asm volatile("fence.acq_rel.sys;" ::: "memory");
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(w->result + __builtin_offsetof(WgHashResult, sequence)), "l"(w->sequence) : "memory");
 }
 
@@ -123,7 +121,6 @@ extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_HASH_THREADS)
     add_tile(&s, &w.buffers[buffer], tile - (buffer ? w.buffers[buffer - 1].tiles : 0));
   }
   flush(&w, buffer, &s);
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
   asm volatile("bar.sync 0;" ::: "memory");
   uint32_t before = 0, last;
   if (!thread_of_block())

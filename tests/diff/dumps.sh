@@ -48,3 +48,8 @@ assert b["shown"] == [{"index": 417, "a": "626.5", "b": "626.500061", "ulps": 1}
 PY
 f=$D/c/$(ls "$D/c" | grep '\.000004\.txt$'); sed -i '10s/.*/hello/' "$f"; compared 1 a.wg c.wg && said "line 10 of" && said "is no element of it"; result "a damaged dump"
 rm "$f"; compared 1 a.wg c.wg && said "is not there any more"; result "a dump that is gone"
+
+# Recorded runs know what buffers held, with hashes beside or without.
+recorded() { local file=$1; shift; timeout 120 "$WARPGRIND" -q --device="$DIFF_DEVICE" --record $OPTIONS -o "$TEST_DIR/$file" "$@" > "$TEST_DIR/$file.out" 2>&1 || { cat "$TEST_DIR/$file.out"; return 1; }; }
+OPTIONS=--hash recorded r1.wg "$TEST_DIR/steps" && OPTIONS=--hash recorded r2.wg "$TEST_DIR/steps" change=1,417 && compared 1 r1.wg r2.wg && said "launch 4 of scale(" && said "[417] = 626.5 and 626.500061" && compared 0 r1.wg r1.wg; result "recorded, with hashes"
+OPTIONS= recorded q1.wg "$TEST_DIR/steps" && OPTIONS= recorded q2.wg "$TEST_DIR/steps" change=1,417 && compared 1 q1.wg q2.wg && said "launch 4 of scale(" && said "[417] = 626.5 and 626.500061" && compared 0 q1.wg q1.wg; result "recorded"
