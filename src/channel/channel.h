@@ -116,7 +116,9 @@ typedef struct ChannelContents {
 typedef struct ChannelPiece {              // bytes that device memory has after a step; `stored` bytes follow, then up to 15 of filling
   uint32_t stored, step;                   // step 0: filling up to the end of the ring
   uint64_t address, bytes;                 // more than stored: what is stored is repeated
+  uint64_t reserved;
 } ChannelPiece;
+_Static_assert(sizeof(ChannelPiece) % 16 == 0, "positions are multiples of 16");
 
 // --- writer.c: inside the program. One lane per process; nothing here waits longer than a second in all. ---
 bool channel_attach(void);                               // finds the command's memory (WARPGRIND_CHANNEL); false: there is none

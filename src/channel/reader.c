@@ -129,9 +129,9 @@ static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
     if (launches | checked) queue_add(r->queue, &(Message){.kind = MESSAGE_KERNEL_COUNTS, .process = l->process, .a = k, .b = launches, .c = checked}, NULL);
   }
   queue_add(r->queue, &(Message){.kind = MESSAGE_CLOSED, .process = l->process, .a = how, .b = atomic_load(&l->memory->lost), .c = l->damaged}, NULL);
+  reader_trace_lane_ended(r, i);
   munmap(l->memory, sizeof(ChannelLane));
   l->memory = NULL;
-  reader_trace_lane_ended(r, i);
   if (how == CLOSED_RUNNING) return;       // it may still write
   reader_clear(r, CHANNEL_LANE_OFFSET(i), sizeof(ChannelLane));
   atomic_store(&r->header->lane_pid[i], 0);

@@ -111,7 +111,7 @@ bool channel_contents(uint32_t step, uint64_t address, const void *bytes, size_t
   bool ok = open_ring();
   for (size_t at = 0; ok && at < n; at += PIECE) {
     uint32_t size = (uint32_t)MIN(n - at, (size_t)PIECE);
-    ok = write_piece(&(ChannelPiece){size, step, address + at, size}, (const char *)bytes + at);
+    ok = write_piece(&(ChannelPiece){size, step, address + at, size, 0}, (const char *)bytes + at);
   }
   pthread_mutex_unlock(&lock);
   return ok;
@@ -119,7 +119,7 @@ bool channel_contents(uint32_t step, uint64_t address, const void *bytes, size_t
 
 bool channel_contents_fill(uint32_t step, uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t n) {
   pthread_mutex_lock(&lock);
-  bool ok = open_ring() && write_piece(&(ChannelPiece){pattern_bytes, step, address, n}, pattern);
+  bool ok = open_ring() && write_piece(&(ChannelPiece){pattern_bytes, step, address, n, 0}, pattern);
   pthread_mutex_unlock(&lock);
   return ok;
 }

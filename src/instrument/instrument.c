@@ -60,7 +60,8 @@ bool instrument_module(PtxModule **units, uint32_t nunits, const InstrumentPlan 
   *out = (Instrumented){0};
   Program p = {.units = units, .nunits = nunits, .plan = plan, .out = out};
   bool ok = program_survey(&p, err);
-  if (ok && plan->find_writes) writes_find(&p), numerics_find(&p);
+  if (ok && (plan->find_writes || plan->tools & TOOL_BIT(TRACE))) writes_find(&p);
+  if (ok && plan->find_writes) numerics_find(&p);
   if (ok && plan->tools) {
     for (uint32_t u = 0; u < nunits; u++) raise_version(units[u]);
     ok = record_add_parameters(&p, err) && weave_all(&p, err);

@@ -116,6 +116,8 @@ typedef struct InstrumentedKernel {
   double relative_limit, absolute_limit;               // of one of those instructions between devices
   const InstrumentWrittenVariable *written_variables; uint32_t nwritten_variables;
   uint32_t trace_at;                       // trace: where the first WG_TRACE_KEPT bytes of its WgTrace are, and a word of facts behind; 0: it reads them through WgLaunch.trace
+  // trace: pointers that it loads through; bit i of the word of facts: values that are loaded through the i-th are recorded
+  const InstrumentFact *trace_reads; uint32_t ntrace_reads;
   const char *trace_unseen;                // trace: an instruction of it that touches memory and is not recorded; NULL: none
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;

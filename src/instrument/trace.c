@@ -61,8 +61,16 @@ static void load(Tracing *t, uint32_t i, PtxInstr *in) {
   Code *c = body_after(t->body, i);
   PtxLabel *over = trace_guard(t, c, in);
   if (!early) trace_address(t, c, in, address, in->space);
+  bool constant = (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC) && trace_may_be_constant(t, address);
+  PtxLabel *unless = constant ? body_label(t->body) : NULL;
+  if (constant) trace_unless_constant(t, c, address, unless);
   trace_value(t, c, in, &in->ops[0], t->values);
   trace_record(t, c, &(TraceRecord){TRACE_OF_LOAD, site, planes});
+  if (constant) {
+    EMIT(c, "bra", opd_label(over));
+    code_label(c, unless);
+    trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
+  }
   code_label(c, over);
 }
 
@@ -217,6 +225,7 @@ static void weave(Body *b) {
   trace_begin(&t);
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
     if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
+  trace_end(&t);
   ir_provenance_free(t.provenance);
 }
 

@@ -5,7 +5,7 @@
 #include "instrument/pass.h"
 #include "probe/trace_abi.h"
 
-enum { TRACE_PLANES = 4, TRACE_SHAPES = 16 };
+enum { TRACE_PLANES = 4, TRACE_SHAPES = 16, TRACE_READS = 32 };
 
 typedef struct Tracing {                   // one function
   Body *body;
@@ -17,6 +17,7 @@ typedef struct Tracing {                   // one function
   PtxReg *address, *values[TRACE_PLANES], *old[TRACE_PLANES], *other[2];     // of the operation at hand, kept over it
   InlinedRegs shapes[TRACE_SHAPES];
   unsigned nshapes;
+  InstrumentFact reads[TRACE_READS]; unsigned nreads;
 } Tracing;
 
 // --- trace_record.c: one record ---
@@ -29,6 +30,10 @@ typedef struct TraceRecord {
 void trace_begin(Tracing *t);              // at the entry
 void trace_record(Tracing *t, Code *c, const TraceRecord *r);
 PtxLabel *trace_guard(Tracing *t, Code *c, const PtxInstr *in);    // those that do not record go to it
+// Goes to `over` where the values that are loaded from this address need not be recorded; nothing where they must be. A kernel's.
+void trace_unless_constant(Tracing *t, Code *c, const PtxOperand *address, PtxLabel *over);
+bool trace_may_be_constant(Tracing *t, const PtxOperand *address);       // the host can tell at each launch
+void trace_end(Tracing *t);
 void trace_switch(Tracing *t, Code *c, bool on);
 
 // --- trace_value.c: from operands to words ---

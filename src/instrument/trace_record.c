@@ -35,7 +35,7 @@ static void choose_ring(Tracing *t, Code *c) {
 void trace_begin(Tracing *t) {
   Body *b = t->body;
   Code *c = body_entry(b);
-  t->kept = record_reserve(b, WG_TRACE_KEPT);
+  t->kept = record_reserve(b, WG_TRACE_KEPT + 8);
   if (t->kept) b->program->out->kernels[b->info->kernel].trace_at = t->kept;
   t->slot = body_reg(b, TYPE_B32);
   t->warp = body_reg(b, TYPE_B32);
@@ -47,6 +47,43 @@ void trace_begin(Tracing *t) {
   if (t->inlined) code_inline(c, "wg_trace_begin", &t->shapes[t->nshapes++], both, args, 1);
   else code_call_value(c, probe_function(b->program, b->unit, "wg_trace_begin"), both, args, 1);
   EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(t->warp), opd_reg(t->launch)}, 2), opd_reg(both));
+}
+
+// --- loads of memory that the launch does not write ---
+
+static int read_number(Tracing *t, const PtxOperand *address) {
+  IrOrigin o = ir_access_origin(t->provenance, address);
+  uint32_t param = o.kind == IR_FROM_PARAM ? facts_param(t->body, o.var) : UINT32_MAX;
+  if (param == UINT32_MAX) return -1;
+  for (unsigned i = 0; i < t->nreads; i++)
+    if (t->reads[i].param == param && t->reads[i].param_offset == (uint32_t)o.offset) return (int)i;
+  if (t->nreads == TRACE_READS) return -1;
+  t->reads[t->nreads] = (InstrumentFact){.param = param, .param_at = (uint32_t)(o.var->param_offset + (uint64_t)o.offset), .param_offset = (uint32_t)o.offset};
+  return (int)t->nreads++;
+}
+
+bool trace_may_be_constant(Tracing *t, const PtxOperand *address) {
+  const Body *b = t->body;
+  if (!t->kept) return false;
+  const InstrumentedKernel *k = &b->program->out->kernels[b->info->kernel];
+  return k->writes_known && !k->writes_elsewhere && read_number(t, address) >= 0;
+}
+
+void trace_unless_constant(Tracing *t, Code *c, const PtxOperand *address, PtxLabel *over) {
+  PtxReg *facts = body_temp(t->body, TYPE_B32, 0), *constant = body_temp(t->body, TYPE_PRED, 0);
+  record_load(c, facts, t->kept + WG_TRACE_KEPT);
+  EMIT(c, "and.b32", opd_reg(facts), opd_reg(facts), opd_imm(1ll << read_number(t, address)));
+  EMIT(c, "setp.eq.u32", opd_reg(constant), opd_reg(facts), opd_imm(0));
+  code_branch(c, constant, false, over);
+}
+
+void trace_end(Tracing *t) {
+  Instrumented *out = t->body->program->out;
+  if (!t->nreads) return;
+  InstrumentFact *all = ARENA_ARRAY(&out->arena, InstrumentFact, t->nreads);
+  memcpy(all, t->reads, sizeof *all * t->nreads);
+  out->kernels[t->body->info->kernel].trace_reads = all;
+  out->kernels[t->body->info->kernel].ntrace_reads = t->nreads;
 }
 
 void trace_switch(Tracing *t, Code *c, bool on) {

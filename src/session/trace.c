@@ -78,7 +78,11 @@ void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user
   pthread_mutex_unlock(&session_lock);
   if (!usable) return;
   r->trace = t->memory;
-  if (code->trace_at) memcpy((char *)record + code->trace_at, &t->trace, WG_TRACE_KEPT);
+  if (code->trace_at) {
+    uint32_t values = session_trace_values(code, params);
+    memcpy((char *)record + code->trace_at, &t->trace, WG_TRACE_KEPT);
+    memcpy((char *)record + code->trace_at + WG_TRACE_KEPT, &values, sizeof values);
+  }
   session_trace_marks(true);
 }
 

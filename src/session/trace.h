@@ -15,6 +15,9 @@ typedef struct TraceRings {                // of one context
 // Fills what a launch needs to be recorded; nothing where it is not to be. Without the lock.
 void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record);
 void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive);   // with the lock held
+// --- trace_values.c ---
+uint32_t session_trace_values(const InstrumentedKernel *code, const SessionParams *params);       // the word of facts of a launch
+void session_trace_unknown(void);          // something wrote to device memory that is not recorded
 // --- trace_step.c ---
 void session_trace_marks(bool recorded);   // the calling thread's last launch
 

@@ -26,7 +26,9 @@ static void send_parameters(uint32_t launch, const SessionParams *p, SessionPara
 void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user) {
   bool is = recorded;
   recorded = false;
-  if (!session_wants_trace() || l->captured) return;
+  if (!session_wants_trace()) return;
+  if (!is || l->captured || session_kernel_code(l->kernel)->trace_unseen) session_trace_unknown();
+  if (l->captured) return;
   session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = number, .recorded = is && !session_kernel_code(l->kernel)->trace_unseen,
                                         .stream = (uintptr_t)l->stream, .device = (uint64_t)l->device, .time_ns = clock_ns()});
   send_parameters(number, params, info, user);
@@ -73,6 +75,7 @@ uint32_t session_step_number(void) { return session_wants_trace() ? new_step() :
 void session_step_copy(const SessionCopy *c) {
   if (!session_wants_trace() || !c->step || !c->width || !c->height || !c->depth) return;
   Side to = side_of(c, &c->to), from = c->is_set ? (Side){0} : side_of(c, &c->from);
+  if (from.array && !to.host) session_trace_unknown();
   uint64_t direction = to.array || from.array ? STEP_WITH_ARRAY : (from.host ? 1u : 0u) | (to.host ? 2u : 0u);
   session_send(EVENT_STEP, &(EventStep){.number = c->step, .kind = c->is_set ? STEP_SET : STEP_COPY, .recorded = !to.array && !from.array, .stream = (uintptr_t)c->stream,
                                         .device = (uint64_t)c->device, .time_ns = clock_ns(), .call = c->call, .direction = direction, .to = to.first, .from = from.first,

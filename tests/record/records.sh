@@ -29,11 +29,11 @@ store buffer4+24 = 0000003100000028
 X
 expects out-of-range 1 71 < /dev/null
 expects divergent-0 2 3 <<X
-load buffer5+12 = 00000009
+load buffer5+12 ~ 00000009
 store buffer6+12 = 0000000a
 X
 expects divergent-1 2 4 <<X
-load buffer5+492 = 00003b19
+load buffer5+492 ~ 00003b19
 store buffer6+16 = 00003b19
 X
 expects divergent-none 2 8 < /dev/null
@@ -41,7 +41,7 @@ expects key 2 5 <<X
 store buffer6+512 = 5a7c3e19
 X
 expects shared 3 63 <<X
-load buffer5+252 = 00000f81
+load buffer5+252 ~ 00000f81
 store shared+252 = 00000f81
 sync
 sync
@@ -67,6 +67,7 @@ check scattered test "$(show 5 | awk '$3 == "store" { n++ } END { print n }')" =
 check local test "$(show 7 2 2 | grep -c ' local = ')" = 19
 check variable test "$(show 8 2 2 | cut -d' ' -f3,6- | tr '\n' ' ')" = "load = 00000003 store = 00000004 "
 check steps test "$(sql all "SELECT group_concat(kind || recorded, ' ') FROM step" | tr -d '\n')" = "$(for k in set set set set set set set set set copy copy launch launch launch launch copy launch copy launch launch launch copy copy; do printf '%s1 ' $k; done | sed 's/ $//')"
+check contents test "$(sql all "SELECT count(*) FROM trace_contents")" = 13
 check parameters test "$(sql all "SELECT count(*) FROM parameter p JOIN launch l ON l.id = p.launch WHERE l.number = 1 AND p.allocation > 0")" = 5
 
 # the code that a GPU gets says the same

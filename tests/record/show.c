@@ -1,5 +1,5 @@
 // show FILE [LAUNCH [FIRST LAST]]: what a run file holds of each thread, one line for each operation, in words that do not depend on addresses:
-//   launch thread kind line memory+offset = value (old value)
+//   launch thread kind line memory+offset = value was what an atomic found; ~ where the value was not recorded but follows
 // A buffer is named by the number of its allocation. FILE alone: all launches, all threads.
 #include <stdio.h>
 
@@ -54,7 +54,7 @@ static void print_op(const TraceOp *o, int launch, int line) {
   static const char *const kinds[] = {"load", "store", "atomic", "sync", "value", "copy", "set"};
   printf("%d %llu %s %d", launch, (unsigned long long)o->thread, kinds[o->kind], line);
   print_place(o);
-  if (o->value_known) printf(" = "), print_bytes(o->value, o->bytes);
+  if (o->value_known) printf(o->from_replay ? " ~ " : " = "), print_bytes(o->value, o->bytes);
   if (o->old_known) printf(" was "), print_bytes(o->old, o->bytes);
   printf("\n");
 }
