@@ -178,7 +178,7 @@ static size_t drain_contents(TraceDrain *d, uint32_t i, bool *busy) {
   int state = atomic_load_explicit(&c->state, memory_order_acquire);
   if (state == SET_FREE) return 0;
   uint64_t head = atomic_load_explicit(&c->memory->head, memory_order_acquire), start = c->tail;
-  if (head % 16 || head - c->tail > CHANNEL_CONTENTS_RING) head = c->tail;         // overwritten by the program
+  if (head % 8 || head - c->tail > CHANNEL_CONTENTS_RING) head = c->tail;         // overwritten by the program
   *busy = true;
   while (c->tail != head) {
     size_t at = c->tail % CHANNEL_CONTENTS_RING, to_end = CHANNEL_CONTENTS_RING - at;

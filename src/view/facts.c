@@ -76,7 +76,13 @@ void view_allocation_json(const ViewAllocation *a, Str *out) {
   str_add(out, "}");
 }
 
+// Headers of the toolkit and of the system: atomicAdd is a function of one. People want to see their own line.
+static bool is_system_header(const char *file) {
+  return file[0] == '/' && strstr(file, "/include/") && (strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 || strstr(file, "cuda"));
+}
+
 static void places_json(ViewDesk *d, uint32_t site, Str *out) {
+  int main_place = -1, number = 0;
   json_open(out, "places", '[');
   ViewRows r = view_rows(d, "SELECT file, line, col, function FROM place WHERE site = ? ORDER BY depth LIMIT 64", "i", (int64_t)site);
   for (bool first = true; view_next(&r); first = false) {
@@ -84,8 +90,11 @@ static void places_json(ViewDesk *d, uint32_t site, Str *out) {
     str_printf(out, "%s[%d,%llu,%llu,", first ? "" : ",", file ? view_file_number(d, file) : -1, (unsigned long long)view_column(&r, 1), (unsigned long long)view_column(&r, 2));
     json_string(out, function ? function : "");
     str_add(out, "]");
+    if (main_place < 0 && file && !is_system_header(file)) main_place = number;
+    number++;
   }
   str_add(out, "]");
+  json_number(out, "main", (uint64_t)MAX(main_place, 0));
 }
 
 static char *make_site_json(ViewDesk *d, uint32_t id) {

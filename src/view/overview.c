@@ -88,7 +88,7 @@ static uint64_t allocation_id(const ViewDesk *d, uint32_t process, uint64_t addr
   return x ? x->id : 0;
 }
 
-// [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, call, bytes, [[allocation, uses], …]]
+// [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, what ("copy to device"), bytes, [[allocation, uses], …]]
 void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX), most = view_number_or(q, "most", 5000, FLOW_MOST);
   if (q->error.text[0]) return;
@@ -104,7 +104,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 #define LAUNCH_COLUMNS "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, " \
     "(SELECT count(*) FROM finding f WHERE f.launch = l.number AND f.process = l.process AND f.suppressed = 0)"
   ViewRows r = with_steps
-    ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, s.call, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number "
+    ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN coalesce('copy ' || replace(s.direction, '-', ' '), s.call) ELSE s.kind END, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number "
                    "FROM step s LEFT JOIN launch l ON l.id = s.launch ORDER BY s.id LIMIT ? OFFSET ?", "ii", (int64_t)most, (int64_t)skip)
     : view_rows(d, "SELECT l.id, l.number, 'launch', l.id, " LAUNCH_COLUMNS ", 0, l.stream, '', 0, 0, 0, l.process, l.number FROM launch l ORDER BY l.id LIMIT ? OFFSET ?", "ii",
                 (int64_t)most, (int64_t)skip);

@@ -85,7 +85,7 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   const char *name = view_text(q, "type");
   int type = 0;
   while (type < TYPE_COUNT && (!name || strcmp(types[type].name, name) != 0)) type++;
-  uint64_t components = view_number_or(q, "components", 1, 64), component = view_number_or(q, "component", 0, 63);
+  uint64_t components = view_number_or(q, "components", 1, 4096), component = view_number_or(q, "component", 0, 4095);
   uint64_t width = view_number(q, "width", 1 << 24), rows = view_number(q, "rows", 1 << 24), first = view_number_or(q, "first", 0, UINT32_MAX);
   uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24), pool_y = view_number_or(q, "pool_y", 1, 1 << 24);
   uint32_t step = (uint32_t)view_number_or(q, "step", 0, UINT32_MAX);

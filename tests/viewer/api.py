@@ -69,6 +69,8 @@ touching = ask("touching", launch=first, address=at, bytes=4)["ops"]
 check("touching", {4012, 4013} <= {o[5] for o in touching}, touching)
 cause = ask("thread", launch=first, thread=4013)["ops"]
 check("cause", cause[0][12] == a["id"] and value(cause[0]) == -2147483648, cause)
+copy = ask("element", allocation=a["id"], address="0x%x" % (int(a["base"], 16) + 4013 * 4), bytes=4)["ops"][0]
+check("copy", copy[2] == 5 and value(copy) == -2147483648, copy)
 readers = ask("readers", record=writes[0][0], lane=writes[0][1])
 check("readers", isinstance(readers["ops"], list))
 races = ask("races", launch=first)["races"]

@@ -21,7 +21,7 @@ try {
   console.log("ok element");
   step = "writer";
   await b.click(row(2, "store", "thread 4013"));
-  await b.until(`${row(3, "load", "a[4013]", "-2147483648", "cu")} && ${pane(3)}.querySelector(".go.race")?.innerText.includes("thread 4012")`, "its writer and the race");
+  await b.until(`${row(3, "load", "a[4013]", "-2147483648", "copy to device")} && ${pane(3)}.querySelector(".go.race")?.innerText.includes("thread 4012")`, "its writer and the race");
   console.log("ok writer");
   step = "copy";
   await b.click(row(3, "load", "a[4013]"));

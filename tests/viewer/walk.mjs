@@ -115,7 +115,7 @@ try {
   for (let i = 0; i < 3; i++) await b.click(`document.querySelector('button[aria-label^="Larger"]')`);
   await b.quiet();
   // The colours at element 4012, 4013 and 0 (width 128 unless somebody changed it).
-  const colours = await b.see(`(() => { const c = document.querySelector("canvas.dots"), w = Number(document.querySelector('input[type="number"]').value), d = Math.round(c.width / w), g = c.getContext("2d");
+  const colours = await b.see(`(() => { const c = document.querySelector("canvas.dots"), w = Number(document.querySelector('.controls input[type="number"]').value), d = Math.round(c.width / w), g = c.getContext("2d");
     const at = i => [...g.getImageData(i % w * d + Math.floor((d - 1) / 2), Math.floor(i / w) * d + Math.floor((d - 1) / 2), 1, 1).data].join(); return { unwritten: at(4012), other: at(100), d, w }; })()`);
   ok("picture", colours.unwritten === "214,48,49,255" && colours.other !== colours.unwritten && colours.other.endsWith(",255"), colours);
   for (let i = 0; i < 2; i++) await b.click(`document.querySelector('button[aria-label^="Smaller"]')`);

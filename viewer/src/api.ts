@@ -8,7 +8,7 @@ export interface Op {
   address: string | null; value: string | null; old: string | null; replayed: boolean; space: number; buffer: number; offset: number;
 }
 export interface Site {
-  id: number; text?: string; ptx_line?: number; space?: string; bytes?: number; ptx?: string; vector?: number; type?: string; function?: string; object?: string;
+  id: number; text?: string; ptx_line?: number; space?: string; bytes?: number; ptx?: string; vector?: number; type?: string; function?: string; object?: string; main?: number;
   places: [file: number, line: number, column: number, function: string][];
 }
 export interface Launch {

@@ -1,10 +1,10 @@
 // An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
 import { useEffect, useState } from "preact/hooks";
 import { Buffer, Finding, Kind, Op, askBytes, buffers, key, launches, ofElement, writes } from "./api";
-import { addressOf, allTypes, bufferName, bufferType, bytesText, chooseType, elementName, launchOf, many, opType, scalarText, scalarBytes, typeBytes, valueHex, valueText } from "./format";
+import { addressOf, bufferName, bufferType, bytesText, elementName, launchOf, many, opType, scalarText, scalarBytes, typeBytes, valueHex, valueText } from "./format";
 import { Ops, useAnswer, useOps } from "./hooks";
 import { List } from "./list";
-import { Badge, Button, Empty, Failure, KindTag, PaneFrame, linesOf, mainPlace, useSource } from "./parts";
+import { Badge, Button, Empty, Failure, KindTag, PaneFrame, TypeChooser, linesOf, mainPlace, useSource } from "./parts";
 import { ROW } from "./thread";
 import { Pane, follow, replace } from "./trail";
 
@@ -24,7 +24,7 @@ function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane
     }
     const bad = findings.find(f => f.allocation === pane.buffer && Math.floor(f.offset / size) === i);
     cells.push(<button type="button" class={`cell ${state} ${i === at ? "here" : ""} ${bad?.severity ?? ""}`} title={bad ? bad.headline : elementName(pane.buffer, i * size, size)}
-      onClick={() => { if (i !== at) go({ kind: "element", buffer: pane.buffer, offset: i * size, bytes: size }); }}><span class="index">{bufferName(buffer)}[{i}]</span><span class="num">{text}</span></button>);
+      onClick={() => { if (i !== at) go({ kind: "element", buffer: pane.buffer, offset: i * size + pane.offset % size, bytes: pane.bytes }); }}><span class="index">{bufferName(buffer)}[{i}]</span><span class="num">{text}</span></button>);
   }
   return <nav class="neighbours" aria-label="neighbouring elements">{cells}</nav>;
 }
@@ -58,7 +58,7 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
   const chosen = ops.get(selected) ?? ops.get(ops.count - 1);
   const go = (p: Pane) => follow(index, p);
   const t = bufferType(pane.buffer), size = t ? typeBytes(t) : pane.bytes;
-  const beside = (by: number) => replace(index, { kind: "element", buffer: pane.buffer, offset: Math.floor(pane.offset / size + by) * size, bytes: size });
+  const beside = (by: number) => replace(index, { kind: "element", buffer: pane.buffer, offset: pane.offset + by * size, bytes: pane.bytes });
   const sample = ops.get(0) && ops.pages.size ? [...ops.pages.values()][0].find(o => o.site) : undefined;
   const source = useSource(sample && mainPlace(sample.site)?.[0]);
   const lines = linesOf(source.value);
@@ -68,10 +68,9 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
   return <PaneFrame index={index} kind="element" active={active}
     title={<><span class="what">{t?.name ?? `${pane.bytes} bytes`}</span> {elementName(pane.buffer, pane.offset, pane.bytes)}</>}
     tools={<>
-      <select class="type" aria-label="type of the elements" value={t?.scalar ?? ""} onChange={e => { const n = allTypes.find(x => x.scalar === e.currentTarget.value); if (n) chooseType(pane.buffer, n); }}>
-        {!t && <option value="">type</option>}{allTypes.map(x => <option value={x.scalar}>{x.name}</option>)}</select>
+      <TypeChooser buffer={pane.buffer} type={t} />
       <Button icon="left" label="The element before ([)" disabled={pane.offset < size} onClick={() => beside(-1)} />
-      <Button icon="right" label="The next element (])" disabled={!b || pane.offset + 2 * size > b.size} onClick={() => beside(1)} />
+      <Button icon="right" label="The next element (])" disabled={!b || pane.offset + size + pane.bytes > b.size} onClick={() => beside(1)} />
       <Button icon="picture" label="The buffer as a picture (b)" onClick={() => go({ kind: "buffer", buffer: pane.buffer, step: chosen?.step ?? 0, width: 0 })} />
     </>}
     sub={b && <>{bufferName(b)}: {bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base} <span class="right">{ops.loaded && !ops.error ? `${many(ops.count)}${ops.all ? "" : "+"} operations` : ""}</span></>}>

@@ -8,7 +8,7 @@ export interface Flow { steps: FlowStep[]; kernels: Record<string, string>; tota
 interface Props { flow: Flow; current: number; currentBuffer: number; openLaunch(id: number): void; openBuffer(id: number, step: number): void }
 
 export const kernelName = (readable: string | undefined) => (readable ?? "?").replace(/^void /, "").replace(/[<(].*$/, "");
-const HEAD = 22, LABEL = 150, LANE = 15;
+const HEAD = 22, LABEL = 158, LANE = 15;
 
 export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null), box = useRef<HTMLDivElement>(null);
@@ -78,7 +78,7 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
         g.fillStyle = s.kind === "launch" ? ink : dim;
         const label = s.kind === "launch" ? kernelName(flow.kernels[s.kernel]) : s.call || s.kind, tail = s.kind === "launch" ? ` #${s.number}` : "";
         let text = label;
-        while (text.length > 3 && g.measureText(text + tail).width > LABEL - 40) text = text.slice(0, -2) + "…";
+        while (text.length > 3 && g.measureText(text + tail).width > LABEL - 30) text = text.slice(0, -2) + "…";
         g.fillText(text + tail, 20, middle);
       }
       if (s.findings) {
@@ -87,11 +87,12 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
     }
     g.fillStyle = v("--paper"); g.fillRect(0, 0, size.w, HEAD);
     g.font = `11px ${v("--mono")}`;
+    const fits = Math.max(1, Math.floor(Math.min(44, (size.w - LABEL - 16) / Math.max(1, lanes.length)) / 6.8));
     for (const [b, x] of laneX) {
       const name = bufferName(buffers.get(b), b);
       g.fillStyle = b === currentBuffer ? accent : dim;
       g.textAlign = "center";
-      g.fillText(name.length > 7 ? name.slice(0, 6) + "…" : name, x, HEAD / 2);
+      g.fillText(name.length > fits ? name.slice(0, Math.max(1, fits - 1)) + "…" : name, x, HEAD / 2);
       g.textAlign = "left";
     }
     // Where in the whole this is.

@@ -54,13 +54,13 @@ export function opType(o: Op): Type {
   return { scalar: (o.bytes >= 8 && o.bytes % 8 === 0 ? "i64" : o.bytes === 4 ? "i32" : o.bytes === 2 ? "i16" : "u8") as Scalar, components: 1, name: "bytes" };
 }
 
-export const bufferName = (b: Buffer | undefined, id = 0) => b ? b.name || `buffer${b.id}` : `buffer${id}`;
+export const bufferName = (b: Buffer | undefined, id = 0) => b ? b.name || `buf${b.id}` : `buf${id}`;
 export function elementName(buffer: number, offset: number, bytes?: number): string {
   const b = buffers.get(buffer), t = bufferType(buffer);
   const size = t ? typeBytes(t) : bytes && offset % bytes === 0 ? bytes : 1;
   const name = `${bufferName(b, buffer)}[${Math.floor(offset / size)}]`;
   const rest = offset % size;
-  if (t && t.components > 1 && bytes && bytes < size && rest % scalarBytes[t.scalar] === 0) return `${name}.${"xyzw"[rest / scalarBytes[t.scalar]] ?? "?"}`;
+  if (t && t.components > 1 && bytes && bytes < size && rest % scalarBytes[t.scalar] === 0) return t.components <= 4 ? `${name}.${"xyzw"[rest / scalarBytes[t.scalar]]}` : `${name}.${rest / scalarBytes[t.scalar]}`;
   return rest ? `${name}+${rest}` : name;
 }
 export function opElement(o: Op): string {
@@ -121,7 +121,7 @@ export const launchName = (l: Launch | undefined, id = 0) => l ? `${l.name} #${l
 export const launchOf = (o: Op) => o.launch ? launchName(launches.get(o.launch), o.launch) : stepName(o.step);
 export function stepName(id: number) {
   const s = steps.get(id);
-  return s ? `${s.call || s.kind || "host"} #${s.number ?? "?"}` : "host";
+  return !s ? "host" : s.kind === "copy" ? `copy ${(s.direction ?? "").replace("-", " ")}` : s.kind === "set" ? "set by the host" : s.kind ?? "host";
 }
 export const triple = (v: number[]) => `(${v.join(",")})`;
 export function coordinates(l: Launch, thread: number) {

@@ -2,7 +2,7 @@
 import { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Finding, Kind, Op, Source, ask, launches, sites } from "./api";
-import { fileName, kindName, launchName } from "./format";
+import { Scalar, Type, allTypes, chooseType, fileName, kindName, launchName } from "./format";
 import { useAnswer } from "./hooks";
 import { Pane, activate, close } from "./trail";
 
@@ -45,9 +45,9 @@ export function linesOf(s: Source | undefined): string[] {
 }
 
 // The place of an operation that is the program's own: the innermost that is not in a header of a toolkit.
-export function mainPlace(site: number, paths?: (file: number) => string | undefined) {
-  const places = sites.get(site)?.places ?? [];
-  return places.find(p => p[0] >= 0 && !/\/(cuda|usr)[^ ]*\/include\//.test(paths?.(p[0]) ?? "")) ?? places[0];
+export function mainPlace(site: number) {
+  const s = sites.get(site), p = s?.places[s.main ?? 0];
+  return p && p[1] ? p : undefined;
 }
 
 export function FindingCard({ finding, open }: { finding: Finding; open?: boolean }) {
@@ -63,6 +63,14 @@ export function FindingCard({ finding, open }: { finding: Finding; open?: boolea
 
 export const LaunchLink = ({ id, onClick }: { id: number; onClick(): void }) => <button type="button" class="link" onClick={e => { e.stopPropagation(); onClick(); }}>{launchName(launches.get(id), id)}</button>;
 export const PlaceText = ({ source, line }: { source?: Source; line?: number }) => line ? <>{source ? fileName(source.path) : ""}:{line}</> : <>—</>;
+
+// The type of a buffer's elements, for whoever knows better: a scalar, and how many of them make an element.
+export function TypeChooser({ buffer, type }: { buffer: number; type: Type | undefined }) {
+  const scalar = type?.scalar ?? "i32", parts = type?.components ?? 1;
+  const choose = (s: Scalar, n: number) => { const t = allTypes.find(x => x.scalar === s)!; chooseType(buffer, n > 1 ? { scalar: s, components: n, name: `${t.name} × ${n}` } : t); };
+  return <span class="chooser"><select aria-label="type of the elements" value={scalar} onChange={e => choose(e.currentTarget.value as Scalar, parts)}>{allTypes.map(x => <option value={x.scalar}>{x.name}</option>)}</select>
+    <label title="how many of these make one element, as in a struct">× <input type="number" min={1} max={4096} value={parts} aria-label="parts of an element" onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= 4096) choose(scalar, n); }} /></label></span>;
+}
 
 export function Copy({ text, label }: { text(): string; label: string }) {
   const [done, set] = useState(false);

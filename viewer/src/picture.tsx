@@ -1,9 +1,9 @@
 // A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays visible however small the dots are.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Finding, FlowStep, askBytes, buffers } from "./api";
-import { Scalar, Type, allTypes, bufferName, bufferType, bytesText, chooseType, elementName, errorText, many, scalarBytes, scalarText, shortFloat, typeBytes } from "./format";
-import { useAgain } from "./hooks";
-import { Button, Empty, Failure, PaneFrame } from "./parts";
+import { Type, bufferName, bufferType, bytesText, elementName, errorText, many, onTypes, scalarBytes, scalarText, shortFloat, typeBytes } from "./format";
+import { useListen } from "./hooks";
+import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
 import { Pane, follow, replace } from "./trail";
 
 interface Picture { columns: number; rows: number; low: number; high: number; min: Float32Array; max: Float32Array; mean: Float32Array; flags: Uint8Array }
@@ -31,7 +31,8 @@ function colour(t: number, stops: number[][]): number[] {
 function goodWidth(count: number) { const w = 2 ** Math.round(Math.log2(Math.max(1, Math.sqrt(count)))); return Math.max(1, Math.min(count, Math.max(16, w))); }
 
 export function BufferPane({ pane, index, active, steps, findings }: { pane: Extract<Pane, { kind: "buffer" }>; index: number; active: boolean; steps: FlowStep[]; findings: Finding[] }) {
-  const b = buffers.get(pane.buffer), again = useAgain();
+  const b = buffers.get(pane.buffer);
+  useListen(onTypes);
   const t: Type = bufferType(pane.buffer) ?? { scalar: b && b.size % 4 ? "u8" : "i32", components: 1, name: "int" };
   const count = b ? Math.floor(b.size / typeBytes(t)) : 0, width = pane.width || goodWidth(count), rows = Math.ceil(count / width);
   const [component, setComponent] = useState(0), [scale, setScale] = useState("viridis"), [range, setRange] = useState<{ low?: number; high?: number; log: boolean }>({ log: false });
@@ -129,12 +130,12 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   return <PaneFrame index={index} kind="buffer" active={active} title={<><span class="what">{t.name}</span> {bufferName(b)}[{many(count)}]</>}
     tools={<>
       <Button icon="minus" label="Smaller (-)" onClick={() => setZoom(zoom - 1)} /><Button icon="plus" label="Larger (+)" onClick={() => setZoom(zoom + 1)} />
-      <select class="type" aria-label="type of the elements" value={t.scalar} onChange={e => { const n = allTypes.find(x => x.scalar === e.currentTarget.value as Scalar); if (n) { chooseType(pane.buffer, n); again(); } }}>{allTypes.map(x => <option value={x.scalar}>{x.name}</option>)}</select>
+      <TypeChooser buffer={pane.buffer} type={t} />
     </>}
     sub={<>{bytesText(b.size)} of {b.kind ?? "device"} memory at {b.base}<span class="right">{pool > 1 ? `a pixel is ${pool}×${pool} elements: the farthest from the mean` : ""}</span></>}>
     <div class="controls">
       <label>width <input type="number" min={1} max={Math.max(1, count)} value={width} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= count) choose({ width: n }); }} /></label>
-      {t.components > 1 && <label>part <select value={component} onChange={e => setComponent(Number(e.currentTarget.value))}>{[..."xyzw"].slice(0, t.components).map((n, i) => <option value={i}>{n}</option>)}</select></label>}
+      {t.components > 1 && <label>part <select value={component} onChange={e => setComponent(Number(e.currentTarget.value))}>{Array.from({ length: t.components }, (_, i) => <option value={i}>{t.components <= 4 ? "xyzw"[i] : i}</option>)}</select></label>}
       <label>colours <select value={scale} onChange={e => setScale(e.currentTarget.value)}>{Object.keys(scales).map(s => <option>{s}</option>)}</select></label>
       <label>from <input type="number" step="any" placeholder={picture ? number(usual[0]) : ""} onChange={e => setRange({ ...range, low: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })} /></label>
       <label>to <input type="number" step="any" placeholder={picture ? number(usual[1]) : ""} onChange={e => setRange({ ...range, high: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })} /></label>
