@@ -20,6 +20,8 @@ SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-o
 SAN_RUNTIME := $(shell $(CC) -print-file-name=$(if $(IS_CLANG),libclang_rt.asan-$(ARCH).so,libasan.so))
 SAN_DEFINES := -DWARPGRIND_SANITIZER_RUNTIME='"$(SAN_RUNTIME)"'
 endif
+# One name for it, however it was given: the lists of headers name objects by it.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
 PREFIX ?= /usr/local
 DESTDIR ?=
