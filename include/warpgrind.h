@@ -1,9 +1,12 @@
-/* warpgrind.h: what a program can tell Warpgrind's initcheck and racecheck, in C11, C++ and CUDA. This header is all there is: nothing to link with.
+/* warpgrind.h: what a program can tell Warpgrind's initcheck, racecheck and recorder, in C11, C++ and CUDA. This header is all there is: nothing to link with.
  *
  *   wg_mark_initialized(p, n)     these n bytes count as written: something Warpgrind does not see has done it
  *   wg_mark_uninitialized(p, n)   nobody may rely on what is in these n bytes: as if just allocated
  *   wg_is_initialized(p, n)       true if every byte was written. Without Warpgrind, and for memory it knows nothing of: true
  *   wg_benign_race(p, n)          races on these n bytes are meant: they are not reported
+ *   wg_record(x)                  in device code, C++: what x is here goes into a recording (--record), as an operation of the thread. x has up to 8 bytes
+ *   wg_record_begin()             recording goes on from here: on the host from the next launch on, in device code for the thread that says it, until
+ *   wg_record_end()               it does not; __dflog_begin() and __dflog_end() are other names
  *   __dflog_forceinit(x)          wg_mark_initialized of the variable or array x; __dflog_forceinit(p, n) is wg_mark_initialized(p, n)
  *
  * p is an address of device memory. On the host the call takes effect at once: the host waits for the work of the current context first.
@@ -16,7 +19,8 @@
  *     mov.b64 wg_mark_initialized_p, <address>;  mov.b64 wg_mark_initialized_n, <bytes>; }
  *
  * wg_mark_uninitialized is the same with its own name. wg_is_initialized has a third register, wg_is_initialized_r (.b32), which is set to 1 and then
- * moved to the result; Warpgrind may replace the 1. The address is a generic one.
+ * moved to the result; Warpgrind may replace the 1. The address is a generic one. wg_record moves its argument into a register whose name ends with its type:
+ * wg_record_f32, _f64, _s32, _u32, _s64, _u64, _b32, _b64; wg_record_begin and wg_record_end move a 1 into one of that name.
  */
 #ifndef WARPGRIND_H
 #define WARPGRIND_H
@@ -33,7 +37,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-enum { WG_MARK_INITIALIZED_ = 1, WG_MARK_UNINITIALIZED_ = 2, WG_IS_INITIALIZED_ = 3, WG_BENIGN_RACE_ = 4 };
+enum { WG_MARK_INITIALIZED_ = 1, WG_MARK_UNINITIALIZED_ = 2, WG_IS_INITIALIZED_ = 3, WG_BENIGN_RACE_ = 4, WG_RECORD_BEGIN_ = 5, WG_RECORD_END_ = 6 };
 typedef int (*wg_host_function_)(int what, const void *p, size_t n);
 
 /* The library that `warpgrind` preloads has this function; without it there is none of the name. */
@@ -89,6 +93,63 @@ WG_BOTH_ void wg_benign_race(const void *p, size_t n) {
   wg_host_call_(WG_BENIGN_RACE_, p, n);
 #endif
 }
+
+// Recording: a register of this name gets the value.
+#define WG_DEVICE_RECORDS_(name, type, constraint, value) asm volatile("{\n\t.reg ." type " " name ";\n\tmov." type " " name ", %0;\n\t}" : : constraint(value) : "memory")
+
+WG_BOTH_ void wg_record_begin(void) {
+#if defined(__CUDA_ARCH__)
+  WG_DEVICE_RECORDS_("wg_record_begin", "b32", "r", 1);
+#else
+  wg_host_call_(WG_RECORD_BEGIN_, (const void *)0, 0);
+#endif
+}
+
+WG_BOTH_ void wg_record_end(void) {
+#if defined(__CUDA_ARCH__)
+  WG_DEVICE_RECORDS_("wg_record_end", "b32", "r", 1);
+#else
+  wg_host_call_(WG_RECORD_END_, (const void *)0, 0);
+#endif
+}
+#define __dflog_begin wg_record_begin
+#define __dflog_end wg_record_end
+
+#if defined(__cplusplus) && defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
+#define WG_RECORD_OF_(T, type, constraint) \
+  static __inline__ __host__ __device__ void wg_record(T x) { WG_DEVICE_RECORDS_("wg_record_" type, type, constraint, x); }
+#else
+#define WG_RECORD_OF_(T, type, constraint) static __inline__ __host__ __device__ void wg_record(T x) { (void)x; }
+#endif
+WG_RECORD_OF_(float, "f32", "f")
+WG_RECORD_OF_(double, "f64", "d")
+WG_RECORD_OF_(int, "s32", "r")
+WG_RECORD_OF_(unsigned, "u32", "r")
+WG_RECORD_OF_(long, "s64", "l")
+WG_RECORD_OF_(unsigned long, "u64", "l")
+WG_RECORD_OF_(long long, "s64", "l")
+WG_RECORD_OF_(unsigned long long, "u64", "l")
+static __inline__ __host__ __device__ void wg_record(signed char x) { wg_record((int)x); }
+static __inline__ __host__ __device__ void wg_record(char x) { wg_record((int)x); }
+static __inline__ __host__ __device__ void wg_record(unsigned char x) { wg_record((unsigned)x); }
+static __inline__ __host__ __device__ void wg_record(short x) { wg_record((int)x); }
+static __inline__ __host__ __device__ void wg_record(unsigned short x) { wg_record((unsigned)x); }
+static __inline__ __host__ __device__ void wg_record(bool x) { wg_record((unsigned)x); }
+template <class T> static __inline__ __host__ __device__ void wg_record(T *x) { wg_record((unsigned long long)(size_t)x); }
+// Whatever else: its bits.
+template <class T> static __inline__ __host__ __device__ void wg_record(T x) {
+#if defined(__CUDA_ARCH__)
+  static_assert(sizeof x <= 8, "wg_record: at most 8 bytes");
+  unsigned long long bits = 0;
+  memcpy(&bits, &x, sizeof x);
+  if (sizeof x <= 4) WG_DEVICE_RECORDS_("wg_record_b32", "b32", "r", (unsigned)bits);
+  else WG_DEVICE_RECORDS_("wg_record_b64", "b64", "l", bits);
+#else
+  (void)x;
+#endif
+}
+#endif
 
 #define WG_THIRD_(a, b, c, ...) c
 #define WG_FORCE_OBJECT_(x) wg_mark_initialized(&(x), sizeof(x))

@@ -158,24 +158,32 @@ static void sync(Tracing *t, uint32_t i, const PtxInstr *in) {
 
 // --- include/warpgrind.h: moves into registers that are known by their names ---
 
+// What follows "wg_record" in the name: "_begin", "_end" or a type. One that occurs again in a function has a number behind: "_begin__1".
 static const char *moved_to(const PtxInstr *in) {
   return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && !strncmp(in->ops[0].reg->name, "wg_record", 9) ? in->ops[0].reg->name + 9 : NULL;
 }
+
+static bool is_word(const char *what, const char *word) {
+  size_t n = strlen(word);
+  return !strncmp(what, word, n) && (!what[n] || !strncmp(what + n, "__", 2));
+}
+static bool is_switch(const char *what) { return is_word(what, "_begin") || is_word(what, "_end"); }
 
 static void said(Tracing *t, uint32_t i, PtxInstr *in) {
   const char *what = moved_to(in);
   if (!what) return;
   Code *c = body_after(t->body, i);
-  if (!strcmp(what, "_begin") || !strcmp(what, "_end")) {
-    trace_switch(t, c, what[1] == 'b');
+  if (is_switch(what)) {
+    trace_switch(t, c, what[1] == 'b' && what[2] == 'e');
     return;
   }
   unsigned bytes = ptx_type_size(in->ops[0].reg->type);
   if (bytes != 4 && bytes != 8) return;
   uint32_t site = new_site(t, in, NULL, CLASS_MOVE, SPACE_NONE, bytes);
   PtxLabel *over = trace_guard(t, c, in);
-  if (bytes == 4) EMIT(c, "mov.b32", opd_reg(t->values[0]), in->ops[0]);
-  else EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(t->values[0]), opd_reg(t->values[1])}, 2), in->ops[0]);
+  PtxReg *low = trace_word(t, &t->values[0]);
+  if (bytes == 4) EMIT(c, "mov.b32", opd_reg(low), in->ops[0]);
+  else EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(low), opd_reg(trace_word(t, &t->values[1]))}, 2), in->ops[0]);
   trace_record(t, c, &(TraceRecord){TRACE_OF_VALUE, site, bytes / 4});
   code_label(c, over);
 }
@@ -218,11 +226,19 @@ static void look_at(Tracing *t, uint32_t i) {
   if (classes & (CLASS_SYNC | CLASS_MEMFENCE)) sync(t, i, in);
 }
 
+static bool switches(const Body *b) {
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+    const char *what = moved_to(b->cfg->instrs[i]);
+    if (what && is_switch(what)) return true;
+  }
+  return false;
+}
+
 static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
   Tracing t = {.body = b, .inlined = b->program->plan->spare_registers};
   t.provenance = ir_provenance_build(b->cfg);
-  trace_begin(&t);
+  trace_begin(&t, switches(b));
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
     if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
   trace_end(&t);

@@ -27,7 +27,7 @@ typedef struct TraceRecord {
   uint32_t site;
   unsigned planes;
 } TraceRecord;                             // address and values are in the Tracing
-void trace_begin(Tracing *t);              // at the entry
+void trace_begin(Tracing *t, bool switches);           // at the entry; switches: it begins and ends recording itself
 void trace_record(Tracing *t, Code *c, const TraceRecord *r);
 PtxLabel *trace_guard(Tracing *t, Code *c, const PtxInstr *in);    // those that do not record go to it
 // Goes to `over` where the values that are loaded from this address need not be recorded; nothing where they must be. A kernel's.
@@ -37,6 +37,7 @@ void trace_end(Tracing *t);
 void trace_switch(Tracing *t, Code *c, bool on);
 
 // --- trace_value.c: from operands to words ---
+PtxReg *trace_word(Tracing *t, PtxReg **place);       // one of the Tracing's, made when first asked for
 unsigned trace_planes(const PtxInstr *in); // words of its value; 0: more than there is room for, or not known
 bool trace_value(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *value, PtxReg **words);     // false: it is not in registers or constants
 // The address, as recorded: with the memory it is in.

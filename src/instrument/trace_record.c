@@ -32,7 +32,7 @@ static void choose_ring(Tracing *t, Code *c) {
   code_label(c, end);
 }
 
-void trace_begin(Tracing *t) {
+void trace_begin(Tracing *t, bool switches) {
   Body *b = t->body;
   Code *c = body_entry(b);
   t->kept = record_reserve(b, WG_TRACE_KEPT + 8);
@@ -41,6 +41,15 @@ void trace_begin(Tracing *t) {
   t->warp = body_reg(b, TYPE_B32);
   t->launch = body_reg(b, TYPE_B32);
   choose_ring(t, c);
+  if (switches && t->kept) {
+    PtxReg *word = body_temp(b, TYPE_B32, 0), *off = body_temp(b, TYPE_PRED, 0);
+    b->program->out->kernels[b->info->kernel].trace_switches = true;
+    record_load(c, word, t->kept + WG_TRACE_KEPT + 4);
+    EMIT(c, "setp.ne.u32", opd_reg(off), opd_reg(word), opd_imm(0));
+    code_guard(c, off, false);
+    EMIT(c, "mov.b32", opd_reg(t->slot), opd_imm(OFF));
+    code_guard(c, NULL, false);
+  }
   PtxReg *launch = body_temp(b, TYPE_B32, 0), *both = body_temp(b, TYPE_B64, 0);
   record_load(c, launch, offsetof(WgLaunch, launch));
   PtxOperand args[] = {opd_reg(launch)};

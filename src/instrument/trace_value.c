@@ -41,7 +41,7 @@ static void two_words(Code *c, PtxReg *low, PtxReg *high, const PtxOperand *o) {
   EMIT(c, "mov.b32", opd_reg(high), opd_imm((int64_t)((uint64_t)o->imm >> 32)));
 }
 
-static PtxReg *word(Tracing *t, PtxReg **place) {
+PtxReg *trace_word(Tracing *t, PtxReg **place) {
   if (!*place) *place = body_reg(t->body, TYPE_B32);
   return *place;
 }
@@ -56,10 +56,10 @@ bool trace_value(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *valu
   PtxReg *part = body_temp(t->body, TYPE_B32, 2);
   for (unsigned i = 0; i < n; i++) {
     unsigned at = i * bytes / 4, shift = i * bytes % 4 * 8;
-    if (bytes == 8) two_words(c, word(t, &words[at]), word(t, &words[at + 1]), &list[i]);
-    else if (bytes == 4) low_word(c, word(t, &words[at]), &list[i]);
+    if (bytes == 8) two_words(c, trace_word(t, &words[at]), trace_word(t, &words[at + 1]), &list[i]);
+    else if (bytes == 4) low_word(c, trace_word(t, &words[at]), &list[i]);
     else {
-      low_word(c, shift ? part : word(t, &words[at]), &list[i]);
+      low_word(c, shift ? part : trace_word(t, &words[at]), &list[i]);
       EMIT(c, "and.b32", opd_reg(shift ? part : words[at]), opd_reg(shift ? part : words[at]), opd_imm(bytes == 1 ? 0xff : 0xffff));
       if (!shift) continue;
       EMIT(c, "shl.b32", opd_reg(part), opd_reg(part), opd_imm(shift));

@@ -2,9 +2,13 @@
 #include "cuda/abi.h"
 #include "session/session.h"
 
-enum { MARK = 1, UNMARK = 2, ASK = 3, BENIGN = 4 };    // as in warpgrind.h
+enum { MARK = 1, UNMARK = 2, ASK = 3, BENIGN = 4, RECORD_BEGIN = 5, RECORD_END = 6 };    // as in warpgrind.h
 
 __attribute__((visibility("default"))) int wg_host_initialized(int what, const void *p, size_t n) {
+  if (what == RECORD_BEGIN || what == RECORD_END) {
+    session_trace_switch(what == RECORD_BEGIN);
+    return 1;
+  }
   if (what == BENIGN && session_wants_races()) {
     cuCtxSynchronize();
     session_race_meant((uintptr_t)p, n);

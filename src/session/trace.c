@@ -71,7 +71,8 @@ static void open_rings(TraceRings *t, const SessionDeviceOps *ops, void *user, i
 
 void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
-  if (!session_wants_trace() || !session_trace_is_on()) return;
+  bool on = session_trace_is_on();
+  if (!session_wants_trace() || (!on && !code->trace_switches)) return;
   pthread_mutex_lock(&session_lock);
   if (!t->open && !t->failed) open_rings(t, ops, user, ordinal);
   bool usable = t->open && t->generation == session_generation();
@@ -79,11 +80,12 @@ void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user
   if (!usable) return;
   r->trace = t->memory;
   if (code->trace_at) {
-    uint32_t values = session_trace_values(code, params);
+    uint32_t values = session_trace_values(code, params), off = !on;
     memcpy((char *)record + code->trace_at, &t->trace, WG_TRACE_KEPT);
     memcpy((char *)record + code->trace_at + WG_TRACE_KEPT, &values, sizeof values);
+    memcpy((char *)record + code->trace_at + WG_TRACE_KEPT + 4, &off, sizeof off);
   }
-  session_trace_marks(true);
+  session_trace_marks(on && !code->trace_switches && !code->trace_unseen && !session_plan()->trace_chooses);
 }
 
 void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive) {

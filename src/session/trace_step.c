@@ -2,7 +2,7 @@
 #include "session/trace.h"
 
 static _Atomic uint32_t last_step;
-static _Thread_local bool recorded;        // the thread's last launch
+static _Thread_local bool recorded;        // the thread's last launch, and all that it does
 
 void session_trace_marks(bool is) { recorded = is; }
 
@@ -27,9 +27,9 @@ void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionP
   bool is = recorded;
   recorded = false;
   if (!session_wants_trace()) return;
-  if (!is || l->captured || session_kernel_code(l->kernel)->trace_unseen) session_trace_unknown();
+  if (!is || l->captured) session_trace_unknown();
   if (l->captured) return;
-  session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = number, .recorded = is && !session_kernel_code(l->kernel)->trace_unseen,
+  session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = number, .recorded = is,
                                         .stream = (uintptr_t)l->stream, .device = (uint64_t)l->device, .time_ns = clock_ns()});
   send_parameters(number, params, info, user);
 }
