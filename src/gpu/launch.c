@@ -156,6 +156,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->of = gpu_function(handle);
   if (!l->of && session_use(SESSION_FUNCTION_GONE, handle)) l->gone = true;
   if (l->gone) l->of = NULL;
+  if (!l->of) session_outputs_unseen();
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   l->event.kernel = l->of->kernel;

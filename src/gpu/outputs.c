@@ -9,6 +9,12 @@
 
 enum { SLOTS = 4096 };                     // hashes that are on their way, for each context
 
+// Tables for buffers of which only a part is looked at (probe/hash_abi.h): TABLES bytes of device memory, 16 for each tile.
+enum { TABLES = 16 << 20, LARGE = 1 << 20 };         // smaller buffers are always looked at as a whole
+
+// A buffer with a table. All of it holds for the allocation of that number, as long as nothing unknown has been written.
+typedef struct Table { uint64_t allocation, epoch; uint32_t at, bytes; } Table;
+
 typedef struct Pending { SessionOutputs *outputs; uint32_t first, n; uint64_t sequence; } Pending;
 struct GpuHashes {
   GpuContext *context;
@@ -21,6 +27,8 @@ struct GpuHashes {
   Pending pending[SLOTS];
   uint16_t free[SLOTS], used[SLOTS]; uint32_t nfree, nused;      // numbers of slots; used: in the order of the launches
   uint64_t sequence;
+  CUdeviceptr tables; uint32_t tables_used;
+  U64Map table_of;                         // base -> Table
   bool full_said;
   struct GpuHashes *next;
 };
@@ -99,6 +107,7 @@ static bool load(GpuHashes *h) {
             gpu_real.cuMemsetD8Async(h->scratch, 0, scratch, h->context->stream) == CUDA_SUCCESS && gpu_real.cuStreamSynchronize(h->context->stream) == CUDA_SUCCESS &&
             gpu_real.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) == CUDA_SUCCESS;
   h->blocks = (unsigned)MAX(processors, 1) * 6;
+  if (ok && gpu_real.cuMemAlloc_v2(&h->tables, TABLES) != CUDA_SUCCESS) h->tables = 0;
   return ok;
 }
 
@@ -160,20 +169,60 @@ static bool reserve(GpuHashes *h, uint16_t *slot, uint64_t *sequence) {
   return true;
 }
 
+static uint64_t tiles_of(uint64_t bytes) { return (bytes + WG_HASH_TILE - 1) / WG_HASH_TILE; }
+
+// The buffer's table, a new one if it has none. NULL: it gets none. With the lock held.
+static Table *table_of(GpuHashes *h, const SessionBuffer *b) {
+  uint64_t bytes = sizeof(WgHashTable) + tiles_of(b->size) * 16;
+  if (!h->tables || !b->allocation || b->size < LARGE || bytes > TABLES) return NULL;
+  Table *t = u64map_get(&h->table_of, b->base);
+  if (t && t->bytes >= bytes) return t;
+  if (h->tables_used + bytes > TABLES) return NULL;
+  if (!t) u64map_put(&h->table_of, b->base, t = mem_alloc(sizeof *t));
+  *t = (Table){.at = h->tables_used, .bytes = (uint32_t)bytes};
+  h->tables_used += (uint32_t)bytes;
+  return t;
+}
+
+// What is looked at of a buffer. With the lock held.
+static WgHashBuffer part_of(GpuHashes *h, const SessionOutputs *o, const SessionBuffer *b, uint64_t *tiles) {
+  WgHashBuffer part = {.base = b->base, .bytes = b->size, .element = b->element};
+  Table *t = table_of(h, b);
+  uint64_t n = tiles_of(b->size);
+  if (t) {
+    part.table = h->tables + t->at;
+    part.fresh = t->allocation != b->allocation || t->epoch != o->epoch;
+    *t = (Table){b->allocation, o->epoch, t->at, t->bytes};
+    if (!part.fresh) {
+      part.first = b->from / WG_HASH_TILE;
+      n = b->to > b->from ? tiles_of(b->to) - part.first : 1;
+    }
+  }
+  *tiles += n;
+  part.tiles = *tiles;
+  return part;
+}
+
+// What was to be looked at has not been: nothing is known of its tiles. With the lock held.
+static void forget_tables(GpuHashes *h, const SessionOutputs *o, uint32_t first) {
+  for (uint32_t i = first; i < o->buffers.len; i++) {
+    Table *t = u64map_get(&h->table_of, o->buffers.data[i].base);
+    if (t) t->allocation = 0;
+  }
+}
+
 static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs *o, uint32_t first) {
   WgHashWork w = {.count = MIN(o->buffers.len - first, (uint32_t)WG_HASH_BUFFERS)};
   uint64_t tiles = 0;
-  for (uint32_t i = 0; i < w.count; i++) {
-    const SessionBuffer *b = &o->buffers.data[first + i];
-    tiles += (b->size + WG_HASH_TILE - 1) / WG_HASH_TILE;
-    w.buffers[i] = (WgHashBuffer){b->base, b->size, tiles, b->element, 0};
-  }
   uint16_t slot;
   pthread_mutex_lock(&lock);
   bool ok = reserve(h, &slot, &w.sequence);
   if (ok) {
     session_outputs_keep(o);
     h->pending[slot] = (Pending){o, first, w.count, w.sequence};
+    for (uint32_t i = 0; i < w.count; i++) w.buffers[i] = part_of(h, o, &o->buffers.data[first + i], &tiles);
+  } else {
+    forget_tables(h, o, first);
   }
   pthread_mutex_unlock(&lock);
   if (!ok) {
@@ -190,7 +239,7 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   gpu_context_leave(e);
   pthread_mutex_lock(&lock);
   if (ok) h->used[h->nused++] = slot;
-  else h->free[h->nfree++] = slot;
+  else h->free[h->nfree++] = slot, forget_tables(h, o, first);
   pthread_cond_signal(&more);
   pthread_mutex_unlock(&lock);
   if (ok) return true;

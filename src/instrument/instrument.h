@@ -89,8 +89,13 @@ typedef struct InstrumentFact {
   bool read_only, is_read;                 // FACT_SHADOW, FACT_RACE: the kernel stores nothing through this pointer; it reads through it
 } InstrumentFact;
 
-// A pointer parameter that the kernel stores through; pointer.bytes: of an element.
-typedef struct InstrumentWrite { InstrumentFact pointer; PtxType type; } InstrumentWrite;
+// An expression over what a launch gives a kernel; operands come before it in the list. bytes: of its result, 4 or 8. CONVERT: from a value of that size.
+typedef enum { REACH_CONST, REACH_PARAM, REACH_TID, REACH_NTID, REACH_CTAID, REACH_NCTAID, REACH_ADD, REACH_SUB, REACH_MUL, REACH_MUL_WIDE, REACH_SHL, REACH_OR, REACH_CONVERT } ReachOp;
+typedef struct ReachNode { ReachOp op; uint16_t a, b; uint8_t bytes; bool is_signed; int64_t value; InstrumentFact param; } ReachNode;      // value: a constant; x, y or z
+typedef struct ReachRoot { uint16_t node; uint32_t bytes; int64_t offset; } ReachRoot;       // an access: its address is that of the node plus offset
+
+// A pointer parameter that the kernel stores through; pointer.bytes: of an element. reach: its stores; 0: where they go is not known.
+typedef struct InstrumentWrite { InstrumentFact pointer; PtxType type; const ReachRoot *reach; uint32_t nreach; } InstrumentWrite;
 typedef struct InstrumentWrittenVariable { const char *name; PtxType type; } InstrumentWrittenVariable;
 
 typedef struct InstrumentedKernel {
@@ -112,6 +117,7 @@ typedef struct InstrumentedKernel {
   // InstrumentPlan.find_writes. elsewhere: also through pointers that are no parameters
   bool writes_known, writes_elsewhere;
   const InstrumentWrite *writes; uint32_t nwrites;
+  const ReachNode *reach_nodes; uint32_t nreach_nodes;
   const char *approximate, *order_dependent;           // instructions that may round differently; what makes its outcome depend on the order of threads; NULL: nothing
   double relative_limit, absolute_limit;               // of one of those instructions between devices
   const InstrumentWrittenVariable *written_variables; uint32_t nwritten_variables;

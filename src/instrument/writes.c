@@ -3,12 +3,18 @@
 //
 // A store whose address comes from a parameter writes to the allocation which that parameter points into. One whose address comes from anywhere
 // else (a pointer loaded from memory, a called function) may write to whatever the kernel can reach.
-#include "instrument/pass.h"
+#include "instrument/reach.h"
 
+typedef struct Reached { VEC(ReachRoot) roots; bool unknown; } Reached;
 typedef struct Writes {
   Program *program;
   InstrumentedKernel *out;
   VEC(InstrumentWrite) list;
+  VEC(Reached) reached;                    // for each of them
+  const IrDefs *defs;
+  PtxFunc *func;
+  U64Map known;
+  ReachNodes nodes;
   VEC(InstrumentWrittenVariable) variables;
   bool elsewhere;
 } Writes;
@@ -35,15 +41,23 @@ static PtxType join(PtxType a, PtxType b) {
   return n < ARRAY_LEN(bits) && bits[n] ? bits[n] : TYPE_B8;
 }
 
-static void add_pointer(Writes *w, const PtxVar *v, int64_t offset, PtxType t) {
+static uint32_t add_pointer(Writes *w, const PtxVar *v, int64_t offset, PtxType t) {
   for (uint32_t i = 0; i < w->list.len; i++) {
     InstrumentWrite *x = &w->list.data[i];
     if (x->pointer.param != v->id || x->pointer.param_offset != (uint32_t)offset) continue;
     x->type = join(x->type, t);
     x->pointer.bytes = ptx_type_size(x->type);
-    return;
+    return i;
   }
-  vec_push(&w->list, (InstrumentWrite){{.param = v->id, .param_at = (uint32_t)(v->param_offset + (uint64_t)offset), .param_offset = (uint32_t)offset, .bytes = ptx_type_size(t)}, t});
+  vec_push(&w->reached, (Reached){.unknown = false});
+  vec_push(&w->list, (InstrumentWrite){.pointer = {.param = v->id, .param_at = (uint32_t)(v->param_offset + (uint64_t)offset), .param_offset = (uint32_t)offset, .bytes = ptx_type_size(t)}, .type = t});
+  return w->list.len - 1;
+}
+
+static void add_reach(Writes *w, uint32_t i, const PtxInstr *in, const PtxOperand *address) {
+  ReachRoot root;
+  if (reach_add(w->defs, w->func, &w->known, address, in->op == OP_WMMA_STORE ? 0 : access_bytes(in), &w->nodes, &root)) vec_push(&w->reached.data[i].roots, root);
+  else w->reached.data[i].unknown = true;
 }
 
 static void add_variable(Writes *w, const char *name, PtxType t) {
@@ -72,7 +86,7 @@ static int address_operand(const PtxInstr *in) {
 static void look_at_store(Writes *w, const IrProvenance *p, const PtxInstr *in) {
   int at = address_operand(in);
   IrOrigin o = at >= 0 && at < in->nops ? ir_access_origin(p, &in->ops[at]) : (IrOrigin){.kind = IR_FROM_UNKNOWN};
-  if (o.kind == IR_FROM_PARAM) add_pointer(w, o.var, o.offset, stored_type(in));
+  if (o.kind == IR_FROM_PARAM) add_reach(w, add_pointer(w, o.var, o.offset, stored_type(in)), in, &in->ops[at]);
   else if (o.kind != IR_FROM_VAR) w->elsewhere = true;
   else if (o.var->space == SPACE_GLOBAL) add_variable(w, o.var->name, stored_type(in));
 }
@@ -126,11 +140,14 @@ static void look_at_kernel(Program *program, PtxFunc *f, U64Map *seen) {
   IrCfg *cfg = ir_cfg_build(f, &err);
   if (cfg) {
     IrProvenance *p = ir_provenance_build(cfg);
+    IrDefs *defs = ir_defs_build(cfg);
+    w.defs = defs, w.func = f;
     for (uint32_t i = 0; i < cfg->ninstrs; i++) {
       const PtxInstr *in = cfg->instrs[i];
       if (writes_memory(in)) look_at_store(&w, p, in);
       if (in->op == OP_CALL && call_writes(&w, seen, in) == 2) w.elsewhere = true;
     }
+    ir_defs_free(defs);
     ir_provenance_free(p);
     ir_cfg_free(cfg);
   } else {
@@ -141,6 +158,17 @@ static void look_at_kernel(Program *program, PtxFunc *f, U64Map *seen) {
   InstrumentWrittenVariable *names = ARENA_ARRAY(a, InstrumentWrittenVariable, w.variables.len + 1);
   if (w.list.len) memcpy(list, w.list.data, w.list.len * sizeof *list);
   if (w.variables.len) memcpy(names, w.variables.data, w.variables.len * sizeof *names);
+  for (uint32_t i = 0; i < w.list.len; i++) {
+    Reached *x = &w.reached.data[i];
+    if (!x->unknown) ARENA_APPEND(a, list[i].reach, list[i].nreach, x->roots.data, x->roots.len);
+    vec_free(&x->roots);
+  }
+  ReachNode *nodes = ARENA_ARRAY(a, ReachNode, w.nodes.list.len + 1);
+  if (w.nodes.list.len) memcpy(nodes, w.nodes.list.data, w.nodes.list.len * sizeof *nodes);
+  w.out->reach_nodes = nodes, w.out->nreach_nodes = w.nodes.list.len;
+  vec_free(&w.reached);
+  vec_free(&w.nodes.list);
+  u64map_free(&w.known);
   w.out->writes = list, w.out->nwrites = w.list.len;
   w.out->written_variables = names, w.out->nwritten_variables = w.variables.len;
   w.out->writes_elsewhere = w.elsewhere;

@@ -52,9 +52,14 @@ WG_HASH_FUNCTION uint64_t wg_hash_pair(uint64_t low, uint64_t high) { return wg_
 enum { WG_HASH_BUFFERS = 8, WG_HASH_TILE = 16384, WG_HASH_THREADS = 256 };
 typedef struct WgHashBuffer {
   uint64_t base, bytes;
-  uint64_t tiles;                          // of all buffers up to and with this one
-  uint32_t element, reserved;              // bytes: 1, 2, 4, 8 or 16
+  uint64_t tiles;                          // of all buffers up to and with this one, that are looked at
+  uint64_t table;                          // device address of a WgHashTable; 0: all of the buffer is looked at
+  uint64_t first;                          // the first tile that is looked at
+  uint32_t element;                        // bytes: 1, 2, 4, 8 or 16
+  uint32_t fresh;                          // the table holds nothing yet: all of the buffer is looked at
 } WgHashBuffer;
+// What each tile of a buffer added to its hashes when it was last looked at, so that only tiles that may have changed are. Sums of all tiles first.
+typedef struct WgHashTable { uint64_t total[2]; } WgHashTable;     // then uint64_t[2] for each tile
 typedef struct WgHashWork {
   uint64_t scratch, result;                // device addresses of a WgHashScratch that is zero, and of a WgHashResult in memory of the host
   uint64_t sequence;                       // written behind the result, when all of it is there

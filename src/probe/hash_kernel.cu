@@ -93,6 +93,27 @@ DEVICE void flush(const WgHashWork *w, uint32_t buffer, Sums *s) {
   s->ordered = s->unordered = 0;
 }
 
+// A tile with an entry in a table: what it added before goes, what it adds now stands there.
+DEVICE void replace_entry(const WgHashWork *w, uint32_t buffer, uint64_t tile, Sums *s) {
+  const WgHashBuffer *b = &w->buffers[buffer];
+  uint64_t entry = b->table + sizeof(WgHashTable) + tile * 16, at = w->scratch + buffer * 16ull;
+  if (thread_of_block() < 2) {
+    uint64_t old, word = thread_of_block() * 8ull;
+    asm volatile("ld.global.u64 %0, [%1];" : "=l"(old) : "l"(entry + word) : "memory");
+    asm volatile("st.global.u64 [%0], %1;" ::"l"(entry + word), "l"(0ull) : "memory");
+    if (!b->fresh) add_to(at + word, 0 - old);
+  }
+  uint64_t ordered = add_lanes(s->ordered), unordered = add_lanes(s->unordered);
+  asm volatile("bar.sync 0;" ::: "memory");
+  if (!(thread_of_block() & 31)) {
+    add_to(entry, ordered);
+    add_to(entry + 8, unordered);
+    add_to(at, ordered);
+    add_to(at + 8, unordered);
+  }
+  s->ordered = s->unordered = 0;
+}
+
 // The last block to come: what all of them added goes to the host, and the scratch is zero for the next one.
 DEVICE void finish(const WgHashWork *w) {
   uint32_t t = thread_of_block();
@@ -100,7 +121,14 @@ DEVICE void finish(const WgHashWork *w) {
     uint64_t sum, from = w->scratch + t * 8ull;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(sum) : "l"(from) : "memory");
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(from), "l"(0ull) : "memory");
-    sum += w->buffers[t / 2].bytes;
+    const WgHashBuffer *b = &w->buffers[t / 2];
+    if (b->table) {
+      uint64_t total = 0, at = b->table + (t & 1) * 8;
+      if (!b->fresh) asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(total) : "l"(at) : "memory");
+      sum += total;
+      asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(sum) : "memory");
+    }
+    sum += b->bytes;
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(w->result + t * 8ull), "l"(sum) : "memory");
   }
   asm volatile("bar.sync 0;" ::: "memory");      // the release below covers what the other threads have written before it
@@ -118,7 +146,9 @@ extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_HASH_THREADS)
       flush(&w, buffer, &s);
       while (tile >= w.buffers[buffer].tiles) buffer++;
     }
-    add_tile(&s, &w.buffers[buffer], tile - (buffer ? w.buffers[buffer - 1].tiles : 0));
+    uint64_t its = w.buffers[buffer].first + tile - (buffer ? w.buffers[buffer - 1].tiles : 0);
+    add_tile(&s, &w.buffers[buffer], its);
+    if (w.buffers[buffer].table) replace_entry(&w, buffer, its, &s);
   }
   flush(&w, buffer, &s);
   asm volatile("bar.sync 0;" ::: "memory");

@@ -11,6 +11,8 @@ bool session_wants_outputs(void) { return session_options()->hash || session_opt
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
 static _Atomic uint32_t last_step, last_graph;
+static _Atomic uint64_t epoch = 1;
+void session_outputs_unseen(void) { atomic_fetch_add(&epoch, 1); }
 static StrMap variables;                   // name -> its address
 
 void session_outputs_variable(const char *name, uint64_t base) {
@@ -41,24 +43,30 @@ static bool is_readable(const HeapRange *r, int device, bool certain) {
   }
 }
 
-static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t parameter, PtxType type) {
+// from, to: the addresses that are written; to 0: not known.
+static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t parameter, PtxType type, uint64_t from, uint64_t to) {
   HeapRange r;
   if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !r.memory.size || !is_readable(&r, o->device, element != 0)) return;
+  uint64_t base = r.memory.base, end = base + r.memory.size;
+  from = to ? MIN(MAX(from, base), end) - base : 0;
+  to = to ? MAX(MIN(to, end), base) - base : r.memory.size;
   for (uint32_t i = 0; i < o->buffers.len; i++) {
     SessionBuffer *b = &o->buffers.data[i];
     if (b->base != r.memory.base) continue;
+    b->from = MIN(b->from, from), b->to = MAX(b->to, to);
     if (element && (!b->element || element < b->element)) b->element = element, b->parameter = parameter, b->type = type;
     return;
   }
   if (o->buffers.len == BUFFERS) return;
-  vec_push(&o->buffers, (SessionBuffer){.base = r.memory.base, .size = r.memory.size, .element = element, .parameter = parameter, .type = type});
+  vec_push(&o->buffers, (SessionBuffer){.base = r.memory.base, .size = r.memory.size, .from = from, .to = to, .allocation = r.kind == SESSION_DEVICE ? r.order : 0,
+                                       .element = element, .parameter = parameter, .type = type});
 }
 
 static void add_words(SessionOutputs *o, const uint8_t *bytes, size_t n, uint32_t parameter) {
   for (size_t i = 0; i + 8 <= n; i += 8) {
     uint64_t word;
     memcpy(&word, bytes + i, 8);
-    if (word) add(o, word, 0, parameter, TYPE_NONE);
+    if (word) add(o, word, 0, parameter, TYPE_NONE, 0, 0);
   }
 }
 
@@ -84,7 +92,10 @@ static void say_numerics(SessionKernel *k, const InstrumentedKernel *code) {
 
 void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params, SessionParamInfo *info, void *user) {
   const InstrumentedKernel *code = session_kernel_code(k);
-  if (!k->wanted) return;
+  if (!k->wanted) {
+    session_outputs_unseen();
+    return;
+  }
   say_numerics(k, code);
   if (session_dump_option()) {
     o->kernel_fits |= dump_option_kernel_fits(session_dump_option(), k->name);
@@ -93,14 +104,16 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
   bool known = code && code->writes_known;
   for (uint32_t i = 0; known && i < code->nwrites; i++) {
     const InstrumentWrite *w = &code->writes[i];
-    uint64_t pointer;
-    if (session_fact_pointer(&w->pointer, params, &pointer) && pointer) add(o, pointer, w->pointer.bytes, w->pointer.param + 1, w->type);
+    uint64_t pointer, from = 0, to = 0;
+    if (!session_fact_pointer(&w->pointer, params, &pointer) || !pointer) continue;
+    if (!o->launch || !session_reach(code, w, params, session_launched(), &from, &to)) from = to = 0;
+    add(o, pointer, w->pointer.bytes, w->pointer.param + 1, w->type, from, to);
   }
   for (uint32_t i = 0; known && i < code->nwritten_variables; i++) {
     pthread_mutex_lock(&lock);
     uint64_t base = (uintptr_t)strmap_get(&variables, code->written_variables[i].name);
     pthread_mutex_unlock(&lock);
-    if (base) add(o, base, ptx_type_size(code->written_variables[i].type), 0, code->written_variables[i].type);
+    if (base) add(o, base, ptx_type_size(code->written_variables[i].type), 0, code->written_variables[i].type, 0, 0);
   }
   if (!known || code->writes_elsewhere) {
     o->guessed = true;
@@ -164,6 +177,7 @@ static uint32_t nrecent;
 static void disturb(const Access *a) {
   if (!a->outputs) return;
   SessionBuffer *b = a->dump ? &a->outputs->dumped.data[a->buffer] : &a->outputs->buffers.data[a->buffer];
+  session_outputs_unseen();
   if (!atomic_exchange(&b->disturbed, true)) session_send(EVENT_DISTURBED, &(EventDisturbed){a->outputs->step, a->buffer, a->dump});
 }
 
@@ -198,11 +212,38 @@ static void take_place(const Access *a, const void *stream) {
   remember(a);
 }
 
+// --- what was written since a buffer was last looked at ---
+
+typedef struct Changed { uint64_t from, to; } Changed;
+static U64Map changed;                     // number of the allocation -> what copies have written there. With the lock held
+
+static void note_changed(uint64_t address, uint64_t n) {
+  HeapRange r;
+  if (!session_ranges_look(address, &r) || r.kind != SESSION_DEVICE) return;
+  Changed *c = u64map_get(&changed, r.order);
+  uint64_t from = address - r.memory.base, to = from + n;
+  if (!c) {
+    c = mem_alloc(sizeof *c);
+    *c = (Changed){from, to};
+    u64map_put(&changed, r.order, c);
+  }
+  *c = (Changed){MIN(c->from, from), MAX(c->to, to)};
+}
+
+static void take_changed(SessionBuffer *b) {
+  Changed *c = b->allocation && changed.len ? u64map_remove(&changed, b->allocation) : NULL;
+  if (!c) return;
+  b->from = MIN(b->from, c->from);
+  b->to = MIN(MAX(b->to, c->to), b->size);
+  free(c);
+}
+
 void session_outputs_copy(const SessionCopy *c) {
   if (!session_wants_outputs() || c->captured || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY) return;
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
   Access a = {.base = c->to.address + c->to.x, .size = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width};
   pthread_mutex_lock(&lock);
+  note_changed(a.base, a.size);
   if (session_order_now(c->stream, &a.moment)) take_place(&a, c->stream);
   pthread_mutex_unlock(&lock);
 }
@@ -240,6 +281,7 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
   choose_dumped(o);
   if (!session_options()->hash) o->buffers.len = 0;
   if (!o->buffers.len && !o->dumped.len) {
+    if (!o->launch || o->guessed) session_outputs_unseen();
     let_go(o);
     return NULL;
   }
@@ -247,11 +289,14 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
   pthread_mutex_lock(&lock);
   o->step = atomic_fetch_add(&last_step, 1) + 1;
   if (!o->launch) o->graph = atomic_fetch_add(&last_graph, 1) + 1;
+  if (!o->launch || o->guessed) session_outputs_unseen();
+  for (uint32_t i = 0; i < o->buffers.len; i++) take_changed(&o->buffers.data[i]);
   send(o);
   SessionMoment moment;
   bool known = session_order_step(stream, &moment);
   for (uint32_t i = 0; known && i < o->buffers.len; i++) take_place(&(Access){moment, o->buffers.data[i].base, o->buffers.data[i].size, o, i, false, false}, stream);
   for (uint32_t i = 0; known && i < o->dumped.len; i++) take_place(&(Access){moment, o->dumped.data[i].base, o->dumped.data[i].size, o, i, true, true}, stream);
+  o->epoch = epoch;                        // behind all that disturbs it
   pthread_mutex_unlock(&lock);
   return o;
 }

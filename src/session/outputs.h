@@ -18,6 +18,9 @@ bool session_order_before(SessionMoment m, const void *stream);          // it c
 void session_outputs_variable(const char *name, uint64_t base);
 void session_outputs_copy(const SessionCopy *c);
 
+// --- reach.c: the addresses that its stores lie between; false: not known ---
+bool session_reach(const InstrumentedKernel *code, const InstrumentWrite *w, const SessionParams *p, const SessionLaunch *l, uint64_t *from, uint64_t *to);
+
 // --- dump.c ---
 const DumpOption *session_dump_option(void);             // NULL: nothing is asked for
 bool session_dump_selects(const SessionOutputs *o);      // counts: once for each launch

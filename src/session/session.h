@@ -229,6 +229,8 @@ bool session_array_find(uint64_t handle, SessionArray *out);
 // --- outputs.c: buffers that a launch or a graph may have written, for --hash and --dump-buffers ---
 typedef struct SessionBuffer {
   uint64_t base, size;
+  uint64_t from, to;                       // what may have changed since it was last looked at; all of it: 0, size
+  uint64_t allocation;                     // another number for each allocation; 0: who else writes there is not known
   uint32_t element;                        // bytes of an element: 1, 2, 4, 8 or 16
   uint32_t parameter;                      // number plus 1 of the parameter that points to it; 0: not known
   PtxType type;                            // of what is stored; TYPE_NONE: not known
@@ -239,6 +241,7 @@ typedef struct SessionOutputs {
   uint32_t step, launch, graph;            // launch or graph: the number of its launch, the other is 0
   uint32_t kernels;
   int device;
+  uint64_t epoch;                          // changes when something was written that is not known
   bool guessed;                            // what the code does not tell: everything that parameters point to
   bool kernel_fits;                        // --dump-buffers: a kernel of it is one that was asked for
   _Atomic int refs;
@@ -258,6 +261,7 @@ void session_outputs_keep(SessionOutputs *o);            // another one will fre
 void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n);
 void session_hashes_missing(const SessionOutputs *o, const char *why);
 void session_outputs_free(SessionOutputs *o);            // NULL: nothing
+void session_outputs_unseen(void);                       // somebody may have written anywhere
 // --- dump.c ---
 void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);       // the contents of o->dumped[i]
 void session_dump_missing(const SessionOutputs *o, const char *why);             // they cannot be had

@@ -9,9 +9,11 @@ done
 wait
 cat "$top"/*/output
 . tests/diff/lib.sh
-built steps graph sweep && hashed gpu.wg steps && hashed gpu_graph.wg graph && DIFF_DEVICE=cpu hashed cpu.wg steps && DIFF_DEVICE=cpu hashed cpu_graph.wg graph; result "both devices"
+built steps graph planes sweep && hashed gpu.wg steps && hashed gpu_graph.wg graph && hashed gpu_planes.wg planes && DIFF_DEVICE=cpu hashed cpu.wg steps && DIFF_DEVICE=cpu hashed cpu_graph.wg graph &&
+  DIFF_DEVICE=cpu hashed cpu_planes.wg planes; result "both devices"
 compared 0 gpu.wg cpu.wg; result "hashes of both devices are the same"
 compared 0 gpu_graph.wg cpu_graph.wg; result "hashes of a graph on both devices are the same"
+compared 1 cpu_planes.wg gpu_planes.wg && said "17 are the same, 1 differ" && said "launch 9 of through("; result "parts of buffers"
 # Time of the launches themselves, as the program measures it, best of three.
 best() { for _ in 1 2 3; do "$@" 2> /dev/null; done | sed -n 's/^ms //p' | sort -n | head -1; }
 for work in small large; do
