@@ -1,7 +1,7 @@
 # Sourced by the tests of this folder: a recorded run of an example, and a server for it.
 # record NAME [options…]: examples/NAME, recorded into $TEST_DIR/NAME.wg
 record() {
-  local name=$1 program=$TEST_DIR/$1 code; shift
+  local name=$1 program=$TEST_DIR/$1 code=0; shift
   if command -v nvcc > /dev/null 2>&1; then
     nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$program" "examples/$name/$name.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $name: nvcc"; return 1; }
     set -- "$@" "$program"
@@ -11,8 +11,7 @@ record() {
   else
     echo "skip $name: nvcc is not installed"; return 77
   fi
-  "$WARPGRIND" --device=cpu --workers=1 --record -q -o "$TEST_DIR/$name.wg" "$@" > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.err"
-  code=$?
+  "$WARPGRIND" --device=cpu --workers=1 --record -q -o "$TEST_DIR/$name.wg" "$@" > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.err" || code=$?
   [ $code = 0 ] || [ $code = 99 ] || { cat "$TEST_DIR/$name.err"; echo "FAIL $name: recording ended with code $code"; return 1; }
 }
 # serve FILE: sets URL and SERVER; end_server ends it

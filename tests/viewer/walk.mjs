@@ -118,7 +118,9 @@ try {
   const colours = await b.see(`(() => { const c = document.querySelector("canvas.dots"), w = Number(document.querySelector('.controls input[type="number"]').value), d = Math.round(c.width / w), g = c.getContext("2d");
     const at = i => [...g.getImageData(i % w * d + Math.floor((d - 1) / 2), Math.floor(i / w) * d + Math.floor((d - 1) / 2), 1, 1).data].join(); return { unwritten: at(4012), other: at(100), d, w }; })()`);
   ok("picture", colours.unwritten === "214,48,49,255" && colours.other !== colours.unwritten && colours.other.endsWith(",255"), colours);
-  for (let i = 0; i < 2; i++) await b.click(`document.querySelector('button[aria-label^="Smaller"]')`);
+  for (let i = 0; i < 3; i++) await b.click(`document.querySelector('button[aria-label^="Smaller"]')`);
+  await b.see(`(() => { const i = document.querySelector('input[aria-label="after which step"]'); i.value = 4; i.dispatchEvent(new Event("input", { bubbles: true })); })()`);
+  await b.until(`${text(1)}.includes("after launch #9")`);
   await shot("7-picture");
 
   step = "the flow chart";

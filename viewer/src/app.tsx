@@ -110,7 +110,7 @@ export function App() {
         b.buffers.forEach(x => buffers.set(x.id, x));
         let steps = first.steps.map(flowStep);
         stepOrder.push(...steps.map((s: any) => s.id));
-        setRun(r); setFindings(f.findings); setList(b.buffers); setFlow({ steps, kernels: first.kernels, total: first.total });
+        setRun(r); setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: first.kernels, total: first.total });
         document.title = `${fileName(r.meta.program ?? r.file)} · Warpgrind`;
         if (!r.findings) setTab("buffers");
         fromAddress();

@@ -45,6 +45,12 @@ function rivals(ops: Ops, i: number): Op[] {
   return out;
 }
 
+// A read whose value follows from a write that has rivals.
+function undecided(ops: Ops, i: number): boolean {
+  for (let k = i; k >= 0; k--) { const o = ops.get(k); if (!o) return false; if (writes(o)) return rivals(ops, k).length > 0; }
+  return false;
+}
+
 export function ElementPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "element" }>; index: number; active: boolean; findings: Finding[] }) {
   const [buffer, setBuffer] = useState<Buffer | undefined>(buffers.get(pane.buffer));
   useEffect(() => { setBuffer(buffers.get(pane.buffer)); }, [pane.buffer]);
@@ -86,7 +92,7 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
           onClick={() => { select(i); if (o.launch) go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }); }}>
           <span class={before && before.step === o.step ? "when again" : "when"}>{launchOf(o)}</span>
           <KindTag op={o} />
-          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load ? <Badge kind="error">never written</Badge> : valueText(o.value, opType(o))}</span>
+          <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load ? <Badge kind="error">never written</Badge> : o.value === null && !w && undecided(ops, i) ? <span class="dim" title="the read was not recorded with its value, and nothing orders the writes before it">one of these</span> : valueText(o.value, opType(o))}</span>
           <span class="who">{o.launch ? <>thread {o.thread}</> : <span class="dim">the host</span>}
             {others.length > 0 && <Badge kind="warning" title={`threads ${[o, ...others].map(x => x.thread).join(", ")} write here in ${launchOf(o)}; nothing orders them`}>race</Badge>}</span>
           <code class="snippet">{p && <><span>{p[1]}</span><span class="text">{lines[p[1] - 1]?.trim()}</span></>}</code>

@@ -73,7 +73,7 @@ export function SourcePane({ pane, index, active }: { pane: Extract<Pane, { kind
         return <div class={`codeline ${i + 1 === pane.line ? "selected" : ""}`}>
           <span class={`gutter ${marks.get(i + 1) ? "bad" : marks.has(i + 1) ? "site" : ""}`}>{i + 1}</span>
           <code>{coloured(lines[i].replace(/\t/g, "    "), inside[i])}</code>
-          {here.length > 0 && <span class="did">{here.slice(0, 3).map(o => <button type="button" class={`note k${o.kind}`} onClick={() => o.buffer && follow(index, { kind: "element", buffer: o.buffer, offset: o.offset, bytes: o.bytes, at: { record: o.record, lane: o.lane } })}>
+          {here.length > 0 && <span class="did">{here.slice(0, 3).map(o => <button type="button" class={`seen k${o.kind}`} onClick={() => o.buffer && follow(index, { kind: "element", buffer: o.buffer, offset: o.offset, bytes: o.bytes, at: { record: o.record, lane: o.lane } })}>
             {o.kind === Kind.Sync ? "sync" : <>{opElement(o)} {o.kind === Kind.Load ? "→" : "="} {valueText(o.value, opType(o))}</>}</button>)}{here.length > 3 && <span class="dim">+{here.length - 3}</span>}</span>}
         </div>;
       }} />}

@@ -51,6 +51,12 @@ function shortLaunch(here: Op, there: Op) {
   return a && b && a.kernel === b.kernel ? `#${b.number} ` : `${launchOf(there)} `;
 }
 
+// What the read may have seen, where that was not recorded and nothing decides.
+function candidates(op: Op, w: Writers): string {
+  const values = [...new Set(w.ops.map(o => o.value === null || o.bytes !== op.bytes || o.address !== op.address ? "" : valueText(o.value, opType(op))))];
+  return op.value === null && values.length > 1 && values.length < 4 && values.every(Boolean) ? values.join(" or ") : `${w.ops.length} candidates`;
+}
+
 function Origin({ op, writers, conflicts, go }: { op: Op; writers?: Writers; conflicts?: Op[]; go(p: Pane): void }) {
   const to = (w: Op, note: string, kind: string) => w.launch
     ? <button type="button" class={`go ${kind}`} title={`${note}: thread ${w.thread} of ${launchOf(w)}`} onClick={e => { e.stopPropagation(); go({ kind: "thread", launch: w.launch, thread: w.thread, at: { record: w.record, lane: w.lane } }); }}>
@@ -59,7 +65,7 @@ function Origin({ op, writers, conflicts, go }: { op: Op; writers?: Writers; con
   const others = new Map((conflicts ?? []).map(c => [c.thread, c]));
   return <>
     {writers?.never_written && <Badge kind="error">never written</Badge>}
-    {writers?.ambiguous && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{writers.ops.length} candidates</Badge>}
+    {writers?.ambiguous && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
     {writers && !writers.never_written && !writers.ambiguous && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
     {[...others.values()].slice(0, 2).map(c => to(c, c.kind === Kind.Load ? "read, in the same launch, by" : "also written, in the same launch, by", "race"))}
     {others.size > 2 && <span class="dim">+{others.size - 2}</span>}
