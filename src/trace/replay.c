@@ -39,7 +39,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   if (!wanted) return SCAN_GO_ON;
   TraceOp op;
   if (!reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
-  if (s->loads && (op.kind != TRACE_LOAD || !op.value_known)) return SCAN_GO_ON;
+  if (s->loads && (op.kind != TRACE_LOAD || !op.value_known || bytes > 16)) return SCAN_GO_ON;
   uint8_t result[16];
   bool known = op.value_known && bytes <= 16;
   if (op.kind == TRACE_ATOMIC) {

@@ -144,6 +144,11 @@ static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef 
   return SCAN_GO_ON;
 }
 
+static void blocks_all(BlockSet *set, uint32_t n) {
+  if (set->cap < n) set->list = mem_realloc(set->list, sizeof *set->list * n), set->cap = n;
+  for (set->n = 0; set->n < n; set->n++) set->list[set->n] = set->n;
+}
+
 static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeState *s, BlockSet *set, Error *err) {
   const RangeScan *w = s->what;
   const ChunkDirectory *d = reader_directory(t, c, err);
@@ -157,21 +162,26 @@ static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
     bytes[i] = place_bytes_of(&d->places[i], site);
     if (places[i] && bytes[i] > place_width(&d->places[i])) widest = MAX(widest, bytes[i]);      // postings know less than the site
   }
+  // Global memory is everybody's; shared and local memory is looked up for 32 warps at a time, unless there are so many that the blocks themselves are fewer.
+  bool global = !(w->low >> WG_TRACE_SPACE_AT);
+  uint64_t first = global ? 0 : MAX(w->first_warp, c->first_warp) >> 5, last = global ? 0 : MIN(w->last_warp, c->last_warp) >> 5;
+  bool all = last - first >= d->nblocks;
   ScanResult result = SCAN_GO_ON;
-  for (uint64_t group = w->first_warp >> 5; group <= w->last_warp >> 5 && result == SCAN_GO_ON; group++) {
+  for (uint64_t group = first; group <= last && result == SCAN_GO_ON; group++) {
     uint64_t low = posting_key(w->low, group << 5), high = low + (w->high - w->low), from = low - MIN(low, (uint64_t)widest);
-    if (!reader_blocks_touching(t, c, from, high, places, set, err)) result = SCAN_FAILED;
+    if (all) blocks_all(set, d->nblocks);
+    else if (!reader_blocks_touching(t, c, from, high, places, set, err)) result = SCAN_FAILED;
     for (uint32_t i = 0; i < set->n && result == SCAN_GO_ON; i++) {
       TraceBlock *b = reader_block(t, c, set->list[i], w->values, err);
       if (!b) result = SCAN_FAILED;
       for (uint32_t k = 0; b && k < b->nrows && result == SCAN_GO_ON; k++) {
         const TraceRow *row = &b->rows[k];
-        if (!places[row->place] || (w->low >> WG_TRACE_SPACE_AT && (row->warp >> 5 != group || row->warp < w->first_warp || row->warp > w->last_warp))) continue;
+        if (!places[row->place] || (!global && (row->warp < w->first_warp || row->warp > w->last_warp || (!all && row->warp >> 5 != group)))) continue;
         RowRef r = {c, b, row, k, c->first_record + d->blocks[set->list[i]].first_row + k};
         result = visit_lanes(t, s, &r, bytes[row->place], err);
       }
     }
-    if (!(w->low >> WG_TRACE_SPACE_AT)) break;         // global memory is everybody's
+    if (all) break;
   }
   free(places);
   free(bytes);

@@ -54,6 +54,25 @@ static void add(TraceRanges *out, uint32_t *cap, uint32_t most, uint64_t offset,
   out->list[out->n++] = (TraceRange){offset, bytes};
 }
 
+// Where in the allocation anything can have been written: reservations may be larger than all memory.
+static TraceRange touched(const TraceReader *t, const Life *life, uint32_t steps) {
+  uint64_t low = UINT64_MAX, high = 0, end = life->base + life->size;
+  for (uint32_t i = 0; i < steps; i++) {
+    const ReaderStep *s = &t->steps[i];
+    uint64_t at, n, height = MAX(s->height, 1ull), depth = MAX(s->depth, 1ull), rows = MAX(s->to_rows, height);
+    if (s->process != life->process || s->order < life->born || s->order >= life->died) continue;
+    if (!s->launch && step_touches(s, false, life->base, end, &at, &n)) {
+      low = MIN(low, at);
+      high = MAX(high, MIN(end, s->destination + MAX(s->to_pitch, s->width) * rows * depth));
+    }
+    for (uint32_t k = 0; s->launch && k < t->launches[s->launch - 1].nchunks; k++) {
+      const ReaderChunk *c = &t->chunks[t->launches[s->launch - 1].first_chunk + k];
+      if (c->has_global && c->low < end && c->high > life->base) low = MIN(low, MAX(c->low, life->base)), high = MAX(high, MIN(c->high, end));
+    }
+  }
+  return low < high ? (TraceRange){low - life->base, high - low} : (TraceRange){life->size, 0};
+}
+
 bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most, TraceRanges *out, Error *err) {
   *out = (TraceRanges){0};
   Life life;
@@ -62,10 +81,14 @@ bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_
   if (step && !steps) return error_set(err, "the run file has no step %u.", step);
   uint32_t cap = 0;
   bool ok = true;
-  Written w = {.bits = mem_alloc(MIN(life.size, SLICE) / 8 + 1)};
-  for (uint64_t at = 0; ok && at < life.size; at += SLICE) {
-    w.low = life.base + at, w.high = life.base + MIN(life.size, at + SLICE);
-    memset(w.bits, 0, MIN(life.size, SLICE) / 8 + 1);
+  TraceRange part = touched(t, &life, (uint32_t)steps);
+  uint64_t end = part.offset + part.bytes;
+  if (part.bytes >> 42) return error_set(err, "the run file says that memory of more than 4 TB was written to.");
+  if (part.offset) add(out, &cap, most, 0, part.offset);
+  Written w = {.bits = mem_alloc(MIN(part.bytes, SLICE) / 8 + 1)};
+  for (uint64_t at = part.offset; ok && at < end; at += SLICE) {
+    w.low = life.base + at, w.high = life.base + MIN(end, at + SLICE);
+    memset(w.bits, 0, MIN(part.bytes, SLICE) / 8 + 1);
     for (uint32_t i = 0; ok && i < steps; i++) {
       const ReaderStep *s = &t->steps[i];
       if (s->process != life.process || s->order < life.born || s->order >= life.died) continue;
@@ -81,6 +104,7 @@ bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_
     }
   }
   free(w.bits);
+  if (ok && end > part.offset && end < life.size) add(out, &cap, most, end, life.size - end);
   if (!ok) trace_ranges_free(out);
   return ok;
 }
