@@ -95,6 +95,7 @@ static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
   RaceCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg)};
   race_plan(&k);
+  race_join_same(&k);
   if (k.accesses.len) k.record = record_reserve(b, sizeof(WgRaceRecord));
   if (k.record) {
     number_sites(&k);
@@ -102,7 +103,7 @@ static void weave(Body *b) {
     for (uint32_t i = 0, a = 0; i < b->cfg->ninstrs; i++) {
       if (b->cfg->blocks[b->cfg->block_of[i]].rpo == IR_NONE) continue;
       for (; a < k.accesses.len && k.accesses.data[a].instr == i; a++) {
-        race_access(&k, &k.accesses.data[a]);
+        if (!k.accesses.data[a].gone) race_access(&k, &k.accesses.data[a]);
         race_tells(&k, &k.accesses.data[a]);
       }
       race_order(&k, i);

@@ -17,6 +17,8 @@ typedef struct RaceAccess {
   const PtxOperand *address;
   uint32_t bytes, flags;     // WG_RACE_WRITE …
   bool reads_too;            // a store: the thread has read it just before, which is not looked at
+  bool gone;                 // another access says the same
+  bool same;                 // racecheck_same.c: its address is still in its register
   bool is_shared_space;      // the instruction says .shared; else the address is global or generic
   RacePlaceKind place;
   uint32_t fact_at;          // PARAM: base, size, entries in the record
@@ -30,6 +32,7 @@ typedef struct RaceCheck {   // one kernel
   VEC(InstrumentFact) facts;
   uint32_t first_site;       // of the module's
   uint32_t record;           // where the WgRaceRecord is
+  uint32_t same_from;        // racecheck_same.c
   bool uses_shared, looks_up, stores_anywhere, calls;
   bool has_clock, has_syncs, has_clusters, waits, tells_host;
   PtxReg *me, *first, *shared_at, *fences, *knows;
@@ -42,6 +45,8 @@ bool race_is_strong(const PtxInstr *in);
 bool race_is_acquire(const PtxInstr *in);
 bool race_is_release(const PtxInstr *in);
 bool race_call_orders(const PtxInstr *call);               // nothing is known of the order of things behind it
+// --- racecheck_same.c ---
+void race_join_same(RaceCheck *k);                          // accesses that need not be looked at are gone
 // --- racecheck_private.c ---
 void race_find_private(RaceCheck *k);                       // facts of pointers whose threads may each have bytes of their own
 // --- racecheck_access.c ---

@@ -247,10 +247,37 @@ static void find_entries(Emit *e, Code *c, PtxReg *to, bool shared) {
   else EMIT(c, "mov.b64", opd_reg(to), opd_reg(e->k->cache_entries));
 }
 
+// Several words: only what is known already goes without a call. In shared memory that is: several threads have read all of it since the last barrier, and nobody has written it.
+static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n, bool shared) {
+  bool writes = e->a->flags & WG_RACE_WRITE;
+  int64_t want = shared ? WHOLE | WG_RACE_MANY : WHOLE | (writes ? WG_RACE_WRITE : 0), look = ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0);
+  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *mask = wide(e, 5), *interval = wide(e, 6), *p = pred(e, 0);
+  if (shared) {
+    RACE_LOAD(e->k, c, mask, moment);
+    EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask), opd_imm(want | WG_RACE_STRONG));
+    RACE_LOAD(e->k, c, interval, interval);
+  }
+  for (unsigned i = 0; i < n; i++) {
+    load_entry(e, c, entry, other, at, shared ? 16 * i + 8 : 8 * i);
+    if (shared) EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(mask));
+    else EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_imm(look));
+    if (i) EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(other), opd_imm(want), opd_reg(p));
+    else EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(other), opd_imm(want));
+    if (!shared) continue;
+    load_entry(e, c, entry, other, at, 16 * i);
+    EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(interval));
+    EMIT(c, "setp.ne.and.u64", opd_reg(p), opd_reg(other), opd_imm(0), opd_reg(p));
+  }
+  code_branch(c, p, false, e->back);
+}
+
 // The call begins where this ends.
 static void without_call(Emit *e, Code *c, bool shared) {
   bool writes = e->a->flags & WG_RACE_WRITE;
-  if (e->a->bytes != 4 || e->a->flags & WG_RACE_STRONG || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
+  unsigned n = e->a->bytes / 4;
+  if (e->a->bytes % 4 || n > 4 || e->a->flags & WG_RACE_STRONG || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
+  if (shared && writes && n > 1) return;   // mostly the first write since a barrier
+  if (ptx_has(e->in, MOD_NC)) return;      // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast
   PtxReg *at = wide(e, 2), *entries = wide(e, 3);
   find_entries(e, c, entries, shared);
   if (e->a->place == RACE_LOOKUP && !shared) {           // a variable may begin within a word, which counts as a whole; the address is a multiple of 4
@@ -259,7 +286,8 @@ static void without_call(Emit *e, Code *c, bool shared) {
   } else EMIT(c, "and.b64", opd_reg(at), opd_reg(e->off), opd_imm(~3));
   EMIT(c, "shl.b64", opd_reg(at), opd_reg(at), opd_imm(shared ? 2 : 1));
   EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(entries));
-  if (!shared) one_entry(e, c, at);
+  if (n > 1) several_words(e, c, at, n, shared);
+  else if (!shared) one_entry(e, c, at);
   else if (writes) write_of_pair(e, c, at);
   else read_of_pair(e, c, at);
 }

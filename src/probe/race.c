@@ -26,6 +26,12 @@ DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t 
   return p.same_warp && !race_warp_orders(&p, layout);                    // this thread has read it, and another one
 }
 
+// Bytes that the same thread has accessed at the same time, beside those of `e`. Which access it was is known as long as there is one.
+DEVICE uint64_t race_with_bytes(uint64_t e, uint64_t of) {
+  uint64_t both = e | (uint64_t)race_bytes(of) << WG_RACE_BYTES_AT, no_site = (uint64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT;
+  return both != e && (e ^ of) & no_site ? both | no_site : both;
+}
+
 // A read after a read: what to keep. What flags say is true of all bytes of the entry.
 DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) {
   uint32_t same_clock = p->was.clock == p->now.clock, common = race_bytes(old) & race_bytes(mine);
@@ -34,7 +40,7 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) 
   if ((old ^ mine) & WG_RACE_STRONG) return mine & WG_RACE_STRONG ? old : mine | wrote;       // the weak one can race with more
   if (p->same_thread) {
     if (p->was.barriers != p->now.barriers || p->was.syncs != p->now.syncs || !same_clock) return mine | wrote | blocks;
-    return within || old & (WG_RACE_MANY | WG_RACE_BLOCKS | WG_RACE_WROTE) ? old : old | (uint64_t)race_bytes(mine) << WG_RACE_BYTES_AT;
+    return within || old & (WG_RACE_MANY | WG_RACE_BLOCKS | WG_RACE_WROTE) ? old : race_with_bytes(old, mine);
   }
   if (p->same_block) {
     if (p->was.barriers != p->now.barriers) return mine | wrote | blocks;
@@ -56,7 +62,7 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
   if (layout & WG_RACE_SHARED && !p.same_block) return mine;
   uint32_t same_time = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs && p.was.clock == p.now.clock;
   if (mine & WG_RACE_WRITE) {
-    if (old & WG_RACE_WRITE && p.same_thread && same_time && !((old ^ mine) & WG_RACE_STRONG)) return mine | (uint64_t)race_bytes(old) << WG_RACE_BYTES_AT;
+    if (old & WG_RACE_WRITE && p.same_thread && same_time && !((old ^ mine) & WG_RACE_STRONG)) return race_with_bytes(mine, old);
     return mine;
   }
   if (!(old & WG_RACE_WRITE)) return race_after_read(old, mine, &p);

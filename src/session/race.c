@@ -306,8 +306,12 @@ static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, 
   r->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site, channel};
   out->launches = r->launches_at;
   if (order.one_thread && session_order_concurrent()) out->unordered = WG_RACE_LATER;
-  for (uint32_t i = 0; i < order.n; i++) out->unordered |= (uint64_t)order.number[i] << 9 * i;
-  out->replace = out->unordered ? 0 : (uint64_t)WG_RACE_LAUNCHES << WG_RACE_LAUNCH_AT;
+  uint32_t ordered = out->unordered ? number : WG_RACE_LAUNCHES;         // smaller numbers are of launches that come before this one
+  for (uint32_t i = 0; i < order.n; i++) {
+    out->unordered |= (uint64_t)order.number[i] << 9 * i;
+    ordered = MIN(ordered, order.number[i]);
+  }
+  out->replace = (uint64_t)ordered << WG_RACE_LAUNCH_AT;
 }
 
 static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {

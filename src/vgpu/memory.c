@@ -3,6 +3,7 @@
 // allocations far enough meets PROT_NONE and the launch ends with an illegal address (engine.c catches the signal).
 // As on a GPU pages are 2 MB and small allocations share them: what an overrun by a few bytes does is the same on both.
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ static VEC(Range) free_ranges;
 static VEC(Range) host_ranges;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t host_lock = PTHREAD_RWLOCK_INITIALIZER;
+static _Atomic uint64_t host_version = 1;    // changes with the ranges
 enum { PAGE = 65536 };                         // also the size of pages on some AArch64 kernels
 
 static bool reserve_window(void) {
@@ -164,12 +166,14 @@ bool vgpu_in_window(const void *p) { return vgpu_window_base && vgpu_window_hold
 
 void vgpu_host_register(void *p, size_t size) {
   pthread_rwlock_wrlock(&host_lock);
+  host_version++;
   vec_push(&host_ranges, (Range){(uint64_t)p, size});
   pthread_rwlock_unlock(&host_lock);
 }
 
 void vgpu_host_unregister(void *p) {
   pthread_rwlock_wrlock(&host_lock);
+  host_version++;
   for (uint32_t i = 0; i < host_ranges.len; i++)
     if (host_ranges.data[i].start == (uint64_t)p) {
       host_ranges.data[i] = host_ranges.data[--host_ranges.len];
@@ -178,12 +182,19 @@ void vgpu_host_unregister(void *p) {
   pthread_rwlock_unlock(&host_lock);
 }
 
+// The range found last is tried first, without a lock: it is there as long as nothing has changed.
 bool vgpu_host_reachable(uint64_t address, uint64_t size) {
+  static _Thread_local struct { Range range; uint64_t version; } last[2];
+  static _Thread_local unsigned turn;
+  uint64_t version = atomic_load_explicit(&host_version, memory_order_acquire);
+  for (unsigned i = 0; i < 2; i++)
+    if (last[i].version == version && address - last[i].range.start < last[i].range.size && size <= last[i].range.size - (address - last[i].range.start)) return true;
   bool found = false;
   pthread_rwlock_rdlock(&host_lock);
   for (uint32_t i = 0; i < host_ranges.len && !found; i++) {
     Range r = host_ranges.data[i];
     found = address >= r.start && address - r.start <= r.size && size <= r.size - (address - r.start);
+    if (found) last[turn ^= 1].range = r, last[turn].version = host_version;
   }
   pthread_rwlock_unlock(&host_lock);
   return found;
