@@ -1,14 +1,15 @@
 // Bytes that grow, numbers of variable length, and columns compressed with zstd.
 #include <zstd.h>
 
-#include "trace/internal.h"
+#include "trace/predict.h"
 
-enum { LEVEL = 1, WORTH_PLANES = 256 };
+enum { LEVEL = 1, WORTH_PLANES = 256, SAMPLE = 2048 };      // SAMPLE: words
 
 struct ColumnCoder {
   ZSTD_CCtx *compress;
   ZSTD_DCtx *expand;
   Bytes first, second, planes;
+  uint32_t *table;
 };
 
 void bytes_reserve(Bytes *b, size_t more) {
@@ -54,7 +55,13 @@ void column_coder_free(ColumnCoder *c) {
   bytes_free(&c->first);
   bytes_free(&c->second);
   bytes_free(&c->planes);
+  free(c->table);
   free(c);
+}
+
+uint32_t *column_coder_table(ColumnCoder *c) {
+  if (!c->table) return c->table = mem_alloc(sizeof *c->table * VALUE_SLOTS);
+  return memset(c->table, 0, sizeof *c->table * VALUE_SLOTS);
 }
 
 static void compress(ColumnCoder *c, const uint8_t *data, size_t n, Bytes *out) {
@@ -84,19 +91,36 @@ void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n) {
   put(out, false, data, n, &c->first);
 }
 
+static void split(const uint32_t *words, size_t n, Bytes *planes) {
+  planes->len = 0;
+  bytes_reserve(planes, n * 4);
+  uint8_t *p = planes->data;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t w = words[i];
+    p[i] = (uint8_t)w, p[n + i] = (uint8_t)(w >> 8), p[2 * n + i] = (uint8_t)(w >> 16), p[3 * n + i] = (uint8_t)(w >> 24);
+  }
+}
+
+static size_t size_or(const Bytes *compressed, size_t n) { return compressed->len ? compressed->len : n; }
+
+// Of many words a piece decides whether planes are better, and whether either is worth it.
 void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n) {
   size_t bytes = n * 4;
+  bool plain = bytes > 16, planes = bytes >= WORTH_PLANES;
   c->first.len = c->second.len = 0;
-  if (bytes > 16) compress(c, (const uint8_t *)words, bytes, &c->first);
-  if (bytes >= WORTH_PLANES) {
-    c->planes.len = 0;
-    bytes_reserve(&c->planes, bytes);
-    uint8_t *p = c->planes.data;
-    for (size_t i = 0; i < n; i++) {
-      uint32_t w = words[i];
-      p[i] = (uint8_t)w, p[n + i] = (uint8_t)(w >> 8), p[2 * n + i] = (uint8_t)(w >> 16), p[3 * n + i] = (uint8_t)(w >> 24);
-    }
-    compress(c, p, bytes, &c->second);
+  if (n > 4 * SAMPLE) {
+    const uint32_t *sample = words + (n - SAMPLE) / 2;
+    compress(c, (const uint8_t *)sample, SAMPLE * 4, &c->first);
+    split(sample, SAMPLE, &c->planes);
+    compress(c, c->planes.data, SAMPLE * 4, &c->second);
+    planes = size_or(&c->second, SAMPLE * 4) < size_or(&c->first, SAMPLE * 4);
+    plain = !planes;
+    c->first.len = c->second.len = 0;
+  }
+  if (plain) compress(c, (const uint8_t *)words, bytes, &c->first);
+  if (planes) {
+    split(words, n, &c->planes);
+    compress(c, c->planes.data, bytes, &c->second);
     if (c->second.len && (!c->first.len || c->second.len < c->first.len)) {
       put(out, true, NULL, bytes, &c->second);
       return;

@@ -16,57 +16,88 @@ void chunk_out_free(ChunkOut *out) {
   free(out);
 }
 
-typedef struct Sorted { uint64_t warp; const uint32_t *raw; } Sorted;
+typedef struct Sorted { uint64_t warp; const uint32_t *raw; uint32_t place; } Sorted;
+typedef struct Places { U64Map numbers; VEC(TracePlace) list; uint64_t last_key[8]; uint32_t last[8]; } Places;
 
-static Sorted *list_records(const RawPiece *pieces, size_t *n) {
-  size_t count = 0;
-  for (const RawPiece *p = pieces; p; p = p->next) count += p->records;
-  Sorted *list = mem_alloc((count + 1) * sizeof *list);
-  *n = 0;
-  for (const RawPiece *p = pieces; p; p = p->next)
-    for (size_t at = 0; at < p->len;) {
-      const uint32_t *w = (const uint32_t *)(p->data + at);
-      size_t length = raw_length(w);
-      CHECK(length && length <= p->len - at && *n < count);      // trace_take has looked
-      list[(*n)++] = (Sorted){raw_warp(w), w};
-      at += length;
-    }
-  return list;
+struct ChunkScratch {
+  ColumnCoder *coder;
+  PostingList *postings;
+  TraceRow *rows;
+  uint64_t *addresses;
+  uint32_t *words;
+  Sorted *list, *spare; size_t cap;
+};
+
+ChunkScratch *chunk_scratch_new(void) {
+  ChunkScratch *s = mem_alloc(sizeof *s);
+  s->coder = column_coder_new();
+  s->postings = postings_new();
+  s->rows = mem_alloc(sizeof *s->rows * BLOCK_ROWS);
+  s->addresses = mem_alloc(sizeof *s->addresses * (BLOCK_LANES + 32));
+  s->words = mem_alloc(sizeof *s->words * (BLOCK_LANES + 32) * 8);
+  return s;
 }
 
-// By warp; what a warp did stays in order.
-static void sort_by_warp(Sorted **list, size_t n) {
-  uint64_t least = UINT64_MAX, most = 0;
-  for (size_t i = 0; i < n; i++) least = MIN(least, (*list)[i].warp), most = MAX(most, (*list)[i].warp);
-  if (!n || least == most) return;
-  Sorted *from = *list, *to = mem_alloc(n * sizeof *to);
-  for (unsigned shift = 0; (most - least) >> shift; shift += 11) {
-    size_t count[2048] = {0}, at = 0;
-    for (size_t i = 0; i < n; i++) count[(from[i].warp - least) >> shift & 2047]++;
-    for (unsigned d = 0; d < 2048; d++) {
-      size_t k = count[d];
-      count[d] = at, at += k;
-    }
-    for (size_t i = 0; i < n; i++) to[count[(from[i].warp - least) >> shift & 2047]++] = from[i];
-    Sorted *t = from;
-    from = to, to = t;
-  }
-  *list = from;
-  free(to);
+void chunk_scratch_free(ChunkScratch *s) {
+  column_coder_free(s->coder);
+  postings_free(s->postings);
+  free(s->rows);
+  free(s->addresses);
+  free(s->words);
+  free(s->list);
+  free(s->spare);
+  free(s);
 }
 
-typedef struct Places { U64Map numbers; VEC(TracePlace) list; uint64_t last_key; uint32_t last; } Places;
-
+// A loop goes from site to site: the last ones are likely the next.
 static uint32_t place_number(Places *p, uint64_t key) {
-  if (p->list.len && key == p->last_key) return p->last;
+  unsigned slot = (unsigned)(key ^ key >> 24) & 7;
+  if (p->last[slot] && key == p->last_key[slot]) return p->last[slot] - 1;
   uintptr_t number = (uintptr_t)u64map_get(&p->numbers, key);
   if (!number) {
     vec_push(&p->list, raw_place(key));
     number = p->list.len;
     u64map_put(&p->numbers, key, (void *)number);
   }
-  p->last_key = key, p->last = (uint32_t)number - 1;
-  return p->last;
+  p->last_key[slot] = key, p->last[slot] = (uint32_t)number;
+  return (uint32_t)number - 1;
+}
+
+static size_t list_records(ChunkScratch *s, Places *places, const RawPiece *pieces) {
+  size_t count = 0, n = 0;
+  for (const RawPiece *p = pieces; p; p = p->next) count += p->records;
+  if (s->cap < count) {
+    s->cap = count;
+    s->list = mem_realloc(s->list, count * sizeof *s->list);
+    s->spare = mem_realloc(s->spare, count * sizeof *s->spare);
+  }
+  for (const RawPiece *p = pieces; p; p = p->next)
+    for (size_t at = 0; at < p->len;) {
+      const uint32_t *w = (const uint32_t *)(p->data + at);
+      size_t length = raw_length(w);
+      CHECK(length && length <= p->len - at && n < count);      // trace_take has looked
+      s->list[n++] = (Sorted){raw_warp(w), w, place_number(places, raw_place_key(w))};
+      at += length;
+    }
+  return n;
+}
+
+// By warp; what a warp did stays in order.
+static void sort_by_warp(ChunkScratch *s, size_t n) {
+  uint64_t least = UINT64_MAX, most = 0;
+  for (size_t i = 0; i < n; i++) least = MIN(least, s->list[i].warp), most = MAX(most, s->list[i].warp);
+  if (!n || least == most) return;
+  for (unsigned shift = 0; (most - least) >> shift; shift += 11) {
+    size_t count[2048] = {0}, at = 0;
+    for (size_t i = 0; i < n; i++) count[(s->list[i].warp - least) >> shift & 2047]++;
+    for (unsigned d = 0; d < 2048; d++) {
+      size_t k = count[d];
+      count[d] = at, at += k;
+    }
+    for (size_t i = 0; i < n; i++) s->spare[count[(s->list[i].warp - least) >> shift & 2047]++] = s->list[i];
+    Sorted *t = s->list;
+    s->list = s->spare, s->spare = t;
+  }
 }
 
 static void write_directory(ColumnCoder *c, const Places *places, const ChunkBlockInfo *blocks, uint32_t nblocks, ChunkOut *out) {
@@ -136,48 +167,37 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
   return !col.bad && nblocks && nplaces;
 }
 
-ChunkOut *chunk_encode(ColumnCoder *c, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces) {
+ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces) {
   ChunkOut *out = mem_alloc(sizeof *out);
   *out = (ChunkOut){.id = id, .process = process, .launch = launch, .shared_only = true};
-  size_t n;
-  Sorted *list = list_records(pieces, &n);
-  sort_by_warp(&list, n);
   Places places = {0};
-  for (size_t i = 0; i < n; i++) place_number(&places, raw_place_key(list[i].raw));
-  TraceRow *rows = mem_alloc(sizeof *rows * BLOCK_ROWS);
-  uint64_t *addresses = mem_alloc(sizeof *addresses * (BLOCK_LANES + 32));
-  uint32_t *words = mem_alloc(sizeof *words * (BLOCK_LANES + 32) * 8);
-  PostingList *postings = postings_new();
+  size_t n = list_records(s, &places, pieces);
+  sort_by_warp(s, n);
   VEC(ChunkBlockInfo) blocks = {0};
   for (size_t i = 0; i < n;) {
-    BlockInput in = {.places = places.list.data, .nplaces = places.list.len, .rows = rows, .addresses = addresses, .words = words};
-    vec_push(&blocks, (ChunkBlockInfo){list[i].warp, (uint32_t)i});
+    BlockInput in = {.places = places.list.data, .nplaces = places.list.len, .rows = s->rows, .addresses = s->addresses, .words = s->words};
+    vec_push(&blocks, (ChunkBlockInfo){s->list[i].warp, (uint32_t)i});
     uint32_t lanes = 0;
     for (; i < n && in.nrows < BLOCK_ROWS && lanes < BLOCK_LANES; i++) {
-      TraceRow *r = &rows[in.nrows++];
-      raw_expand(list[i].raw, r, addresses, &in.naddresses, words, &in.nwords);
-      r->place = place_number(&places, raw_place_key(list[i].raw));
+      TraceRow *r = &s->rows[in.nrows++];
+      raw_expand(s->list[i].raw, r, s->addresses, &in.naddresses, s->words, &in.nwords);
+      r->place = s->list[i].place;
       lanes += (uint32_t)__builtin_popcount(r->lanes);
     }
     out->operations += lanes;
     Bytes data = {0};
-    block_write(c, &in, &data);
-    postings_add(postings, &in, blocks.len - 1);
+    block_write(s->coder, &in, &data);
+    postings_add(s->postings, &in, blocks.len - 1);
     chunk_add_part(out, PART_ROWS + blocks.len - 1, &data);
   }
   CHECK(blocks.len <= CHUNK_BLOCKS);
   out->records = n;
-  out->first_warp = n ? list[0].warp : 0;
-  out->last_warp = n ? list[n - 1].warp : 0;
-  postings_write(postings, c, out);
-  write_directory(c, &places, blocks.data, blocks.len, out);
-  postings_free(postings);
+  out->first_warp = n ? s->list[0].warp : 0;
+  out->last_warp = n ? s->list[n - 1].warp : 0;
+  postings_write(s->postings, s->coder, out);
+  write_directory(s->coder, &places, blocks.data, blocks.len, out);
   vec_free(&blocks);
   vec_free(&places.list);
   u64map_free(&places.numbers);
-  free(words);
-  free(addresses);
-  free(rows);
-  free(list);
   return out;
 }

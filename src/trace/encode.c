@@ -42,7 +42,7 @@ static void compress_contents(ContentsOut *c) {
 
 void *writer_work(void *writer) {
   TraceWriter *w = writer;
-  ColumnCoder *coder = column_coder_new();
+  ChunkScratch *scratch = chunk_scratch_new();
   pthread_mutex_lock(&w->lock);
   for (;;) {
     Job *j = w->first_job;
@@ -60,7 +60,7 @@ void *writer_work(void *writer) {
     size_t before = j->contents ? j->contents->n : raw_memory(j->pieces);
     if (!w->has_stopped) {
       if (j->contents) compress_contents(j->contents);
-      else chunk = chunk_encode(coder, j->id, j->process, j->launch, j->pieces);
+      else chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces);
     }
     pthread_mutex_lock(&w->lock);
     w->in_memory -= MIN(before, w->in_memory);
@@ -81,7 +81,7 @@ void *writer_work(void *writer) {
     pthread_mutex_lock(&w->lock);
   }
   pthread_mutex_unlock(&w->lock);
-  column_coder_free(coder);
+  chunk_scratch_free(scratch);
   return NULL;
 }
 

@@ -47,6 +47,7 @@ static inline uint32_t reading_u32(Reading *r) {
 
 // A column: its length, compressed length and bytes. words: of 4 bytes; whether they are kept as four planes of bytes is tried.
 typedef struct ColumnCoder ColumnCoder;    // of one thread
+uint32_t *column_coder_table(ColumnCoder *c);        // values.c's, zeroed
 ColumnCoder *column_coder_new(void);
 void column_coder_free(ColumnCoder *c);
 void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n);
@@ -121,7 +122,7 @@ PostingList *postings_new(void);
 void postings_free(PostingList *p);
 void postings_add(PostingList *p, const BlockInput *in, uint32_t block);
 typedef struct ChunkOut ChunkOut;
-void postings_write(PostingList *p, ColumnCoder *c, ChunkOut *out);
+void postings_write(PostingList *p, ColumnCoder *c, ChunkOut *out);         // the list is empty again
 bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
 
 // --- chunk.c: raw records of one launch become blobs ---
@@ -139,7 +140,10 @@ struct ChunkOut {
   bool shared_only;                        // low and high say nothing
 };
 void chunk_add_part(ChunkOut *out, uint32_t part, Bytes *data);         // takes the bytes
-ChunkOut *chunk_encode(ColumnCoder *c, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces);
+typedef struct ChunkScratch ChunkScratch;            // memory that an encoding thread uses again and again
+ChunkScratch *chunk_scratch_new(void);
+void chunk_scratch_free(ChunkScratch *s);
+ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces);
 void chunk_out_free(ChunkOut *out);
 typedef struct ChunkDirectory {
   Arena arena;

@@ -7,7 +7,8 @@ enum { PLACE_BITS = 20, LANES = 32, RADIX = 11, SMALL = 1024 };
 
 struct PostingList {
   Entry *list, *spare;
-  size_t n, cap;
+  size_t n, cap, spare_cap;
+  Bytes columns[4];
   Posting *open; uint32_t nopen;           // for each place and lane, what may still grow
 };
 
@@ -18,6 +19,7 @@ void postings_free(PostingList *p) {
   free(p->list);
   free(p->spare);
   free(p->open);
+  for (size_t i = 0; i < ARRAY_LEN(p->columns); i++) bytes_free(&p->columns[i]);
   free(p);
 }
 
@@ -89,12 +91,18 @@ static int by_start(const void *a, const void *b) {
   return x->start != y->start ? (x->start < y->start ? -1 : 1) : x->tag < y->tag ? -1 : x->tag > y->tag;
 }
 
+static void reserve_spare(PostingList *p) {
+  if (p->spare_cap >= p->cap) return;
+  free(p->spare);
+  p->spare = mem_alloc((p->spare_cap = p->cap) * sizeof *p->spare);
+}
+
 static void sort(PostingList *p) {
   if (p->n < SMALL) {
     if (p->n) qsort(p->list, p->n, sizeof *p->list, by_start);
     return;
   }
-  p->spare = mem_realloc(p->spare, p->cap * sizeof *p->spare);
+  reserve_spare(p);
   uint64_t least = UINT64_MAX, most = 0;
   for (size_t i = 0; i < p->n; i++) least = MIN(least, p->list[i].start), most = MAX(most, p->list[i].start);
   for (unsigned shift = 0; shift < 64 && (most - least) >> shift; shift += RADIX) {
@@ -107,7 +115,9 @@ static void sort(PostingList *p) {
     }
     for (size_t i = 0; i < p->n; i++) p->spare[count[(p->list[i].start - least) >> shift & ((1 << RADIX) - 1)]++] = p->list[i];
     Entry *t = p->list;
+    size_t cap = p->cap;
     p->list = p->spare, p->spare = t;
+    p->cap = p->spare_cap, p->spare_cap = cap;
   }
 }
 
@@ -127,7 +137,15 @@ static size_t drop_repeated(Entry *e, size_t n) {
   return kept;
 }
 
-static PostingPart write_part(ColumnCoder *c, const Entry *e, size_t n, Bytes *out) {
+// A number of the usual length costs one comparison.
+static inline uint8_t *put(uint8_t *at, uint64_t v) {
+  for (; v >= 0x80; v >>= 7) *at++ = (uint8_t)(v | 0x80);
+  *at++ = (uint8_t)v;
+  return at;
+}
+
+static PostingPart write_part(PostingList *p, ColumnCoder *c, const Entry *e, size_t n, Bytes *out) {
+  enum { STARTS, LENGTHS, BLOCKS, PLACES };
   uint64_t bits = 0, before = e[0].start;
   PostingPart part = {e[0].start, 0};
   for (size_t i = 0; i < n; i++) {
@@ -135,25 +153,19 @@ static PostingPart write_part(ColumnCoder *c, const Entry *e, size_t n, Bytes *o
     part.end = MAX(part.end, e[i].start + e[i].length);
   }
   unsigned shift = bits ? MIN((unsigned)__builtin_ctzll(bits), 15u) : 0;
-  Bytes starts = {0}, lengths = {0}, blocks = {0}, places = {0};
+  uint8_t *at[4];
+  for (int k = 0; k < 4; k++) p->columns[k].len = 0, bytes_reserve(&p->columns[k], n * 10), at[k] = p->columns[k].data;
   for (size_t i = 0; i < n; i++) {
-    bytes_varint(&starts, (e[i].start - before) >> shift);
+    at[STARTS] = put(at[STARTS], (e[i].start - before) >> shift);
     before = e[i].start;
-    bytes_varint(&lengths, e[i].length);
-    bytes_varint(&blocks, e[i].tag >> PLACE_BITS);
-    bytes_varint(&places, e[i].tag & ((1u << PLACE_BITS) - 1));
+    at[LENGTHS] = put(at[LENGTHS], e[i].length);
+    at[BLOCKS] = put(at[BLOCKS], e[i].tag >> PLACE_BITS);
+    at[PLACES] = put(at[PLACES], e[i].tag & ((1u << PLACE_BITS) - 1));
   }
   bytes_varint(out, n);
   bytes_varint(out, e[0].start);
   bytes_u8(out, (uint8_t)shift);
-  column_write(c, out, starts.data, starts.len);
-  column_write(c, out, lengths.data, lengths.len);
-  column_write(c, out, blocks.data, blocks.len);
-  column_write(c, out, places.data, places.len);
-  bytes_free(&starts);
-  bytes_free(&lengths);
-  bytes_free(&blocks);
-  bytes_free(&places);
+  for (int k = 0; k < 4; k++) column_write(c, out, p->columns[k].data, (size_t)(at[k] - p->columns[k].data));
   return part;
 }
 
@@ -165,14 +177,15 @@ void postings_write(PostingList *p, ColumnCoder *c, ChunkOut *out) {
     if (out->shared_only) out->low = p->list[i].start, out->shared_only = false;
     out->high = MAX(out->high, p->list[i].start + p->list[i].length);
   }
-  Entry *sorted = mem_alloc((p->n + 1) * sizeof *sorted);
+  reserve_spare(p);
+  Entry *sorted = p->spare;
   for (int ranges = 0; ranges < 2; ranges++) {
     size_t n = 0;
     for (size_t i = 0; i < p->n; i++)
       if ((p->list[i].length > POINT_BYTES) == ranges) sorted[n++] = p->list[i];
     for (size_t i = 0; i < n; i += POSTINGS_PER_BLOCK) {
       Bytes data = {0};
-      PostingPart part = write_part(c, sorted + i, MIN(n - i, (size_t)POSTINGS_PER_BLOCK), &data);
+      PostingPart part = write_part(p, c, sorted + i, MIN(n - i, (size_t)POSTINGS_PER_BLOCK), &data);
       uint32_t number = ranges ? out->ranges.len : out->points.len;
       CHECK(number < PART_RANGES - PART_POINTS);
       chunk_add_part(out, (ranges ? PART_RANGES : PART_POINTS) + number, &data);
@@ -180,7 +193,6 @@ void postings_write(PostingList *p, ColumnCoder *c, ChunkOut *out) {
       else vec_push(&out->points, part);
     }
   }
-  free(sorted);
   p->n = 0;
 }
 

@@ -1,4 +1,4 @@
-// Races of a recorded launch: accesses to what it wrote are sorted by word, block and barriers passed; neighbours are compared. docs/recording.md says what orders.
+// Races of a recorded launch: accesses to what it wrote are sorted by word, block and barriers passed; neighbours are compared. docs/run-file.md says what orders.
 #include "trace/reader.h"
 
 enum { MOST = 4 << 20, FIRST_SLICE = 1 << 18, FIRST_BLOCKS = 64, SPACE_SHARED = WG_TRACE_SHARED };

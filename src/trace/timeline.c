@@ -1,7 +1,7 @@
 // Barriers a warp has passed, and what else may order its rows against those of other warps.
 #include "trace/reader.h"
 
-// What a site does for the order, by its instruction: docs/recording.md, "Order".
+// What a site does for the order, by its instruction: docs/run-file.md, "Order".
 typedef enum { SYNC_NOTHING, SYNC_BARRIER, SYNC_OTHER, SYNC_ACQUIRE } SyncKind;
 
 static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {

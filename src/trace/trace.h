@@ -1,5 +1,5 @@
 // trace: recorded memory operations. write.c takes raw records (probe/trace_abi.h) from the rings and keeps them in a run file as
-// compressed columns with indexes (docs/recording.md); read.c answers questions about them. Files of a run are opened with SQLite, so
+// compressed columns with indexes (docs/run-file.md); read.c answers questions about them. Files of a run are opened with SQLite, so
 // that the tables of src/run are beside; trace knows those only by the ids it is given.
 #ifndef WG_TRACE_H
 #define WG_TRACE_H
@@ -78,7 +78,7 @@ bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_
 void trace_ranges_free(TraceRanges *r);
 
 // Accesses of different threads of a launch to the same bytes, one of them a write, not both atomic, that nothing orders: one for each pair of sites. count: words where it
-// was found. same_value: all of them are writes of the same value. docs/recording.md says what orders.
+// was found. same_value: all of them are writes of the same value. docs/run-file.md says what orders.
 typedef struct TraceRace { TraceOp first, second; uint64_t count; bool same_value; } TraceRace;
 typedef struct TraceRaces { TraceRace *list; uint32_t n; } TraceRaces;
 bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err);   // launch 0: all

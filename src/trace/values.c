@@ -3,7 +3,7 @@
 
 void values_write(ColumnCoder *c, const BlockInput *in, Bytes *out) {
   Bytes modes = {0}, masks = {0}, given = {0};
-  uint32_t *table = mem_alloc(sizeof *table * VALUE_SLOTS), slots[ROW_WORDS_MAX];
+  uint32_t *table = column_coder_table(c), slots[ROW_WORDS_MAX];
   const uint32_t *before = NULL;
   uint32_t nbefore = 0;
   for (uint32_t i = 0; i < in->nrows; i++) {
@@ -38,7 +38,6 @@ void values_write(ColumnCoder *c, const BlockInput *in, Bytes *out) {
   column_write(c, out, modes.data, modes.len);
   column_write(c, out, masks.data, masks.len);
   column_write_words(c, out, (const uint32_t *)given.data, given.len / 4);
-  free(table);
   bytes_free(&modes);
   bytes_free(&masks);
   bytes_free(&given);
@@ -50,7 +49,7 @@ bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
   size_t ngiven, at = 0;
   if (!column_read(c, from, &b->arena, b->nrows, &modes) || !column_read(c, from, &b->arena, (size_t)b->nrows * ROW_WORDS_MAX / 8, &masks) ||
       !column_read_words(c, from, &b->arena, (size_t)b->nwords * 4, &given, &ngiven)) return false;
-  uint32_t *out = ARENA_ARRAY(&b->arena, uint32_t, b->nwords + 1), *table = mem_alloc(sizeof *table * VALUE_SLOTS), slots[ROW_WORDS_MAX];
+  uint32_t *out = ARENA_ARRAY(&b->arena, uint32_t, b->nwords + 1), *table = column_coder_table(c), slots[ROW_WORDS_MAX];
   const uint32_t *before = NULL;
   uint32_t nbefore = 0;
   bool ok = true;
@@ -82,7 +81,6 @@ bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
     values_seen(table, p, slots, words, n);
     before = words, nbefore = n;
   }
-  free(table);
   if (!ok || modes.bad || masks.bad) return false;
   b->words = out;
   b->bytes += (size_t)b->nwords * 4;

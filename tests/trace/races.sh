@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 300
-# Races of a recorded run are those that racecheck finds: the programs of tests/racecheck, but for races between lanes of one warp (docs/recording.md).
+# Races of a recorded run are those that racecheck finds: the programs of tests/racecheck, but for races between lanes of one warp (docs/run-file.md).
 set -u
 cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
