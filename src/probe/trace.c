@@ -103,9 +103,11 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
   uint32_t rank = (uint32_t)__builtin_popcount(lanes & lanes_below());
   uint32_t format = has_address ? WG_TRACE_ADDRESS : 0, stride = 0, words = 0;
   uint64_t base = 0, offset = 0;
+  uint32_t second = leader;
   int affine = 1, one = 0, split = 0;
   if (has_address) {
-    uint32_t rest = lanes & (lanes - 1), second = rest ? lowest(rest) : leader;
+    uint32_t rest = lanes & (lanes - 1);
+    second = rest ? lowest(rest) : leader;
     uint64_t first = read_lane64(lanes, address, leader);
     offset = address - first;
     int32_t step = (int32_t)device_read_lane(lanes, (uint32_t)offset, second);
@@ -129,9 +131,16 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
   uint64_t at = take_room(r, lanes, leader, me, bytes);
   if (!at) return;
   uint64_t end = at + bytes;
+  uint32_t word0 = place | TOP | format << 24, word3 = launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28;
+  uint32_t low = (uint32_t)base | TOP, high = (uint32_t)(base >> 31) | TOP;
+  if (has_address && second != leader) {     // two lanes with one instruction: 32 bytes that leave the device together
+    int other = me == second;
+    if (me == leader || other) store4(at + (other ? 16 : 0), other ? low : word0, other ? high : lanes, other ? stride | TOP : warp, other ? clock_low() | TOP : word3);
+  } else if (me == leader) {
+    store4(at, word0, lanes, warp, word3);
+    if (has_address) store4(at + 16, low, high, stride | TOP, clock_low() | TOP);
+  }
   if (me == leader) {
-    store4(at, place | TOP | format << 24, lanes, warp, launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28);
-    if (has_address) store4(at + 16, (uint32_t)base | TOP, (uint32_t)(base >> 31) | TOP, stride | TOP, clock_low() | TOP);
     if (same && one && !split) store4(at + 32, v.w[0] ^ WG_TRACE_KEY, key_or(v.w[1], planes > 1), key_or(v.w[2], planes > 2), key_or(v.w[3], planes > 3));
   }
   if (!has_address && !values) return;

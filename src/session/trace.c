@@ -69,6 +69,14 @@ static void open_rings(TraceRings *t, const SessionDeviceOps *ops, void *user, i
   else watch(t);
 }
 
+static void say_unseen(SessionKernel *k, const char *instruction) {
+  if (atomic_exchange(&k->unseen_said, true)) return;
+  Str text = {0};
+  str_printf(&text, "--record does not see what its %s reads and writes", instruction);
+  session_kernel_note(k, text.data);
+  str_free(&text);
+}
+
 void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   bool on = session_trace_is_on();
@@ -78,6 +86,7 @@ void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user
   bool usable = t->open && t->generation == session_generation();
   pthread_mutex_unlock(&session_lock);
   if (!usable) return;
+  if (code->trace_unseen) say_unseen(k, code->trace_unseen);
   r->trace = t->memory;
   if (code->trace_at) {
     uint32_t values = session_trace_values(code, params), off = !on;
