@@ -15,6 +15,7 @@ typedef struct State {
   Best *best;
   uint32_t step;
   bool loads;                                // the second way back: what loads have seen
+  bool touched;                              // by this launch; until then `best` is that of another
 } State;
 
 static bool later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }
@@ -31,6 +32,11 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   State *s = user;
   uint64_t from = MAX(address, s->address), to = MIN(address + bytes, s->address + s->bytes);
   bool wanted = false;
+  if (!s->loads && !s->touched && from < to) {
+    if (s->best) memset(s->best, 0, sizeof *s->best * s->bytes);
+    else s->best = mem_alloc(sizeof *s->best * s->bytes);
+    s->touched = true;
+  }
   for (uint64_t a = from; a < to && !wanted; a++) {
     uint64_t i = a - s->address;
     if (s->loads) wanted = s->known[i] == 2 && s->since[i] <= s->step;
@@ -68,12 +74,9 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
 
 static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
   RangeScan scan = {.low = s->address, .high = s->address + s->bytes, .writes_only = !s->loads, .values = true};
-  if (!s->loads) {
-    if (!s->best) s->best = mem_alloc(sizeof *s->best * s->bytes);
-    else memset(s->best, 0, sizeof *s->best * s->bytes);
-  }
+  s->touched = false;                        // most launches of a long run have nothing to do with these bytes, and must cost nothing
   if (reader_scan_range(t, l, &scan, visit, s, err) == SCAN_FAILED) return false;
-  for (uint64_t i = 0; !s->loads && i < s->bytes; i++)
+  for (uint64_t i = 0; s->touched && i < s->bytes; i++)
     if (s->known[i] == PENDING && s->best[i].seen) settle(s, i, s->since[i] ? 1 : 2);
   return true;
 }

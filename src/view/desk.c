@@ -107,6 +107,8 @@ void view_desk_close(ViewDesk *d) {
   void *value;
   while (u64map_next(&d->sites, &it, &key, &value)) free(value);
   u64map_free(&d->sites);
+  u64map_free(&d->step_of_launch);
+  u64map_free(&d->findings_of_launch);
   for (uint32_t i = 0; i < d->files.len; i++) free(d->files.data[i]);
   vec_free(&d->files);
   if (d->run) run_free(d->run), free(d->run);
@@ -119,6 +121,35 @@ const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id) {
   for (uint32_t i = 0; i < d->allocations.len; i++)
     if (d->allocations.data[i].id == id) return &d->allocations.data[i];
   return NULL;
+}
+
+static void read_launches(ViewDesk *d) {
+  if (d->launches_read) return;
+  d->launches_read = true;
+  ViewRows r = view_rows(d, "SELECT launch, min(id) FROM step WHERE launch > 0 GROUP BY launch", "");
+  while (view_next(&r)) u64map_put(&d->step_of_launch, view_column(&r, 0), (void *)(uintptr_t)view_column(&r, 1));
+  // A finding knows its launch by the number in its process.
+  U64Map counts = {0};
+  r = view_rows(d, "SELECT process, launch, count(*) FROM finding WHERE suppressed = 0 AND launch > 0 GROUP BY process, launch", "");
+  while (view_next(&r)) u64map_put(&counts, view_column(&r, 0) << 32 | (uint32_t)view_column(&r, 1), (void *)(uintptr_t)view_column(&r, 2));
+  if (counts.len) {
+    r = view_rows(d, "SELECT id, process, number FROM launch", "");
+    while (view_next(&r)) {
+      void *count = u64map_get(&counts, view_column(&r, 1) << 32 | (uint32_t)view_column(&r, 2));
+      if (count) u64map_put(&d->findings_of_launch, view_column(&r, 0), count);
+    }
+  }
+  u64map_free(&counts);
+}
+
+uint64_t view_step_of_launch(ViewDesk *d, uint32_t launch) {
+  read_launches(d);
+  return (uintptr_t)u64map_get(&d->step_of_launch, launch);
+}
+
+uint64_t view_findings_of_launch(ViewDesk *d, uint32_t launch) {
+  read_launches(d);
+  return (uintptr_t)u64map_get(&d->findings_of_launch, launch);
 }
 
 static bool is_before(const ViewAllocation *x, uint32_t process, uint64_t address) { return x->process < process || (x->process == process && x->base <= address); }

@@ -36,13 +36,8 @@ static void short_name(const char *readable, Str *out) {
 
 void view_launch_json(ViewDesk *d, uint32_t id, Str *out) {
   str_add(out, "{");
-  ViewRows r = view_rows(d, "SELECT l.number, k.readable, k.name, grid_x, grid_y, grid_z, block_x, block_y, block_z, l.process, l.stream, l.device, "
-                            "(SELECT count(*) FROM finding f WHERE f.launch = l.number AND f.process = l.process AND f.suppressed = 0), "
-                            "(SELECT min(id) FROM step s WHERE s.launch = l.id), l.kernel FROM launch l LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?", "i", (int64_t)id);
-  if (r.failed)            // a run file without steps
-    r = view_rows(d, "SELECT l.number, k.readable, k.name, grid_x, grid_y, grid_z, block_x, block_y, block_z, l.process, l.stream, l.device, "
-                     "(SELECT count(*) FROM finding f WHERE f.launch = l.number AND f.process = l.process AND f.suppressed = 0), 0, l.kernel "
-                     "FROM launch l LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?", "i", (int64_t)id);
+  ViewRows r = view_rows(d, "SELECT l.number, k.readable, k.name, grid_x, grid_y, grid_z, block_x, block_y, block_z, l.process, l.stream, l.device, l.kernel "
+                            "FROM launch l LEFT JOIN kernel k ON k.id = l.kernel WHERE l.id = ?", "i", (int64_t)id);
   if (view_next(&r)) {
     const char *readable = view_column_text(&r, 1) ? view_column_text(&r, 1) : view_column_text(&r, 2);
     uint32_t grid[3], block[3];
@@ -55,9 +50,9 @@ void view_launch_json(ViewDesk *d, uint32_t id, Str *out) {
     json_three(out, "block", block);
     json_number(out, "process", view_column(&r, 9));
     json_number(out, "device", view_column(&r, 11));
-    json_number(out, "findings", view_column(&r, 12));
-    json_number(out, "step", view_column(&r, 13));
-    json_number(out, "kernel", view_column(&r, 14));
+    json_number(out, "findings", view_findings_of_launch(d, id));
+    json_number(out, "step", view_step_of_launch(d, id));
+    json_number(out, "kernel", view_column(&r, 12));
   }
   view_rows_end(&r);
   str_add(out, "}");

@@ -38,6 +38,8 @@ typedef struct ViewDesk {
   VEC(ViewAllocation) allocations;         // by process, base, id
   uint64_t largest;                        // allocation
   U64Map sites;                            // JSON of each that was asked for
+  U64Map step_of_launch, findings_of_launch;             // by id of the launch; desk.c reads them once: the tables have no index
+  bool launches_read;
   VEC(char *) files;                       // of the sites' places; see source.c
   bool files_read;
   Run *run;                                // loaded when a finding's text is asked for
@@ -46,6 +48,8 @@ typedef struct ViewDesk {
 ViewDesk *view_desk_open(const char *path, Error *err);
 void view_desk_close(ViewDesk *d);
 const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id);
+uint64_t view_step_of_launch(ViewDesk *d, uint32_t launch);          // id; 0: none
+uint64_t view_findings_of_launch(ViewDesk *d, uint32_t launch);
 // The one an address was in when something with that id happened: ids grow with time.
 const ViewAllocation *view_allocation_at(const ViewDesk *d, uint32_t process, uint64_t address, uint64_t before);
 

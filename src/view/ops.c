@@ -1,7 +1,7 @@
 // Operations: of a thread, on an element, and who wrote or read what.
 #include "view/internal.h"
 
-enum { MOST = 2000, SEARCH = 4096, SEARCH_LIMIT = 1 << 20, CONFLICTS_ASKED = 64 };
+enum { MOST = 2000, SEARCH = 4096, SEARCH_LIMIT = 1 << 20, CONFLICTS_ASKED = 64, CONFLICTS_MS = 400 };
 
 static bool has_trace(ViewDesk *d, ViewAnswer *a) {
   if (d->trace) return true;
@@ -133,7 +133,11 @@ void view_answer_element(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 
 static bool writes(const TraceOp *op) { return op->kind == TRACE_STORE || op->kind == TRACE_ATOMIC; }
 
-// {"of":[[index, [op, …]], …]}: index counts from skip.
+static uint64_t threads_of(ViewDesk *d, uint32_t launch) {
+  return view_one(d, "SELECT grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch WHERE id = ?", "i", (int64_t)launch);
+}
+
+// {"of":[[index, [op, …]], …]}: index counts from skip. What is not found within a moment is left out: it is a hint.
 void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX), most = (uint32_t)view_number_or(q, "most", 200, MOST);
   uint64_t thread = view_number(q, "thread", UINT64_MAX), skip = view_number_or(q, "skip", 0, UINT64_MAX);
@@ -143,10 +147,12 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   if (!trace_of_thread(d->trace, launch, thread, skip, most, &ops, &err)) { view_fail(a, 500, err.text); return; }
   ViewFacts facts = {0};
   uint32_t process = ops.n ? process_of(d, &ops.list[0]) : 0;
+  uint64_t end = threads_of(d, launch) > 1 ? clock_ns() + CONFLICTS_MS * 1000000ull : 0;
   str_add(&a->body, "{");
   json_open(&a->body, "of", '[');
   for (uint32_t i = 0; i < ops.n; i++) {
     const TraceOp *op = &ops.list[i];
+    if (clock_ns() > end) break;
     if (!op->has_address || op->space != 0 || !view_allocation_at(d, process, op->address, op->step)) continue;      // a block's own memory is not shared
     TraceOps others = {0};
     if (!trace_touching(d->trace, launch, op->address, op->bytes, 0, CONFLICTS_ASKED, &others, &err)) {

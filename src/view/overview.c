@@ -67,19 +67,32 @@ static void kernel_names(ViewDesk *d, ViewAnswer *a) {
   str_add(&a->body, "}");
 }
 
-static void launch_uses(ViewDesk *d, const U64Map *kernels, uint64_t launch, uint64_t kernel, sqlite3_stmt *parameters, Str *out) {
+// Which buffers the launches of a page were given, in order of the launches: one look at the table, which has no index.
+typedef struct Given { uint32_t launch, number, allocation; } Given;
+typedef struct GivenList { Given *data; uint32_t len, cap; } GivenList;
+
+static int by_launch(const void *a, const void *b) {
+  const Given *x = a, *y = b;
+  return x->launch != y->launch ? (x->launch > y->launch) - (x->launch < y->launch) : (x->number > y->number) - (x->number < y->number);
+}
+
+static void read_given(ViewDesk *d, uint64_t first, uint64_t last, GivenList *out) {
+  ViewRows r = view_rows(d, "SELECT launch, number, allocation FROM parameter WHERE allocation > 0 AND launch BETWEEN ? AND ?", "ii", (int64_t)first, (int64_t)last);
+  while (view_next(&r)) vec_push(out, (Given){(uint32_t)view_column(&r, 0), (uint32_t)view_column(&r, 1), (uint32_t)view_column(&r, 2)});
+  if (out->len) qsort(out->data, out->len, sizeof *out->data, by_launch);
+}
+
+static void launch_uses(const U64Map *kernels, const GivenList *given, uint64_t launch, uint64_t kernel, Str *out) {
   const Uses *u = u64map_get(kernels, kernel);
-  bool first = true;
-  str_addc(out, '[');
-  if (parameters) {
-    sqlite3_reset(parameters);
-    sqlite3_bind_int64(parameters, 1, (int64_t)launch);
-    while (sqlite3_step(parameters) == SQLITE_ROW) {
-      uint64_t number = (uint64_t)sqlite3_column_int64(parameters, 0), allocation = (uint64_t)sqlite3_column_int64(parameters, 1);
-      str_printf(out, "%s[%llu,%d]", first ? "" : ",", (unsigned long long)allocation, u && number < 64 ? u->of[number] : 0);
-      first = false;
-    }
+  uint32_t low = 0, high = given->len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (given->data[middle].launch < launch) low = middle + 1;
+    else high = middle;
   }
+  str_addc(out, '[');
+  for (uint32_t i = low; i < given->len && given->data[i].launch == launch && i < low + 64; i++)
+    str_printf(out, "%s[%u,%d]", i > low ? "," : "", given->data[i].allocation, u && given->data[i].number < 64 ? u->of[given->data[i].number] : 0);
   str_addc(out, ']');
 }
 
@@ -99,10 +112,11 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   kernel_names(d, a);
   U64Map kernels = {0};
   read_uses(d, &kernels);
-  sqlite3_stmt *parameters = NULL;
-  sqlite3_prepare_v2(d->db, "SELECT number, allocation FROM parameter WHERE launch = ? AND allocation > 0 ORDER BY number LIMIT 64", -1, &parameters, NULL);
-#define LAUNCH_COLUMNS "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, " \
-    "(SELECT count(*) FROM finding f WHERE f.launch = l.number AND f.process = l.process AND f.suppressed = 0)"
+  GivenList given = {0};
+  if (with_steps)
+    read_given(d, view_one(d, "SELECT min(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?) WHERE launch > 0", "ii", (int64_t)most, (int64_t)skip),
+               view_one(d, "SELECT max(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?)", "ii", (int64_t)most, (int64_t)skip), &given);
+#define LAUNCH_COLUMNS "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, 0"
   ViewRows r = with_steps
     ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN coalesce('copy ' || replace(s.direction, '-', ' '), s.call) ELSE s.kind END, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number "
                    "FROM step s LEFT JOIN launch l ON l.id = s.launch ORDER BY s.id LIMIT ? OFFSET ?", "ii", (int64_t)most, (int64_t)skip)
@@ -113,11 +127,11 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     uint64_t id = view_column(&r, 0), launch = view_column(&r, 3);
     str_printf(s, "%s[%llu,%llu,", first ? "" : ",", (unsigned long long)id, (unsigned long long)(launch ? view_column(&r, 15) : view_column(&r, 1)));
     json_string(s, view_column_text(&r, 2) ? view_column_text(&r, 2) : "?");
-    for (int i = 3; i < 10; i++) str_printf(s, ",%llu", (unsigned long long)view_column(&r, i));
+    for (int i = 3; i < 10; i++) str_printf(s, ",%llu", (unsigned long long)(i == 7 ? view_findings_of_launch(d, (uint32_t)launch) : view_column(&r, i)));
     str_addc(s, ',');
     json_string(s, view_column_text(&r, 10) ? view_column_text(&r, 10) : "");
     str_printf(s, ",%llu,", (unsigned long long)view_column(&r, 11));
-    if (launch) launch_uses(d, &kernels, launch, view_column(&r, 4), parameters, s);
+    if (launch) launch_uses(&kernels, &given, launch, view_column(&r, 4), s);
     else {
       uint64_t to = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 12), id), from = allocation_id(d, (uint32_t)view_column(&r, 14), view_column(&r, 13), id);
       str_addc(s, '[');
@@ -128,7 +142,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     str_addc(s, ']');
   }
   str_add(s, "]}");
-  sqlite3_finalize(parameters);
+  vec_free(&given);
   uint32_t it = 0;
   uint64_t key;
   void *value;
