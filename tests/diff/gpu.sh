@@ -2,13 +2,17 @@
 # On the real GPU: the same answers as on the virtual device, the same hashes where the program computes the same, and what --hash costs.
 export DIFF_DEVICE=gpu GOLD_DEVICES=cpu,gpu
 top=$TEST_DIR
+. tests/diff/lib.sh
+mkdir -p "$top/built"
+for p in steps streams graph planes golden sweep; do (TEST_DIR=$top/built built $p) & done
+wait
+export DIFF_BUILT=$top/built
 for script in hashes dumps gold; do
   mkdir -p "$top/$script"
   TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" > "$top/$script/output" 2>&1 &
 done
 wait
 cat "$top"/*/output
-. tests/diff/lib.sh
 built steps graph planes sweep && hashed gpu.wg steps && hashed gpu_graph.wg graph && hashed gpu_planes.wg planes && DIFF_DEVICE=cpu hashed cpu.wg steps && DIFF_DEVICE=cpu hashed cpu_graph.wg graph &&
   DIFF_DEVICE=cpu hashed cpu_planes.wg planes; result "both devices"
 compared 0 gpu.wg cpu.wg; result "hashes of both devices are the same"
