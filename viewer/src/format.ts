@@ -38,14 +38,25 @@ const listeners = new Set<() => void>();
 export function onTypes(f: () => void) { listeners.add(f); return () => { listeners.delete(f); }; }
 export function chooseType(buffer: number, t: Type) { chosen.set(buffer, t); listeners.forEach(f => f()); }
 export const bufferType = (id: number): Type | undefined => chosen.get(id) ?? certain.get(id) ?? guessed.get(id);
+let told = false;
+function tell() {                          // once for all that is learned at a time
+  if (told) return;
+  told = true;
+  setTimeout(() => { told = false; listeners.forEach(f => f()); }, 0);
+}
+// A kernel's parameter of that type points to the buffer.
+export function learnParameter(buffer: number, type: string | undefined) {
+  const t = fromName(type);
+  if (t && !certain.has(buffer)) { certain.set(buffer, t); tell(); }
+}
 export function learnTypes(ops: Op[]) {
   for (const o of ops) {
     if (!o.buffer || !o.site || certain.has(o.buffer)) continue;
     const s = sites.get(o.site);
     if (!s) continue;
     const t = fromName(s.type);
-    if (t) certain.set(o.buffer, t);
-    else if (!guessed.has(o.buffer)) { const g = fromInstruction(s); if (g) guessed.set(o.buffer, g); }
+    if (t) { certain.set(o.buffer, t); tell(); }
+    else if (!guessed.has(o.buffer)) { const g = fromInstruction(s); if (g) { guessed.set(o.buffer, g); tell(); } }
   }
 }
 export function opType(o: Op): Type {

@@ -1,7 +1,7 @@
 // A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Finding, LaunchInfo, ask, buffers, racesOf } from "./api";
-import { bufferName, fileName, launchName, many, opElement, threadCount, triple, valueHex } from "./format";
+import { bufferName, fileName, launchName, learnParameter, many, opElement, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, FindingCard, PaneFrame } from "./parts";
 import { Pane, follow } from "./trail";
@@ -22,6 +22,7 @@ function goThread(index: number, f: { launch: number; thread: number }) { follow
 export function LaunchPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "launch" }>; index: number; active: boolean; findings: Finding[] }) {
   const info = useAnswer<LaunchInfo>(() => ask("launch", { id: pane.launch }), [pane.launch]), [wanted, want] = useState(false);
   const races = useAnswer(() => wanted ? racesOf(pane.launch) : undefined, [wanted, pane.launch]);
+  useEffect(() => { info.value?.parameters.forEach(p => p.allocation && learnParameter(p.allocation, p.points_to)); }, [info.value]);
   const mine = findings.filter(f => f.launch === pane.launch), l = info.value?.launch, total = l ? threadCount(l) : 0;
   return <PaneFrame index={index} kind="launch" active={active} title={<><span class="what">launch</span> {l ? launchName(l) : "…"}</>} sub={l?.readable}>
     {info.error ? <Failure text={info.error} /> : !info.value || !l ? <Empty>reading…</Empty> : <div class="scroll">

@@ -1,7 +1,7 @@
 // A buffer as a picture: a dot for each element, or for many of them; what is unlike the rest stays visible however small the dots are.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Finding, FlowStep, askBytes, buffers } from "./api";
-import { Type, bufferName, bufferType, bytesText, elementName, errorText, many, onTypes, scalarBytes, scalarText, shortFloat, typeBytes } from "./format";
+import { Finding, FlowStep, askBytes, buffers, ofElement } from "./api";
+import { Type, bufferName, bufferType, bytesText, elementName, errorText, learnTypes, many, onTypes, scalarBytes, scalarText, shortFloat, typeBytes } from "./format";
 import { useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
 import { Pane, follow, replace } from "./trail";
@@ -52,6 +52,8 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   const used = useMemo(() => steps.filter(s => s.uses.some(u => u[0] === pane.buffer && u[1] !== 1)), [steps, pane.buffer]);
   const shownStep = steps.find(s => s.id === pane.step);
 
+  // What it is made of is known from whoever touched it.
+  useEffect(() => { if (b && !bufferType(b.id)) ofElement(b.id, b.base, Math.min(b.size, 256), 0).then(p => learnTypes(p.ops), () => {}); }, [b]);
   useEffect(() => {
     if (!b || !count) return;
     let gone = false;
