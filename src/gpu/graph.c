@@ -336,14 +336,14 @@ static void write_log(CUgraphExec exec, CUstream stream) {
 
 // Before it runs. A table of allocations must be known to be in use by each run, so one of them is asked for even if nothing has changed.
 static void refresh(CUgraphExec exec, CUstream stream) {
-  if (!session_wants_memory() || session_graph_memory() || gpu_is_capturing(stream)) return;
+  if ((!session_wants_memory() && !session_wants_trace()) || session_graph_memory() || gpu_is_capturing(stream)) return;
   GpuContext *c = gpu_context_of_stream(stream);
   SessionDevice *d = c ? gpu_context_use(c) : NULL;
   if (!d) return;
   uint64_t now = session_memory_version();
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
-  if (e && e->nodes.len && e->version != now) gpu_graph_refresh(exec, d, e->nodes.data, e->nodes.len);
+  if (e && e->nodes.len && (e->version != now || session_wants_trace())) gpu_graph_refresh(exec, d, e->nodes.data, e->nodes.len);
   else if (e && e->nodes.len) session_device_uses_table(d);
   if (e) e->version = now;
   pthread_mutex_unlock(&lock);

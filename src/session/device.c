@@ -164,12 +164,14 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
 
 void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
-  if (!code || !code->instrumented || !session_wants_memory()) return;
+  if (!code || !code->instrumented || (!session_wants_memory() && !session_wants_trace())) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
-  set_tables(d, k, &r);
+  uint32_t again = session_wants_trace() ? session_step_again(r.launch) : 0;
+  if (again) r.launch = again;
+  if (session_wants_memory()) set_tables(d, k, &r);
   memcpy(record, &r, sizeof r);
-  session_fill_facts(code, params, record);
+  if (session_wants_memory()) session_fill_facts(code, params, record);
 }
 
 uint64_t session_memory_version(void) { return session_ranges_version(); }

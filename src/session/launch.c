@@ -44,6 +44,12 @@ uint32_t session_launch(const SessionLaunch *l) {
   return number;
 }
 
+uint32_t session_launch_number(const SessionLaunch *l) {
+  uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;
+  send_launch(l, number);
+  return number;
+}
+
 void session_launch_again(SessionKernel *k, bool checked) {
   ChannelKernelCounts *c = channel_kernel_counts(k->id);
   runstats_count_launch(false);

@@ -18,7 +18,10 @@ void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user,
 // --- trace_values.c ---
 uint32_t session_trace_values(const InstrumentedKernel *code, const SessionParams *params);       // the word of facts of a launch
 void session_trace_unknown(void);          // something wrote to device memory that is not recorded
+// --- launch.c ---
+uint32_t session_launch_number(const SessionLaunch *l);            // of one execution of a captured launch
 // --- trace_step.c ---
+uint32_t session_step_again(uint32_t captured);     // a captured launch runs: the number of this execution; 0: it is not known
 void session_trace_marks(bool recorded);   // the calling thread's last launch
 
 #endif

@@ -10,17 +10,64 @@ static uint32_t new_step(void) { return atomic_fetch_add_explicit(&last_step, 1,
 
 // --- launches ---
 
+enum { PARAMETER_WORDS = CHANNEL_LIST_MAX / 8 };
+
+// How many words of it there are; 0: not known.
+static uint32_t read_parameter(const SessionParams *p, uint32_t i, size_t offset, size_t size, uint64_t *words) {
+  const uint8_t *at = NULL;
+  if (p->pointers) at = p->pointers[i];
+  else if (p->buffer && offset + size <= p->buffer_bytes) at = (const uint8_t *)p->buffer + offset;
+  size_t kept = at ? MIN(size, PARAMETER_WORDS * sizeof *words) : 0;
+  if (!kept) return 0;
+  words[(kept - 1) / 8] = 0;
+  memcpy(words, at, kept);
+  return (uint32_t)((kept + 7) / 8);
+}
+
 static void send_parameters(uint32_t launch, const SessionParams *p, SessionParamInfo *info, void *user) {
   size_t offset, size;
   for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
-    const uint8_t *at = NULL;
-    if (p->pointers) at = p->pointers[i];
-    else if (p->buffer && offset + size <= p->buffer_bytes) at = (const uint8_t *)p->buffer + offset;
-    uint64_t words[CHANNEL_LIST_MAX / 8] = {0};
-    size_t kept = at ? MIN(size, sizeof words) : 0;
-    if (kept) memcpy(words, at, kept);
-    session_send(EVENT_PARAMETER, &(EventParameter){launch, i, size, words, (kept + 7) / 8});
+    uint64_t words[PARAMETER_WORDS];
+    uint32_t n = read_parameter(p, i, offset, size, words);
+    session_send(EVENT_PARAMETER, &(EventParameter){launch, i, size, words, n});
   }
+}
+
+// --- launches of graphs: a step each time they run ---
+
+typedef struct Captured { SessionLaunch launch; bool recorded; VEC(EventParameter) parameters; } Captured;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static U64Map captured;                    // by number; never removed: a graph may live as long as the process
+
+static void remember(const SessionLaunch *l, uint32_t number, bool is, const SessionParams *p, SessionParamInfo *info, void *user) {
+  Captured *c = mem_alloc(sizeof *c);
+  size_t offset, size;
+  c->launch = *l;
+  c->recorded = is;
+  for (uint32_t i = 0; info && info(user, i, &offset, &size); i++) {
+    uint64_t *words = mem_alloc((size + 7) / 8 * 8 + 8);
+    uint32_t n = read_parameter(p, i, offset, size, words);
+    vec_push(&c->parameters, ((EventParameter){0, i, size, words, n}));
+  }
+  pthread_mutex_lock(&lock);
+  u64map_put(&captured, number, c);
+  pthread_mutex_unlock(&lock);
+}
+
+uint32_t session_step_again(uint32_t number) {
+  pthread_mutex_lock(&lock);
+  const Captured *c = u64map_get(&captured, number);
+  pthread_mutex_unlock(&lock);
+  if (!c) return 0;
+  uint32_t again = session_launch_number(&c->launch);
+  session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = again, .recorded = c->recorded, .stream = (uintptr_t)c->launch.stream,
+                                        .device = (uint64_t)c->launch.device, .time_ns = clock_ns()});
+  for (uint32_t i = 0; i < c->parameters.len; i++) {
+    EventParameter e = c->parameters.data[i];
+    e.launch = again;
+    session_send(EVENT_PARAMETER, &e);
+  }
+  return again;
 }
 
 void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user) {
@@ -28,7 +75,10 @@ void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionP
   recorded = false;
   if (!session_wants_trace()) return;
   if (!is || l->captured) session_trace_unknown();
-  if (l->captured) return;
+  if (l->captured) {
+    remember(l, number, is, params, info, user);
+    return;
+  }
   session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = number, .recorded = is,
                                         .stream = (uintptr_t)l->stream, .device = (uint64_t)l->device, .time_ns = clock_ns()});
   send_parameters(number, params, info, user);
