@@ -11,7 +11,7 @@ record() {
   else
     echo "skip $name: nvcc is not installed"; return 77
   fi
-  "$WARPGRIND" --device=cpu --workers=1 --record -q -o "$TEST_DIR/$name.wg" "$@" > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.err" || code=$?
+  "$WARPGRIND" --device="${VIEW_DEVICE:-cpu}" --workers=1 --record -q -o "$TEST_DIR/$name.wg" "$@" > "$TEST_DIR/$name.out" 2> "$TEST_DIR/$name.err" || code=$?
   [ $code = 0 ] || [ $code = 99 ] || { cat "$TEST_DIR/$name.err"; echo "FAIL $name: recording ended with code $code"; return 1; }
 }
 # serve FILE: sets URL and SERVER; end_server ends it
