@@ -20,8 +20,6 @@ SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-o
 SAN_RUNTIME := $(shell $(CC) -print-file-name=$(if $(IS_CLANG),libclang_rt.asan-$(ARCH).so,libasan.so))
 SAN_DEFINES := -DWARPGRIND_SANITIZER_RUNTIME='"$(SAN_RUNTIME)"'
 endif
-# One name for it, however it was given: the lists of headers name objects by it.
-override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -100,24 +98,27 @@ $(BUILD)/flags: FORCE
 .PHONY: FORCE
 FORCE:
 
+# The build folder may be given with and without the path to it; a list of headers holds for both names of an object.
+both-names = -MT $(abspath $1) -MT $(patsubst $(CURDIR)/%,%,$(abspath $1))
+
 $(BUILD)/obj/vgpu/exec%.o: src/vgpu/exec%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC  ) $(CC) $(CFLAGS_EXEC) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
+	$(call say,CC  ) $(CC) $(CFLAGS_EXEC) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
 define variant-rule
 $(BUILD)/obj/vgpu/exec%.$(1).o: src/vgpu/exec%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(call say,CC  ) $(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_ISA=$(1) -MF $$@.d -c -o $$@ $$< && mv $$@.d $$(@:.o=.d)
+	$$(call say,CC  ) $(CC) $(CFLAGS_EXEC) $(EXEC_FLAGS_$(1)) -DVGPU_ISA=$(1) $$(call both-names,$$@) -MF $$@.d -c -o $$@ $$< && mv $$@.d $$(@:.o=.d)
 endef
 $(foreach v,$(EXEC_VARIANTS),$(eval $(call variant-rule,$(v))))
 
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC  ) $(CC) $(CFLAGS_ALL) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
+	$(call say,CC  ) $(CC) $(CFLAGS_ALL) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
 $(BUILD)/obj/%.o: src/%.S $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,AS  ) $(CC) $(CFLAGS_ALL) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
+	$(call say,AS  ) $(CC) $(CFLAGS_ALL) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
 # Device code: the C files of src/probe/ as one PTX text, put into the library and the command as it is.
 PROBE_CC ?= clang
