@@ -72,9 +72,11 @@ VgpuKernel *module_kernel_at(Module *m, uint32_t i) {
 static void register_globals(Module *m) {
   VgpuGlobal g;
   for (uint32_t i = 0; vgpu_module_global_at(m->vgpu, i, &g); i++)
-    if (is_own(m, &g))
+    if (is_own(m, &g)) {
       alloc_add(&(Alloc){.base = (uintptr_t)g.address, .size = g.size, .kind = ALLOC_GLOBAL, .ctx = m->ctx,
                          .device = m->ctx->device, .flags = g.managed, .name = g.name});
+      session_step_variable((uintptr_t)g.address, (const void *)(uintptr_t)g.address, g.size, m->ctx->device->ordinal);
+    }
 }
 
 static void unregister_globals(Module *m) {

@@ -1,6 +1,18 @@
 // The session hears of a module's variables as of other memory: where they are, how large, and their names.
 #include "gpu/modules.h"
 
+// --record: what it holds before the first kernel runs. In a stream of our own, which nothing of the program waits for.
+static void tell_contents(GpuContext *c, CUdeviceptr base, size_t size) {
+  enum { MOST = 64 << 20 };
+  if (!session_wants_trace() || size > MOST || !c->stream) return;
+  void *bytes = mem_alloc(size);
+  GpuEntered e = gpu_context_enter(c);
+  bool ok = e.ok && gpu_real.cuMemcpyDtoHAsync_v2(bytes, base, size, c->stream) == CUDA_SUCCESS && gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS;
+  gpu_context_leave(e);
+  if (ok) session_step_variable(base, bytes, size, c->device);
+  free(bytes);
+}
+
 void gpu_variables_tell(GpuModule *m, const GpuPiece *p) {
   GpuContext *c = gpu_context_current();
   if (!c || !session_wants_launches()) return;
@@ -11,6 +23,7 @@ void gpu_variables_tell(GpuModule *m, const GpuPiece *p) {
                                        : gpu_real.cuLibraryGetGlobal(&base, &size, p->loaded.library, p->vars[i]);
     if (result != CUDA_SUCCESS || !base || !size) continue;      // texture references have no address
     session_alloc(base, size, SESSION_VARIABLE, c->device, p->vars[i]);
+    tell_contents(c, base, size);
     pthread_mutex_lock(&m->lock);
     vec_push(&m->variables, base);
     pthread_mutex_unlock(&m->lock);

@@ -120,6 +120,15 @@ static void send_set(const SessionCopy *c, const Side *to) {
     for (size_t y = 0; y < c->height; y++) channel_contents_fill(c->step, to->first + y * to->pitch, &c->value, c->value_bytes, c->width);
 }
 
+void session_step_variable(uint64_t base, const void *bytes, size_t n, int device) {
+  if (!session_wants_trace()) return;
+  uint32_t step = new_step();
+  session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_COPY, .recorded = 1, .device = (uint64_t)device, .time_ns = clock_ns(), .call = "initial value of a variable",
+                                        .direction = STEP_TO_DEVICE, .to = base, .from = (uintptr_t)bytes, .width = n, .height = 1, .depth = 1, .to_pitch = n, .to_rows = 1,
+                                        .from_pitch = n, .from_rows = 1, .stack = session_stack()});
+  channel_contents(step, base, bytes, n);
+}
+
 uint32_t session_step_number(void) { return session_wants_trace() ? new_step() : 0; }
 
 void session_step_copy(const SessionCopy *c) {

@@ -66,8 +66,8 @@ X
 check scattered test "$(show 5 | awk '$3 == "store" { n++ } END { print n }')" = 32
 check local test "$(show 7 2 2 | grep -c ' local = ')" = 19
 check variable test "$(show 8 2 2 | cut -d' ' -f3,6- | tr '\n' ' ')" = "load = 00000003 store = 00000004 "
-check steps test "$(sql all "SELECT group_concat(kind || recorded, ' ') FROM step" | tr -d '\n')" = "$(for k in set set set set set set set set set copy copy launch launch launch launch copy launch copy launch launch launch copy copy; do printf '%s1 ' $k; done | sed 's/ $//')"
-check contents test "$(sql all "SELECT count(*) FROM trace_contents")" = 13
+check steps test "$(sql all "SELECT group_concat(kind || recorded, ' ') FROM step" | tr -d '\n')" = "$(for k in set set set set set set set set set copy copy copy launch launch launch launch copy launch copy launch launch launch copy copy; do printf '%s1 ' $k; done | sed 's/ $//')"
+check contents test "$(sql all "SELECT count(*) FROM trace_contents")" = 14
 check parameters test "$(sql all "SELECT count(*) FROM parameter p JOIN launch l ON l.id = p.launch WHERE l.number = 1 AND p.allocation > 0")" = 5
 
 # the code that a GPU gets says the same
