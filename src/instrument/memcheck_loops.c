@@ -1,5 +1,5 @@
 // Checks of a counted loop, done once before it: where the first and the last iteration's addresses are inside their objects, so
-// are all between. Then a copy of the loop without these checks runs; else the loop with them. The two are the same program at
+// are all between. Where a loop moves by a register (`i += blockDim.x`) the last iteration is not computed, only where it must stop. Then a copy of the loop without these checks runs; else the loop with them. The two are the same program at
 // every instruction, so an exact test that was reached from the copy may return into the loop.
 #include "instrument/memcheck.h"
 
@@ -12,7 +12,7 @@ typedef struct Hoist {
   Memcheck *m;
   const IrLoopPlan *plan;
   Code *code;
-  PtxReg *safe, *more;                     // more: iterations after the first
+  PtxReg *safe, *more;                     // more: iterations after the first; moves by a register: at least as far as distance_moves takes them together
   Stream streams[MOST_STREAMS]; unsigned nstreams;
 } Hoist;
 
@@ -75,9 +75,29 @@ static void require_at_most(Hoist *h, PtxReg *a, PtxOperand b) {
   EMIT(h->code, "setp.le.and.u64", opd_reg(h->safe), opd_reg(a), b, opd_reg(h->safe));
 }
 
+// step = factor * unit?
+static bool is_multiple(IrLinear step, IrLinear unit, int64_t *factor) {
+  if (!step.n || step.n != unit.n || step.terms[0].factor % unit.terms[0].factor) return false;
+  *factor = step.terms[0].factor / unit.terms[0].factor;
+  return is_zero(ir_linear_add(step, unit, -*factor));
+}
+
+static bool moves_by_register(const Hoist *h) { return h->plan->distance_step == 0; }
+
+// Can it be told how far this step goes in all iterations? A loop that moves by a register makes at most as many as it moves in all.
+static bool can_travel(const Hoist *h, IrLinear step) {
+  int64_t factor;
+  return !moves_by_register(h) || !step.n || (is_multiple(step, h->plan->distance_moves, &factor) && factor > -(1 << 20) && factor < 1 << 20);
+}
+
 // to = more * step, for steps whose product cannot leave 64 bits.
 static void emit_travel(Hoist *h, PtxReg *to, IrLinear step) {
   Code *c = h->code;
+  int64_t factor;
+  if (moves_by_register(h) && is_multiple(step, h->plan->distance_moves, &factor)) {
+    EMIT(c, "mul.lo.s64", opd_reg(to), opd_reg(h->more), opd_imm(factor));
+    return;
+  }
   if (!step.n) {
     EMIT(c, "mul.lo.s64", opd_reg(to), opd_reg(h->more), opd_imm(step.constant));
     return;
@@ -92,6 +112,7 @@ static void emit_travel(Hoist *h, PtxReg *to, IrLinear step) {
 // How often the loop goes on: the first k for which distance + k * step does not let it. See IrLoopPlan.
 static bool can_count(const IrLoopPlan *p) {
   int64_t step = p->distance_step, size = step < 0 ? -step : step;
+  if (!step) return p->goes_on == MOD_LT || p->goes_on == MOD_LE;
   if (size & (size - 1) || size > 1 << 20) return false;
   switch ((int)p->goes_on) {
     case MOD_NE: return true;
@@ -101,7 +122,30 @@ static bool can_count(const IrLoopPlan *p) {
   }
 }
 
+// The loop goes on after iteration k if distance + k * moves < 0 (or <= 0), with moves > 0. So all iterations after the first together move by at most
+// moves - distance - 1 (or one more), if there are any.
+static void emit_reach(Hoist *h) {
+  Code *c = h->code;
+  const IrLoopPlan *p = h->plan;
+  bool inclusive = p->goes_on == MOD_LE;
+  PtxReg *left = fresh(h), *moves = body_temp(h->m->body, TYPE_B64, 5), *below = body_temp(h->m->body, TYPE_B64, 4), *any = body_temp(h->m->body, TYPE_PRED, 0);
+  h->more = fresh(h);
+  emit_linear(h, left, p->distance);
+  EMIT(c, "neg.s64", opd_reg(left), opd_reg(left));
+  emit_linear(h, moves, p->distance_moves);
+  EMIT(c, "add.s64", opd_reg(below), opd_reg(moves), opd_imm(-1));
+  require_at_most(h, below, opd_imm(INT32_MAX));
+  EMIT(c, "add.s64", opd_reg(h->more), opd_reg(left), opd_reg(inclusive ? moves : below));
+  EMIT(c, "setp.ge.s64", opd_reg(any), opd_reg(left), opd_imm(inclusive ? 0 : 1));
+  EMIT(c, "selp.b64", opd_reg(h->more), opd_reg(h->more), opd_imm(0), opd_reg(any));
+  require_at_most(h, h->more, opd_imm(INT32_MAX));
+}
+
 static void emit_iterations(Hoist *h) {
+  if (moves_by_register(h)) {
+    emit_reach(h);
+    return;
+  }
   Code *c = h->code;
   const IrLoopPlan *p = h->plan;
   int64_t step = p->distance_step, size = step < 0 ? -step : step;
@@ -168,7 +212,7 @@ static bool gather(Hoist *h) {
   const IrLoopPlan *p = h->plan;
   for (uint32_t i = 0; i < p->naccesses; i++) {
     Check *c = (Check *)check_at(h->m, &p->accesses[i]);
-    if (c && add_stream(h, c, &p->accesses[i])) c->hoisted = true;
+    if (c && can_travel(h, p->accesses[i].step) && add_stream(h, c, &p->accesses[i])) c->hoisted = true;
   }
   return h->nstreams != 0;
 }
@@ -191,6 +235,8 @@ static void hoist_loop(Memcheck *m, const IrLoopPlan *plan) {
   Hoist h = {.m = m, .plan = plan};
   const IrCfg *cfg = m->body->cfg;
   if (!can_count(plan) || loop_size(cfg, &cfg->loops[plan->loop]) > LARGEST_LOOP || !body_can_copy(m->body, plan->loop)) return;
+  for (uint32_t i = 0; i < plan->nwidened; i++)
+    if (!can_travel(&h, plan->widened[i].step)) return;
   if (meets_other_lanes(cfg, &cfg->loops[plan->loop]) || !gather(&h)) return;
   h.safe = body_reg(m->body, TYPE_PRED);
   h.code = body_copy_loop(m->body, plan->loop, h.safe);

@@ -79,7 +79,9 @@ void ir_dump_loop_plans(const IrCfg *c, Str *out) {
     }
     str_printf(out, "  L%u: goes on while %s 0: ", l, ptx_mod_name(p.goes_on));
     print_linear(p.distance, out);
-    str_printf(out, ", step %lld\n", (long long)p.distance_step);
+    str_add(out, ", step ");
+    print_linear(p.distance_moves, out);
+    str_addc(out, '\n');
     for (uint32_t i = 0; i < p.nwidened; i++) {
       str_printf(out, "    fits %s: ", p.widened[i].is_signed ? "s32" : "u32");
       print_linear(p.widened[i].first, out);

@@ -132,8 +132,9 @@ typedef struct IrLoopPlan {
   Arena arena;
   uint32_t loop, entry;                   // entry: the block before the header
   bool counted;
-  // After iteration k the loop goes on if distance + k * distance_step <goes_on> 0 (MOD_NE, MOD_LT …), unless it leaves elsewhere.
-  IrLinear distance; int64_t distance_step; PtxMod goes_on;
+  // After iteration k the loop goes on if distance + k * distance_moves <goes_on> 0 (MOD_NE, MOD_LT …), unless it leaves elsewhere.
+  IrLinear distance, distance_moves; PtxMod goes_on;
+  int64_t distance_step;                  // distance_moves, where that is a constant; else 0
   IrLoopAccess *accesses; uint32_t naccesses;             // those that are known; others of the loop are not listed
   IrLoopWidened *widened; uint32_t nwidened;              // the plan holds only if all of these hold
 } IrLoopPlan;

@@ -286,9 +286,10 @@ static bool step_of(const Run *r, const Value *end, IrLinear sum, IrLinear *step
 
 static void fill_plan(Run *r, const Value *end, IrLoopPlan *p) {
   IrLinear distance = ir_linear_add(r->at_test[0].sum, r->at_test[1].sum, -1), step;
-  if (!r->has_test || !step_of(r, end, distance, &step) || step.n || !step.constant) return;
+  if (!r->has_test || !step_of(r, end, distance, &step) || (!step.n && !step.constant)) return;
   p->distance = distance;
-  p->distance_step = step.constant;
+  p->distance_moves = step;
+  p->distance_step = step.n ? 0 : step.constant;
   p->goes_on = r->comparison;
   p->accesses = ARENA_ARRAY(&p->arena, IrLoopAccess, r->uses.len + 1);
   p->widened = ARENA_ARRAY(&p->arena, IrLoopWidened, r->widenings.len + 1);
