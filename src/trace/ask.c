@@ -80,6 +80,49 @@ static ScanResult host_element(TraceReader *t, const ReaderStep *s, uint64_t add
   return SCAN_GO_ON;
 }
 
+// Within a launch the clock of the device says what came first, if it is not too much to sort; else warp for warp.
+enum { SORTED_MOST = 512 };
+typedef struct Hit { uint64_t record; uint32_t lane, time; } Hit;
+typedef struct Hits { Hit list[SORTED_MOST]; uint32_t n; bool many; } Hits;
+
+static ScanResult hit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
+  (void)t, (void)address, (void)bytes, (void)err;
+  Hits *h = user;
+  h->many = h->n == SORTED_MOST;
+  if (h->many) return SCAN_STOP;
+  h->list[h->n++] = (Hit){r->record, lane, r->row->time};
+  return SCAN_GO_ON;
+}
+
+static int by_time(const void *p, const void *q) {
+  const Hit *a = p, *b = q;
+  if (a->time != b->time) return a->time < b->time ? -1 : 1;
+  if (a->record != b->record) return a->record < b->record ? -1 : 1;
+  return a->lane < b->lane ? -1 : a->lane > b->lane;
+}
+
+static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const RangeScan *scan, Page *p, Error *err) {
+  Hits *h = mem_alloc(sizeof *h);
+  ScanResult result = reader_scan_range(t, l, scan, hit, h, err);
+  if (h->many && result != SCAN_FAILED) {
+    free(h);
+    return reader_scan_range(t, l, scan, element_lane, p, err);
+  }
+  // The clock has 31 bits and may have begun anew: from half of them before the first one seen.
+  uint32_t from = h->n ? h->list[0].time - (1u << 30) : 0;
+  for (uint32_t i = 0; i < h->n; i++) h->list[i].time = (h->list[i].time - from) & 0x7FFFFFFF;
+  qsort(h->list, h->n, sizeof *h->list, by_time);
+  result = result == SCAN_FAILED ? result : SCAN_GO_ON;
+  for (uint32_t i = 0; i < h->n && result == SCAN_GO_ON; i++) {
+    RowRef r;
+    const ReaderStep *host;
+    if (p->seen < p->skip) p->seen++;
+    else result = reader_row(t, h->list[i].record, &r, &host, err) && !host ? page_add(t, p, &r, h->list[i].lane, err) : SCAN_FAILED;
+  }
+  free(h);
+  return result;
+}
+
 bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err) {
   *out = (TraceOps){0};
   Life life;
@@ -93,7 +136,7 @@ bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uin
     const ReaderStep *s = &t->steps[i];
     if (s->process != life.process || s->order < life.born || s->order >= life.died) continue;
     if (!s->launch) result = host_element(t, s, address, bytes, &p, err);
-    else if (t->launches[s->launch - 1].nchunks) result = reader_scan_range(t, &t->launches[s->launch - 1], &scan, element_lane, &p, err);
+    else if (t->launches[s->launch - 1].nchunks) result = element_in_launch(t, &t->launches[s->launch - 1], &scan, &p, err);
   }
   return page_end(&p, result);
 }

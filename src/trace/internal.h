@@ -14,7 +14,7 @@ enum {
   CHUNK_RECORDS = 1 << 16, CHUNK_BYTES = 16 << 20,           // of raw records
   BLOCK_ROWS = 4096, BLOCK_LANES = 32768,                    // a block ends when it has so many
   CHUNK_BLOCKS = 4096,                                       // at most; enough for CHUNK_RECORDS full warps
-  POSTINGS_PER_BLOCK = 4096, POINT_BYTES = 64,               // longer ranges are kept apart from points
+  POSTINGS_PER_BLOCK = 1024, POINT_BYTES = 64,               // longer ranges are kept apart from points
   // ids in trace_block: chunk << 16 | one of
   PART_ROWS = 0, PART_POINTS = 0x4000, PART_RANGES = 0x8000, PART_DIRECTORY = 0xFFFF,
 };

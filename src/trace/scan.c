@@ -134,9 +134,10 @@ static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef 
     uint64_t a = base & ((1ull << 62) - 1), b = (base + (uint64_t)((int64_t)r->row->stride * 31)) & ((1ull << 62) - 1), low = MIN(a, b), high = MAX(a, b) + bytes;
     if (high - low < 1ull << 40 && (high <= w->low || low >= w->high)) return SCAN_GO_ON;
   }
+  const uint64_t *each = p->has & ROW_EACH ? r->block->addresses + r->row->addresses : NULL;
   for (uint32_t left = r->row->lanes; left; left &= left - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(left);
-    uint64_t a = row_address(r->block, r->row, lane);
+    uint64_t a = each ? *each++ : row_address(r->block, r->row, lane);
     if (a >= w->high || a + bytes <= w->low) continue;
     ScanResult result = s->f(t, r, lane, a, bytes, s->user, err);
     if (result != SCAN_GO_ON) return result;

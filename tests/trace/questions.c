@@ -74,7 +74,17 @@ static void ask_elements(Program *p, TraceReader *t) {
     EXPECT(o.n == want && !o.more, "element %llx + %u: %u of %llu", (unsigned long long)address, bytes, o.n, (unsigned long long)want);
     for (uint32_t i = 0; i < o.n; i++) {
       const TraceOp *a = &o.list[i];
-      EXPECT(i == 0 || a->record > a[-1].record || (a->record == a[-1].record && a->lane > a[-1].lane), "order");
+      EXPECT(i == 0 || a->step >= a[-1].step, "order of steps");
+      if (i && a->launch && a->launch == a[-1].launch) {           // as the model executed them
+        bool in_launch = true;
+        uint32_t at[2] = {0, 0}, found_at = 0, inside = 0;
+        for (uint32_t j = 0; j < o.n; j++) inside += o.list[j].launch == a->launch;
+        in_launch = inside <= 512;
+        for (int side = 0; side < 2; side++)
+          for (uint32_t j = 0; j < p->ops.len && in_launch; j++)
+            if (p->ops.data[j].launch == a->launch && p->ops.data[j].thread == a[side - 1].thread && same_op(&a[side - 1], &p->ops.data[j]) && (!side || j > at[0])) { at[side] = j, found_at++; break; }
+        EXPECT(!in_launch || found_at == 2, "order of time");
+      }
       if (!a->launch) {
         const MStep *s = NULL;
         for (uint32_t j = 0; j < p->steps.len; j++)
