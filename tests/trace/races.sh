@@ -3,18 +3,22 @@
 # Races of a recorded run are those that racecheck finds: the programs of tests/racecheck, but for races between lanes of one warp (docs/run-file.md).
 set -u
 cd "$ROOT" || exit 1
+device=${TRACE_DEVICE:-cpu} arch=${TRACE_ARCH:-75}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 one() {
   local name=$1 f=tests/racecheck/programs/$1.cu d=$TEST_DIR/$1; shift
   mkdir -p "$d"
-  nvcc -w -O3 --extended-lambda -lineinfo -DARCH=75 -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; return; }
-  timeout 120 "$WARPGRIND" --device=cpu --tool=none --record -o "$d/run.wg" "$d/program" > "$d/out" 2>&1 || { tail -n 5 "$d/out"; echo "FAIL $name: does not run"; return; }
+  nvcc -w -O3 --extended-lambda -lineinfo -DARCH="$arch" -gencode "arch=compute_$arch,code=compute_$arch" -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; return; }
+  timeout 120 "$WARPGRIND" --device="$device" --tool=none --record -o "$d/run.wg" "$d/program" > "$d/out" 2>&1 || { tail -n 5 "$d/out"; echo "FAIL $name: does not run"; return; }
   python3 tests/trace/races.py "$WARPGRIND" "$d/run.wg" "$f" "$@" > "$d/wrong" 2>&1
   if [ -s "$d/wrong" ]; then cat "$d/wrong"; echo "FAIL $name: other races"; else echo "ok $name"; fi
 }
-one block in_warp
-one block_ok
-one grid
-one grid_ok
-one own wide_store
-one own_ok
+one block in_warp &
+one block_ok &
+[ "$device" != cpu ] || wait
+one grid &
+one grid_ok &
+[ "$device" != cpu ] || wait
+one own wide_store &
+one own_ok &
+wait
