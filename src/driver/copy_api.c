@@ -68,6 +68,7 @@ static CUresult run_box(const CUDA_MEMCPY3D *d, CUstream handle, bool async, uin
   if (!d) return CUDA_ERROR_INVALID_VALUE;
   TRY(copy_prepare(d, &c));
   c.step = step;
+  c.race = session_race_copy_number();
   return submit(s, &c, async);
 }
 
@@ -264,6 +265,7 @@ static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q, uint3
   TRY(stream_get(q, &s));
   TRY(set_prepare(params, &w.set));
   w.set.step = step;
+  w.set.race = session_race_copy_number();
   return queue_submit(s, &w, params->width * params->height * params->elementSize <= SMALL ? SUBMIT_INLINE : 0);
 }
 

@@ -214,12 +214,13 @@ typedef struct CopyWork {
   CUDA_MEMCPY3D desc;                                    // as asked, for graph nodes
   uint64_t stack;                                        // of the call, for initcheck
   uint32_t step;                                         // --record; 0: a node of a graph
+  uint32_t race;                                         // session_race_copy_number
   void *staged;                                          // pageable source, copied at call time; freed with the work
 } CopyWork;
 CUresult copy_prepare(const CUDA_MEMCPY3D *desc, CopyWork *out);
 void copy_run(const CopyWork *c);
 
-typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element, step; } SetWork;   // width in elements
+typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element, step, race; } SetWork;   // width in elements
 CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
 // --- copy_api.c: for nodes that the program makes by hand; the session hears of them ---
 CUresult copy_prepare_node(const Context *ctx, const CUDA_MEMCPY3D *desc, CopyWork *out);

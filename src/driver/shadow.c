@@ -61,6 +61,7 @@ void shadow_copied(const CopyWork *c) {
                    .width = c->width, .height = c->height, .depth = c->depth, .stack = c->stack};
   if (session_fp_wants(&s)) session_fp_copied(&s);
   session_copy_runs(NULL, &s);
+  session_race_copied(c->race, &s);
   s.step = c->step;
   tell_step(&s, "memcpy node");
 }
@@ -76,6 +77,7 @@ void shadow_was_set(const SetWork *w) {
   shadow_written(w->dst, w->pitch, bytes, w->height);
   SessionCopy s = {.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)w->dst, .pitch = w->pitch}, .is_set = true, .width = bytes, .height = w->height, .depth = 1,
                    .step = w->step, .value = w->value, .value_bytes = w->element};
+  session_race_copied(w->race, &s);
   tell_step(&s, "memset node");
 }
 

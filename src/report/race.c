@@ -61,6 +61,7 @@ void report_race_other(Run *r, const RunFinding *f, Str *out) {
   add_other_place(r, f, out);
   if (what & WG_RACE_THREAD_KNOWN) str_printf(out, " by thread (%u,%u,%u) of block (%u,%u,%u)", thread[0], thread[1], thread[2], block[0], block[1], block[2]);
   else if (what & WG_RACE_BLOCK_KNOWN) str_printf(out, " by another thread of block (%u,%u,%u)", block[0], block[1], block[2]);
+  else if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH && !block[0]) str_add(out, ", of a copy or set");
   else if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH) str_printf(out, ", launch %u", block[0]);
   else str_add(out, " by a thread of another block");
   str_addc(out, '\n');
@@ -90,7 +91,7 @@ bool report_race_json(Run *r, const RunFinding *f, Str *out) {
   } else if (s) json_number(out, "ptx_line", s->ptx_line);
   if (what & (WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN)) json_three(out, "block", block);
   if (what & WG_RACE_THREAD_KNOWN) json_three(out, "thread", thread);
-  if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH) json_number(out, "launch", block[0]);
+  if ((what & WG_RACE_WHY) == WG_RACE_OTHER_LAUNCH && block[0]) json_number(out, "launch", block[0]);
   str_addc(out, '}');
   return true;
 }

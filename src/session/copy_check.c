@@ -173,7 +173,7 @@ static Side side_of(const SessionCopy *c, const SessionPlace *p, bool to) {
 }
 
 void session_copy_check(const SessionCopy *c) {
-  session_order_copy(c);
+  session_race_copy(c);
   session_outputs_copy(c);
   said = false;
   if (!(session_tools() & TOOL_BIT(MEMCHECK))) return;

@@ -18,6 +18,7 @@ static Clock host;
 static U64Map events;                      // -> Clock
 static Recent recent[RECENT];
 static uint32_t nrecent;
+static bool several_threads;               // have made launches
 static _Atomic uint32_t launched_on;       // streams that launches were on, or that the program made
 
 static void merge(Clock *to, const Clock *from) {
@@ -66,9 +67,19 @@ void session_order_uses(const void *stream) {
   pthread_mutex_unlock(&lock);
 }
 
+// Launches and copies that nothing orders before what comes now in the stream; before: what the stream had done last.
+static void find_unordered(const SessionDevice *d, const OrderStream *s, uint32_t before, bool overlaps, RaceOrder *out) {
+  uint32_t slot = (uint32_t)(s - streams);
+  for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
+    const Recent *r = &recent[(nrecent - 1 - i) % RECENT];
+    if (r->device != d || out->n == RACE_UNORDERED) continue;
+    bool ordered = r->slot == slot ? !(overlaps && r->index == before) : s->clock.n[r->slot] >= r->index;
+    if (!ordered) out->number[out->n++] = r->number;
+  }
+}
+
 void session_order_launch(SessionDevice *d, const void *stream, uint32_t number, bool overlaps, bool tells_host, RaceOrder *out) {
   static pthread_t thread;
-  static bool several_threads;
   *out = (RaceOrder){0};
   pthread_mutex_lock(&lock);
   if (nrecent && !pthread_equal(thread, pthread_self())) several_threads = true;
@@ -77,12 +88,7 @@ void session_order_launch(SessionDevice *d, const void *stream, uint32_t number,
   OrderStream *s = stream_of(stream);
   if (s) {
     uint32_t before = s->clock.n[s - streams], index = step(s), slot = (uint32_t)(s - streams);
-    for (uint32_t i = 0; i < nrecent && i < RECENT; i++) {
-      const Recent *r = &recent[(nrecent - 1 - i) % RECENT];
-      if (r->device != d || out->n == RACE_UNORDERED) continue;
-      bool ordered = r->slot == slot ? !(overlaps && r->index == before) : s->clock.n[r->slot] >= r->index;
-      if (!ordered) out->number[out->n++] = r->number;
-    }
+    find_unordered(d, s, before, overlaps, out);
     if (number) recent[nrecent++ % RECENT] = (Recent){d, slot, index, number};
     if (tells_host) merge(&host, &s->clock);
   }
@@ -197,13 +203,19 @@ static bool is_locked(const SessionPlace *p) {
   return p->kind != SESSION_PLACE_HOST || (session_ranges_look(p->address, &r) && (r.kind == SESSION_PINNED || r.kind == SESSION_REGISTERED || r.kind == SESSION_MANAGED));
 }
 
-void session_order_copy(const SessionCopy *c) {
+void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number, RaceOrder *out) {
+  if (out) *out = (RaceOrder){0};
   if (!session_wants_order() || c->captured) return;
   bool waits = !c->is_set && (!c->async || !is_locked(&c->to) || !is_locked(&c->from));
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(c->stream);
   if (s) {
-    step(s);
+    uint32_t index = step(s);
+    if (number) {
+      find_unordered(d, s, 0, false, out);
+      out->one_thread = !several_threads;
+      recent[nrecent++ % RECENT] = (Recent){d, (uint32_t)(s - streams), index, number};
+    }
     if (waits) merge(&host, &s->clock);
   }
   pthread_mutex_unlock(&lock);

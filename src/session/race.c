@@ -344,6 +344,117 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
   return number;
 }
 
+// --- copies and sets, where the device's memory is the process's own: they leave entries as launches do ---
+
+typedef struct PendingCopy { uint64_t unordered, stack; const char *call; } PendingCopy;
+static PendingCopy pending[WG_RACE_LAUNCHES];            // by number
+static _Thread_local uint32_t last_copy;
+
+static bool can_follow_copies(const RaceDevice *r) {
+  void *user;
+  return r && !r->next && session_device_ops(r->device, &user)->direct;            // more than one device: not known which
+}
+
+void session_race_copy(const SessionCopy *c) {
+  RaceOrder order;
+  uint32_t number = 0;
+  last_copy = 0;
+  pthread_mutex_lock(&lock);
+  if (session_wants_races() && !c->captured && session_order_concurrent() && can_follow_copies(devices)) {
+    RaceDevice *r = devices;
+    if (!r->launches) open_launches(r);
+    number = r->launches ? next_number(r) : 0;
+    if (number && r->running[number / HALF]) r->running[number / HALF]--;          // it may be refused
+  }
+  session_order_copy(c, devices ? devices->device : NULL, number, &order);
+  if (number) {
+    PendingCopy *p = &pending[number];
+    *p = (PendingCopy){.call = c->call, .stack = session_copy_stack(), .unordered = order.one_thread ? WG_RACE_LATER : 0};
+    for (uint32_t i = 0; i < order.n; i++) p->unordered |= (uint64_t)order.number[i] << 9 * i;
+    devices->launches[number] = (WgRaceLaunch){0};
+    last_copy = number;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+uint32_t session_race_copy_number(void) {
+  uint32_t number = last_copy;
+  last_copy = 0;
+  if (!number) return 0;
+  pthread_mutex_lock(&lock);
+  if (can_follow_copies(devices)) devices->running[number / HALF]++;
+  pthread_mutex_unlock(&lock);
+  return number;
+}
+
+static bool is_unordered(uint64_t unordered, uint32_t launch, uint32_t mine) {
+  if (unordered & WG_RACE_LATER && launch > mine && launch / HALF == mine / HALF) return true;
+  for (unordered &= ~WG_RACE_LATER; unordered; unordered >>= 9)
+    if ((unordered & 511) == launch) return true;
+  return false;
+}
+
+typedef struct CopyRace { uint64_t address; uint32_t with; bool writes, other_writes, found; } CopyRace;
+
+// One word: the entry it races with is kept, others are replaced.
+static bool enter_copy(uint64_t *at, uint64_t mine, uint32_t number, uint64_t unordered, uint64_t *old) {
+  *old = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+  uint32_t launch = (uint32_t)(*old >> WG_RACE_LAUNCH_AT);
+  if (*old == WG_RACE_BENIGN) return false;
+  bool same_bytes = *old & mine & (15u << WG_RACE_BYTES_AT), writes = (*old | mine) & WG_RACE_WRITE || (!(*old & WG_RACE_WRITE) && *old & WG_RACE_WROTE);
+  if (launch && same_bytes && writes && is_unordered(unordered, launch, number)) return true;
+  uint64_t was = *old;
+  __atomic_compare_exchange_n(at, &was, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return false;
+}
+
+static void enter_row(uint32_t number, uint64_t address, size_t bytes, bool writes, CopyRace *race) {
+  WgMemoryRange m;
+  if (!session_ranges_find(address, &m) || bytes > m.size || address - m.base > m.size - bytes) return;
+  const Entries *e = entries_of(devices->device, m.base, m.size);
+  if (!e) return;
+  uint64_t first = address - (m.base & ~3ull), end = first + bytes, pairs = session_plan()->race_full;
+  uint64_t mine = (uint64_t)number << WG_RACE_LAUNCH_AT | (uint64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT | (writes ? WG_RACE_WRITE : 0);
+  for (uint64_t word = first & ~3ull; word < end; word += 4) {
+    uint64_t from = word < first ? first - word : 0, to = MIN(end - word, 4u), old, it = mine | ((1ull << to) - (1ull << from)) << WG_RACE_BYTES_AT;
+    uint64_t *at = (uint64_t *)(uintptr_t)(e->address + (word << 1 << pairs));
+    bool raced = enter_copy(at + (pairs && !writes), it, number, pending[number].unordered, &old);
+    if (!raced && pairs) {
+      old = at[writes];
+      raced = old != WG_RACE_BENIGN && old & it & (15u << WG_RACE_BYTES_AT) && (old | it) & WG_RACE_WRITE && is_unordered(pending[number].unordered, (uint32_t)(old >> WG_RACE_LAUNCH_AT), number);
+    }
+    if (raced && !race->found) *race = (CopyRace){(m.base & ~3ull) + word + from, (uint32_t)(old >> WG_RACE_LAUNCH_AT), writes, old & (WG_RACE_WRITE | WG_RACE_WROTE), true};
+  }
+}
+
+static void enter_side(uint32_t number, const SessionCopy *c, const SessionPlace *p, bool writes, CopyRace *race) {
+  for (size_t z = 0; z < MAX(c->depth, (size_t)1); z++)
+    for (size_t y = 0; y < MAX(c->height, (size_t)1); y++) enter_row(number, p->address + (z * p->rows + y) * p->pitch, c->width, writes, race);
+}
+
+void session_race_copied(uint32_t number, const SessionCopy *c) {
+  if (!number) return;
+  CopyRace race = {0};
+  uint32_t launch = 0;
+  pthread_mutex_lock(&lock);
+  PendingCopy p = pending[number];
+  if (can_follow_copies(devices)) {
+    enter_side(number, c, &c->to, true, &race);
+    if (!c->is_set) enter_side(number, c, &c->from, false, &race);
+    if (devices->running[number / HALF]) devices->running[number / HALF]--;
+    if (race.found) launch = devices->launches[race.with].launch;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!race.found) return;
+  Str text = {0};
+  str_printf(&text, "%s %s bytes that ", p.call ? p.call : "a copy", race.writes ? "writes" : "reads");
+  if (launch) str_printf(&text, "launch %u %s", launch, race.other_writes ? "writes" : "reads");
+  else str_printf(&text, "another copy or set %s", race.other_writes ? "writes" : "reads");
+  str_add(&text, ", and nothing orders the two: no common stream, event or synchronisation");
+  session_finding(&(SessionFinding){.kind = "race-host", .text = text.data, .has_address = true, .address = race.address, .size = 4, .stack = p.stack, .no_stack = true});
+  str_free(&text);
+}
+
 void session_races_close(SessionDevice *d, bool alive) {
   if (!session_wants_races()) return;
   pthread_mutex_lock(&lock);

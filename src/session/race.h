@@ -12,13 +12,14 @@ void session_order_launch(SessionDevice *d, const void *stream, uint32_t number,
 void session_order_uses(const void *stream);                     // a launch is about to be made on it
 void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to);
 bool session_order_concurrent(void);                             // there is more than one stream
-void session_order_copy(const SessionCopy *c);
+void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number, RaceOrder *out);      // number 0: it leaves no entries
 
 // --- race_apart.c ---
 // All accesses through these pointers: is it known that no two threads come to the same byte? With the lock of race.c.
 bool session_race_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n);
 
 // --- race.c ---
+void session_race_copy(const SessionCopy *c);                    // the program asks for it
 void session_race_cover(SessionDevice *d, SessionKernel *k);     // before it is told of all allocations: they have entries, if it needs them
 // Fills the racecheck part of a record; the launch's number in entries, 0: it is not checked.
 uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, uint32_t launch, uint64_t channel, const SessionParams *params, void *record);

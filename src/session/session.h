@@ -270,6 +270,9 @@ void session_dump_missing(const SessionOutputs *o, const char *why);            
 // --- race.c: racecheck ---
 bool session_wants_races(void);
 bool session_race_settled(SessionKernel *k, const void *record);         // no tool runs but this one, and all that it would look at is known to be good: the program's own code does as well
+// Copies on a device that runs in the process: a number that the calling thread's last session_copy_check gave it, to be handed on when it is done. 0: nobody wants to know.
+uint32_t session_race_copy_number(void);
+void session_race_copied(uint32_t number, const SessionCopy *c);
 void session_race_meant(uint64_t address, uint64_t n);   // warpgrind.h: races on these bytes are meant
 // --- order.c: what orders launches. stream NULL: the legacy default stream ---
 void session_order_stream(const void *stream, bool non_blocking);        // the program made it

@@ -8,7 +8,7 @@ for name in $names; do
   TEST_DIR=$top/$name RACECHECK_ONLY=${name%.cu} bash "$(dirname "$0")/programs.sh" > "$top/$name/output" 2>&1 &
 done
 mkdir -p "$top/oracle"
-TEST_DIR=$top/oracle bash "$(dirname "$0")/oracle.sh" > "$top/oracle/output" 2>&1 &
+TEST_DIR=$top/oracle ORACLE_SEEDS=4 ORACLE_KERNELS=20 bash "$(dirname "$0")/oracle.sh" > "$top/oracle/output" 2>&1 &
 wait
 cat "$top/oracle/output"
 for name in $names; do cat "$top/$name/output"; done
