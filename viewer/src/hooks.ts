@@ -25,7 +25,7 @@ export interface Ops { get(i: number): Op | undefined; count: number; focus: num
 export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on: unknown[]): Ops {
   const again = useAgain();
   const [s, reset] = useState(() => make());
-  function make() { return { pages: new Map<number, Op[]>(), asked: new Set<number>(), count: 0, known: false, focus: -1, error: undefined as string | undefined, loaded: false, gone: false }; }
+  function make() { return { pages: new Map<number, Op[]>(), asked: new Set<number>(), count: 0, low: 0, high: Infinity, known: false, focus: -1, error: undefined as string | undefined, loaded: false, gone: false }; }
   useListen(onTypes);
   useEffect(() => {
     const n = make();
@@ -33,9 +33,33 @@ export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on
       learnTypes(p.ops);
       n.pages.set(p.skip / PAGE, p.ops);
       if (p.total !== undefined) n.count = p.total, n.known = true;
-      else if (!n.known) { n.count = Math.max(n.count, p.skip + p.ops.length + (p.more ? PAGE : 0)); if (!p.more) n.count = p.skip + p.ops.length, n.known = true; }
+      else if (!n.known && p.ops.length) {
+        const end = p.skip + p.ops.length;
+        n.low = Math.max(n.low, end);
+        if (p.more) n.count = Math.max(n.count, Math.min(n.high, 2 * end + PAGE));
+        else n.count = end, n.known = true;
+      } else if (!n.known) {
+        n.count = n.high = Math.min(n.high, p.skip);
+        if (p.skip) findEnd();
+        else n.known = true;
+      }
       n.loaded = true;
     };
+    // How many there are may not be known. The list is then made longer as one goes down; who goes too far makes us look for the end, by halves.
+    let looking = false;
+    async function findEnd() {
+      if (looking) return;
+      looking = true;
+      while (!n.known && !n.gone) {
+        const first = Math.floor(Math.max(0, n.low - 1) / PAGE), last = n.high / PAGE;
+        if (last - first <= 1) { n.count = n.low, n.known = true; break; }
+        const middle = (first + last) >> 1;
+        n.asked.add(middle);
+        try { put(await load(middle * PAGE, false)); } catch (e) { n.error = errorText(e); break; }
+      }
+      looking = false;
+      if (!n.gone) again();
+    }
     n.asked.add(-1);
     (n as any).load = (skip: number) => load(skip, false).then(p => { if (!n.gone) { put(p); again(); } }, e => { n.error = errorText(e); again(); });
     load(0, true).then(p => { if (n.gone) return; put(p); n.asked.add(p.skip / PAGE); n.focus = p.index ?? -1; again(); }, e => { n.error = errorText(e); n.loaded = true; again(); });

@@ -108,7 +108,7 @@ export function ThreadPane({ pane, index, active, findings }: { pane: Extract<Pa
         onClick={() => { if (t !== pane.thread) go({ kind: "thread", launch: pane.launch, thread: t }); }}>{t}</button>)}
     </nav>
     {mine.length > 0 && <div class="cards">{mine.slice(0, 4).map(f => <FindingCard key={f.id} finding={f} />)}</div>}
-    {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>This thread did nothing that was recorded.</Empty> : <>
+    {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>This thread did nothing that was recorded.</Empty> : <div class={ops.count > 999 ? "table long" : "table"}>
       <div class="columns threadrow" aria-hidden="true"><span>#</span><span>line</span><span>does</span><span>element</span><span class="num">value</span><span>from · race</span><span>source</span></div>
       <List label="operations" count={ops.count} height={ROW} focus={selected} seen={(a, b) => { ops.seen(a, b); origins.want(a, b); }} row={i => {
         const o = ops.get(i);
@@ -124,6 +124,6 @@ export function ThreadPane({ pane, index, active, findings }: { pane: Extract<Pa
           <span class="origin"><Origin op={o} writers={origins.of(o)} conflicts={conflicts.get(i)} go={go} /></span>
           <code class="snippet" title={p ? lines[p[1] - 1]?.trim() : ""}>{p && p[0] === file ? lines[p[1] - 1]?.trim() : ""}</code>
         </div>;
-      }} /></>}
+      }} /></div>}
   </PaneFrame>;
 }
