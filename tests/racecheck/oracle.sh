@@ -13,7 +13,7 @@ for seed in ${ORACLE_SEEDS:-1 4 8}; do
   for mode in "" --race=full; do
     [ -n "${RACECHECK_QUICK:-}" ] && [ -n "$mode" ] && continue
     # shellcheck disable=SC2086
-    LD_LIBRARY_PATH= timeout 100 "$WARPGRIND" --device="$device" --workers=1 --tool=racecheck $mode --json="$TEST_DIR/report.json" -- "$TEST_DIR/oracle" "$TEST_DIR/$seed.ptx" $blocks $threads > "$TEST_DIR/out" 2> "$TEST_DIR/err"
+    timeout 100 "$WARPGRIND" --device="$device" --workers=1 --tool=racecheck $mode --json="$TEST_DIR/report.json" -- "$TEST_DIR/oracle" "$TEST_DIR/$seed.ptx" $blocks $threads > "$TEST_DIR/out" 2> "$TEST_DIR/err"
     code=$?
     python3 tests/racecheck/oracle.py compare "$TEST_DIR/$seed.json" "$TEST_DIR/report.json" > "$TEST_DIR/said"
     name="seed $seed${mode:+ $mode}"
