@@ -156,10 +156,11 @@ static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
   if (!d) return SCAN_FAILED;
   uint32_t process = t->launches[c->launch].process;
   bool *places = mem_alloc(d->nplaces);
-  uint32_t *bytes = mem_alloc(sizeof *bytes * d->nplaces), widest = 0;
+  uint32_t *bytes = mem_alloc(sizeof *bytes * d->nplaces), widest = 0, wanted = 0;
   for (uint32_t i = 0; i < d->nplaces; i++) {
     const ReaderSite *site = reader_site(t, process, d->places[i].site);
     places[i] = d->places[i].has & (ROW_AFFINE | ROW_EACH) && (!w->writes_only || place_writes(t, process, &d->places[i]));
+    wanted += places[i];
     bytes[i] = place_bytes_of(&d->places[i], site);
     if (places[i] && bytes[i] > place_width(&d->places[i])) widest = MAX(widest, bytes[i]);      // postings know less than the site
   }
@@ -168,7 +169,7 @@ static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
   uint64_t first = global ? 0 : MAX(w->first_warp, c->first_warp) >> 5, last = global ? 0 : MIN(w->last_warp, c->last_warp) >> 5;
   bool all = last - first >= d->nblocks;
   ScanResult result = SCAN_GO_ON;
-  for (uint64_t group = first; group <= last && result == SCAN_GO_ON; group++) {
+  for (uint64_t group = first; wanted && group <= last && result == SCAN_GO_ON; group++) {
     uint64_t low = posting_key(w->low, group << 5), high = low + (w->high - w->low), from = low - MIN(low, (uint64_t)widest);
     if (all) blocks_all(set, d->nblocks);
     else if (!reader_blocks_touching(t, c, from, high, places, set, err)) result = SCAN_FAILED;

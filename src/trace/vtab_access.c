@@ -16,7 +16,7 @@ typedef struct Cursor {
   uint32_t lane, chunk, last_chunk, at_block, row, bit;
   BlockSet blocks;
   TraceOp op;
-  RowRef ref;
+  uint64_t filled;                           // the load whose value was looked for
 } Cursor;
 
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message) {
@@ -165,6 +165,12 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
   Cursor *c = (Cursor *)cursor;
   Connection *connection = ((Table *)c->base.pVtab)->connection;
   const TraceOp *o = &c->op;
+  // What a load read follows from writes, where it was not recorded; only if somebody wants to know.
+  if (i >= VALUE && i <= REAL && o->kind == TRACE_LOAD && !o->value_known && c->filled != (o->record << 5 | o->lane)) {
+    Error err = {{0}};
+    c->filled = o->record << 5 | o->lane;
+    if (!reader_fill_load(connection->reader, &c->op, &err)) return vtab_fail((Table *)c->base.pVtab, &err);
+  }
   switch (i) {
     case RECORD: sqlite3_result_int64(ctx, (int64_t)o->record); break;
     case LANE: sqlite3_result_int64(ctx, o->lane); break;
