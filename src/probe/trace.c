@@ -39,15 +39,33 @@ DEVICE uint64_t add8(uint64_t at, uint64_t n) {
 typedef struct Ring { uint64_t ring, head; uint32_t size; } Ring;
 
 enum { DROPPED = 1 };                      // no position of a record: they are multiples of 16
+enum { PAUSE_NS = 2000 };
+
+// Thousands of warps may wait for room. One of each ring asks the command's memory, which is far away; the others look at what that one has seen, and
+// not all the time.
+DEVICE int ask_command(Ring r, uint64_t *tail) {
+  uint32_t *asking = (uint32_t *)(r.head + __builtin_offsetof(WgTraceHeadPosition, asking));
+  if (device_swap_if32(asking, 0, 1) != 0) return 1;
+  *tail = load8(r.ring + __builtin_offsetof(WgTraceRing, tail));
+  uint32_t closed = load4(r.ring + __builtin_offsetof(WgTraceRing, closed));
+  device_max64((uint64_t *)(r.head + __builtin_offsetof(WgTraceHeadPosition, tail)), *tail);
+  if (closed) *(volatile uint32_t *)(r.head + __builtin_offsetof(WgTraceHeadPosition, closed)) = 1;
+  device_fence();
+  *(volatile uint32_t *)asking = 0;
+  return !closed;
+}
+
 DEVICE uint64_t wait_for_room(Ring r, uint64_t position, uint64_t end) {
   for (;;) {
-    uint64_t tail = load8(r.ring + __builtin_offsetof(WgTraceRing, tail));
-    device_max64((uint64_t *)(r.head + __builtin_offsetof(WgTraceHeadPosition, tail)), tail);
+    uint64_t tail = load8(r.head + __builtin_offsetof(WgTraceHeadPosition, tail));
+    int open = !load4(r.head + __builtin_offsetof(WgTraceHeadPosition, closed));
+    if (end - tail > r.size && open) open = ask_command(r, &tail);
     if (end - tail <= r.size) return position;
-    if (load4(r.ring + __builtin_offsetof(WgTraceRing, closed))) {
+    if (!open) {
       add8(r.head + __builtin_offsetof(WgTraceHeadPosition, dropped), 1);
       return DROPPED;
     }
+    for (uint64_t since = device_nanoseconds(); device_nanoseconds() - since < PAUSE_NS;) {}
   }
 }
 

@@ -61,7 +61,9 @@ typedef struct WgTraceHeadPosition {
   uint64_t head;                           // positions are given out by adding to it
   uint64_t tail;                           // as last seen
   uint64_t dropped;                        // records, when closed
-  uint8_t pad[104];
+  uint32_t asking;                         // not 0: a warp reads the ring's tail
+  uint32_t closed;                         // as last seen
+  uint8_t pad[96];
 } WgTraceHeadPosition;
 // What a launch's record points to.
 enum { WG_TRACE_RANGES = 8, WG_TRACE_KEPT = 24 };       // KEPT: of a WgTrace, the bytes that a kernel's own parameter holds too
