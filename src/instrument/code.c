@@ -162,3 +162,8 @@ void code_elect(Code *c, PtxReg *lanes, PtxReg *leads, PtxReg *lower) {
 }
 
 void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs) { code_call_value(c, f, NULL, args, nargs); }
+
+bool code_is_named(const PtxReg *r, const char *name) {
+  size_t n = strlen(name);
+  return !strncmp(r->name, name, n) && (!r->name[n] || !strncmp(r->name + n, "__", 2));
+}

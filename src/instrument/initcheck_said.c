@@ -11,7 +11,7 @@ static const struct { const char *last, *address; unsigned what; } sayings[] = {
 static int saying_of(const PtxInstr *in) {
   if (in->op != OP_MOV || in->nops != 2 || in->ops[0].kind != OPD_REG) return -1;
   for (unsigned i = 0; i < ARRAY_LEN(sayings); i++)
-    if (!strcmp(in->ops[0].reg->name, sayings[i].last)) return (int)i;
+    if (code_is_named(in->ops[0].reg, sayings[i].last)) return (int)i;
   return -1;
 }
 
@@ -26,7 +26,7 @@ bool init_unmarks(const PtxFunc *f) {
 static PtxReg *moved_before(const InitCheck *k, uint32_t i, const char *name) {
   for (uint32_t back = 1; back <= 2 && back <= i; back++) {
     const PtxInstr *in = k->body->cfg->instrs[i - back];
-    if (in->op == OP_MOV && in->ops[0].kind == OPD_REG && !strcmp(in->ops[0].reg->name, name)) return in->ops[0].reg;
+    if (in->op == OP_MOV && in->ops[0].kind == OPD_REG && code_is_named(in->ops[0].reg, name)) return in->ops[0].reg;
   }
   return NULL;
 }

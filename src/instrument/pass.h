@@ -187,6 +187,7 @@ void code_branch(Code *c, PtxReg *p, bool negated, PtxLabel *to);   // @p bra; l
 void code_label(Code *c, PtxLabel *l);
 PtxInstr *code_instr(Code *c, const PtxInstr *in);         // a copy of an instruction of the program; its operands are shared
 void code_stmt(Code *c, PtxStmt s);
+bool code_is_named(const PtxReg *r, const char *name);     // as include/warpgrind.h names it; one that occurs again in a function has a number behind: name__1
 
 // lanes: those of the warp that are here, with a guard those it lets pass. leads: true in the lowest of them, false in all
 // others. lower: a register that holds %lanemask_lt, NULL: read it here. Lanes need not stay together afterwards.

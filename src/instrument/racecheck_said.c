@@ -2,7 +2,7 @@
 #include "instrument/racecheck.h"
 
 static bool is_move_to(const PtxInstr *in, const char *name) {
-  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && !strcmp(in->ops[0].reg->name, name);
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && code_is_named(in->ops[0].reg, name);
 }
 
 bool race_says(const RaceCheck *k, uint32_t i) {

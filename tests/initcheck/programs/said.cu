@@ -7,6 +7,11 @@ __global__ void marks(int *a, int *out) {
   wg_mark_initialized(&a[threadIdx.x], sizeof *a);
   if (a[threadIdx.x] > 3) out[threadIdx.x] = 1;
 }
+__global__ void marks_twice(int *a, int *out) {
+  wg_mark_initialized(&a[threadIdx.x], 4);
+  wg_mark_initialized(&a[threadIdx.x + 32], 4);
+  if (a[threadIdx.x] + a[threadIdx.x + 32] > 3) out[threadIdx.x] = 1;
+}
 __global__ void asks(const int *a, int *out) { out[threadIdx.x] = wg_is_initialized(&a[threadIdx.x], 4); }
 __global__ void unmarks(int *a, int *out) {
   wg_mark_uninitialized(&a[2 * threadIdx.x], 4);
@@ -23,12 +28,14 @@ __global__ void shared(int *out) {
 }
 
 int main() {
-  int *a, *b, *out, host[32];
+  int *a, *b, *c, *out, host[32];
   cudaMalloc(&a, 128);
+  cudaMalloc(&c, 256);
   cudaMalloc(&b, 4096);
   cudaMalloc(&out, 128);
   cudaMemset(out, 0, 128);
   marks<<<1, 32>>>(a, out);
+  marks_twice<<<1, 32>>>(c, out);
   cudaMemset(b, 0, 64);
   asks<<<1, 32>>>(b, out);
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
