@@ -89,6 +89,19 @@ PtxVar *body_param(Body *b, PtxType t) {
   return v;
 }
 
+PtxVar *body_area(Body *b, const char *name) {
+  Arena *a = &b->func->module->arena;
+  PtxVar *v = ARENA_NEW(a, PtxVar);
+  *v = (PtxVar){.name = arena_printf(a, "%s%s", b->program->prefix, name), .space = SPACE_LOCAL, .type = TYPE_B8, .align = 8, .align_given = true, .ndims = 1,
+                .id = b->func->nlocals + b->locals.len, .func = b->func};
+  return v;
+}
+
+void body_declare(Body *b, PtxVar *area) {
+  code_stmt(body_entry(b), (PtxStmt){.kind = STMT_VAR, .var = area});
+  vec_push(&b->locals, area);
+}
+
 static void put_code(const Body *b, const Code *c, PtxStmt **at) {
   if (!c) return;
   for (uint32_t i = c->first; i; i = b->added.data[i - 1].next) *(*at)++ = b->added.data[i - 1].stmt;

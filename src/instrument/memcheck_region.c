@@ -233,23 +233,17 @@ static void emit_slow(Weaver *w, PtxLabel *slow, PtxLabel *after) {
   EMIT(code, "bra", opd_label(after));
 }
 
-static PtxVar *new_area(Body *b) {
-  Arena *a = &b->func->module->arena;
-  PtxVar *v = ARENA_NEW(a, PtxVar);
-  *v = (PtxVar){.name = arena_printf(a, "%sentries", b->program->prefix), .space = SPACE_LOCAL, .type = TYPE_B8, .align = 8, .align_given = true, .ndims = 1,
-                .id = b->func->nlocals + b->locals.len, .func = b->func};
-  vec_push(&b->locals, v);
-  code_stmt(body_entry(b), (PtxStmt){.kind = STMT_VAR, .var = v});
-  return v;
-}
-
 static void close_region(Weaver *w) {
   Memcheck *m = w->m;
   Body *b = m->body;
   unsigned n = w->region.n;
   if (n == 1) memcheck_emit(m, &m->checks[w->region.checks[0]]);
   if (n > 1) {
-    if (!w->area) w->area = new_area(b), w->wrong = body_reg(b, TYPE_B32);
+    if (!w->area) {
+      w->area = body_area(b, "entries");
+      body_declare(b, w->area);
+      w->wrong = body_reg(b, TYPE_B32);
+    }
     w->area->size = MAX(w->area->size, (uint32_t)(n * sizeof(WgRegionEntry)));
     w->area->dims[0] = w->area->size;
     PtxLabel *slow = body_label(b), *after = body_label(b);

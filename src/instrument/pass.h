@@ -152,6 +152,8 @@ void body_copied(Body *b, uint32_t i);     // the instruction is repeated elsewh
 PtxReg *body_reg(Body *b, PtxType t);      // a new register, declared in the function
 PtxReg *body_temp(Body *b, PtxType t, unsigned k);   // one of a few that every piece of Code may overwrite
 PtxLabel *body_label(Body *b);
+PtxVar *body_area(Body *b, const char *name);       // memory of the thread; its size is the caller's to set, until body_close
+void body_declare(Body *b, PtxVar *area);
 PtxVar *body_param(Body *b, PtxType t);    // a .param variable for a call; its declaration is the caller's to emit
 
 // --- spare.c: calls out of line keep no register of the kernel; statements cold to cold_end ---

@@ -111,14 +111,6 @@ static uint32_t spare_calls(Spare *s, uint32_t cold, uint32_t cold_end, bool emi
   return count;
 }
 
-static PtxVar *new_area(Body *b) {
-  Arena *a = &b->func->module->arena;
-  PtxVar *v = ARENA_NEW(a, PtxVar);
-  *v = (PtxVar){.name = arena_printf(a, "%sspared", b->program->prefix), .space = SPACE_LOCAL, .type = TYPE_B8, .align = 8, .align_given = true, .ndims = 1,
-                .id = b->func->nlocals + b->locals.len, .func = b->func};
-  return v;
-}
-
 static bool has_calls(const PtxFunc *f, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++)
     if (f->stmts[i].kind == STMT_INSTR && f->stmts[i].instr->op == OP_CALL) return true;
@@ -133,14 +125,11 @@ bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint3
   s.live = ir_liveness_build(s.body.cfg);
   s.now = ARENA_ARRAY(a, uint64_t, s.live->words + 1);
   s.slot = ARENA_ARRAY(a, uint32_t, f->nregs + 1);
-  s.area = new_area(&s.body);
+  s.area = body_area(&s.body, "spared");
   s.word = body_reg(&s.body, TYPE_B32);
   s.word->name = arena_printf(&f->module->arena, "%sword", p->reg_prefix);
   if (spare_calls(&s, cold, cold_end, false) <= MOST_PUT_AWAY) spare_calls(&s, cold, cold_end, true);
   ir_liveness_free(s.live);
-  if (s.area->size) {
-    code_stmt(body_entry(&s.body), (PtxStmt){.kind = STMT_VAR, .var = s.area});
-    vec_push(&s.body.locals, s.area);
-  }
+  if (s.area->size) body_declare(&s.body, s.area);
   return body_close(&s.body, err);
 }
