@@ -1,10 +1,34 @@
-// --record: which values of loads are left out, since what was recorded before gives them: of memory that the launch does not write, and whose
-// contents are known.
+// --record: which values of loads are left out, since what was recorded before gives them: of memory that no launch has written and this one does
+// not. What a kernel wrote is recorded too, but of two threads that wrote the same element nobody knows who was last.
 #include "session/trace.h"
 
 static _Atomic bool unknown;               // something that is not recorded has run: contents may be other than they seem
 
 void session_trace_unknown(void) { atomic_store_explicit(&unknown, true, memory_order_relaxed); }
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static U64Map written_before;              // bases of allocations that launches have written; a later one at the same place may stay in it
+static bool wrote_anywhere;
+
+static void keep_written(const uint64_t *bases, uint32_t n) {
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < n; i++) u64map_put(&written_before, bases[i], &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+static bool was_written(uint64_t base) {
+  pthread_mutex_lock(&lock);
+  bool was = wrote_anywhere || u64map_get(&written_before, base);
+  pthread_mutex_unlock(&lock);
+  return was;
+}
+
+static uint32_t writes_anything(void) {
+  pthread_mutex_lock(&lock);
+  wrote_anywhere = true;
+  pthread_mutex_unlock(&lock);
+  return UINT32_MAX;
+}
 
 // Memory that only copies, sets and kernels write.
 static bool is_followed(const HeapRange *r) {
@@ -15,15 +39,17 @@ uint32_t session_trace_values(const InstrumentedKernel *code, const SessionParam
   uint64_t pointer, written[64];
   uint32_t nwritten = 0, values = 0;
   HeapRange r;
-  if (atomic_load_explicit(&unknown, memory_order_relaxed) || session_launch_captured() || !code->writes_known || code->writes_elsewhere || code->nwrites > ARRAY_LEN(written)) return UINT32_MAX;
+  if (!code->writes_known || code->writes_elsewhere || code->nwrites > ARRAY_LEN(written)) return writes_anything();
   for (uint32_t i = 0; i < code->nwrites; i++) {
-    if (!session_fact_pointer(&code->writes[i].pointer, params, &pointer) || !session_ranges_look(pointer, &r) || r.memory.state != WG_MEMORY_LIVE) return UINT32_MAX;
+    if (!session_fact_pointer(&code->writes[i].pointer, params, &pointer) || !session_ranges_look(pointer, &r) || r.memory.state != WG_MEMORY_LIVE) return writes_anything();
     written[nwritten++] = r.memory.base;
   }
+  bool followed = !atomic_load_explicit(&unknown, memory_order_relaxed) && !session_launch_captured();
   for (uint32_t i = 0; i < code->ntrace_reads; i++) {
-    bool constant = session_fact_pointer(&code->trace_reads[i], params, &pointer) && session_ranges_look(pointer, &r) && is_followed(&r);
+    bool constant = followed && session_fact_pointer(&code->trace_reads[i], params, &pointer) && session_ranges_look(pointer, &r) && is_followed(&r) && !was_written(r.memory.base);
     for (uint32_t k = 0; k < nwritten && constant; k++) constant = written[k] != r.memory.base;
     if (!constant) values |= 1u << i;
   }
+  keep_written(written, nwritten);
   return values;
 }

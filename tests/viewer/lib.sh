@@ -16,6 +16,7 @@ record() {
 }
 # serve FILE: sets URL and SERVER; end_server ends it
 serve() {
+  : > "$TEST_DIR/url"
   "$WARPGRIND" view --no-browser "$1" > "$TEST_DIR/url" 2> "$TEST_DIR/server.err" &
   SERVER=$!
   local i
@@ -28,4 +29,4 @@ serve() {
   cat "$TEST_DIR/server.err"; echo "FAIL server: it does not start"
   return 1
 }
-end_server() { kill "$SERVER" 2> /dev/null; wait "$SERVER"; }
+end_server() { kill "$SERVER" 2> /dev/null || true; wait "$SERVER" || true; }
