@@ -25,7 +25,8 @@ for source in tests/fuzz/*.c; do
   # shellcheck disable=SC2086
   clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc -Itests/trace -o "$dir/$name" "$source" \
     "$objects"/obj/lib{report,run,trace,symbol,channel,instrument,ir,image,ptx,base}.a -lsqlite3 -ldw -lelf -lzstd -llz4 -lm -ldl -pthread || { echo "FAIL $name: does not build"; continue; }
-  if "$dir/$name" -seed="$FUZZ_SEED" "${limit:--runs=$FUZZ_INPUTS}" -timeout=60 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
+  share=$(sed -n 's#^// share: one in ##p' "$source")      # of targets whose inputs take long
+  if "$dir/$name" -seed="$FUZZ_SEED" "${limit:--runs=$((FUZZ_INPUTS / ${share:-1}))}" -timeout=60 -rss_limit_mb=3000 -max_len=20000 -print_final_stats=1 \
       -artifact_prefix="$dir/" "$dir/corpus" "$dir/seeds" > "$dir/log" 2>&1; then
     echo "ok $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/log") inputs"
   else
