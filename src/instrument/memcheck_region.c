@@ -257,8 +257,11 @@ static void close_region(Weaver *w) {
 
 // --- which accesses ---
 
+// The carry of one instruction to the next is in no register that a branch would keep.
+static bool carries(const PtxInstr *in) { return ptx_has(in, MOD_CC) || in->op == OP_ADDC || in->op == OP_SUBC || in->op == OP_MADC; }
+
 static bool stops(const PtxInstr *in) {
-  return ptx_op_classes(in) & (CLASS_SYNC | CLASS_WARP | CLASS_CALL | CLASS_TENSOR | CLASS_ASYNC | CLASS_BRANCH | CLASS_RETURN | CLASS_MEMFENCE | CLASS_TEXTURE | CLASS_SURFACE);
+  return carries(in) || ptx_op_classes(in) & (CLASS_SYNC | CLASS_WARP | CLASS_CALL | CLASS_TENSOR | CLASS_ASYNC | CLASS_BRANCH | CLASS_RETURN | CLASS_MEMFENCE | CLASS_TEXTURE | CLASS_SURFACE);
 }
 
 static bool may_be_inside(const Weaver *w, const Check *c) {
