@@ -14,17 +14,10 @@ static const char *text(Load *l, sqlite3_stmt *s, int i) {
 }
 static uint32_t small(sqlite3_stmt *s, int i) { return (uint32_t)sqlite3_column_int64(s, i); }
 
-typedef void EachRow(Load *l, sqlite3_stmt *s);
-static bool each(Load *l, const char *sql, EachRow *row) {
-  sqlite3_stmt *s;
-  if (sqlite3_prepare_v2(l->db, sql, -1, &s, NULL) != SQLITE_OK) return error_set(l->err, "%s.", sqlite3_errmsg(l->db));
-  int code;
-  while ((code = sqlite3_step(s)) == SQLITE_ROW) row(l, s);
-  sqlite3_finalize(s);
-  return code == SQLITE_DONE || error_set(l->err, "%s.", sqlite3_errmsg(l->db));
-}
+static bool each(Load *l, const char *sql, RunEachRow *row) { return run_each_row(l->db, sql, row, l, l->err); }
 
-static void meta_row(Load *l, sqlite3_stmt *s) {
+static void meta_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   const char *key = text(l, s, 0), *value = text(l, s, 1);
   if (!key || !value) return;
   if (!strcmp(key, "program")) l->run->program = value;
@@ -50,7 +43,8 @@ static double number(sqlite3_stmt *s, int i) {
   return v >= 0 && v <= 1 ? v : 0;
 }
 
-static void numerics_row(Load *l, sqlite3_stmt *s) {
+static void numerics_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   DiffNumerics *n = ARENA_NEW(&l->run->arena, DiffNumerics), *any = &l->run->any;
   *n = (DiffNumerics){text(l, s, 1), text(l, s, 2), number(s, 3), number(s, 4)};
   u64map_put(&l->numerics, small(s, 0), n);
@@ -60,7 +54,8 @@ static void numerics_row(Load *l, sqlite3_stmt *s) {
   any->absolute = MAX(any->absolute, n->absolute);
 }
 
-static void buffer_row(Load *l, sqlite3_stmt *s) {
+static void buffer_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   uint32_t process = small(s, 0), number = small(s, 1);
   DiffStep *last = l->steps.len ? &l->steps.data[l->steps.len - 1] : NULL;
   if (!last || last->process != process || last->number != number) {
@@ -114,7 +109,8 @@ static const char *file_beside(Load *l, const char *file) {
   return access(moved, R_OK) == 0 ? moved : file;
 }
 
-static void dump_row(Load *l, sqlite3_stmt *s) {
+static void dump_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   uint32_t process = small(s, 0), number = small(s, 1), allocation = small(s, 2);
   const char *file = file_beside(l, text(l, s, 3));
   uint32_t low = 0, high = l->run->nsteps;

@@ -128,6 +128,8 @@ bool gpu_launch_extra(void **extra, const void **buffer, size_t *size);   // wha
 // --- graph.c ---
 extern CUresult (*gpu_real_cuGraphNodeGetParams)(CUgraphNode, CUgraphNodeParams *);
 CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p);
+typedef void GpuEachNode(void *user, CUgraphNode node, CUgraphNodeType type, bool inside);
+void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);   // those of graphs in it too; inside: of such a one
 void gpu_exec_changed(CUgraphExec exec);       // what was known of its nodes is not true any more
 
 // --- graph_facts.c ---

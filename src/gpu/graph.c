@@ -205,7 +205,7 @@ static bool writes_memory(CUgraphNodeType t) {
   }
 }
 
-static void add_kernels(Exec *e, CUgraph g, bool inside) {
+void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user) {
   size_t n = 0;
   if (gpu_real.cuGraphGetNodes(g, NULL, &n) != CUDA_SUCCESS || !n) return;
   CUgraphNode *nodes = mem_alloc(n * sizeof *nodes);
@@ -214,11 +214,16 @@ static void add_kernels(Exec *e, CUgraph g, bool inside) {
     CUgraphNodeType type;
     CUgraph child;
     if (gpu_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS) continue;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, nodes[i], inside);
-    else if (writes_memory(type)) e->unseen = true;
-    else if (type == CU_GRAPH_NODE_TYPE_GRAPH && gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) add_kernels(e, child, true);
+    each(user, nodes[i], type, inside);
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH && gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) gpu_graph_each_node(child, true, each, user);
   }
   free(nodes);
+}
+
+static void look_at_node(void *exec, CUgraphNode node, CUgraphNodeType type, bool inside) {
+  Exec *e = exec;
+  if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, node, inside);
+  else if (writes_memory(type)) e->unseen = true;
 }
 
 static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g) {
@@ -226,7 +231,7 @@ static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g
   session_created(*exec);
   gpu_graph_outputs_made(*exec, g);
   Exec *e = mem_alloc(sizeof *e);
-  add_kernels(e, g, false);
+  gpu_graph_each_node(g, false, look_at_node, e);
   e->graph = g;
   pthread_mutex_lock(&lock);
   u64map_put(&execs, (uintptr_t)*exec, e);

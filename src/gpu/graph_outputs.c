@@ -32,28 +32,14 @@ static GpuFunction *function_of(const CUDA_KERNEL_NODE_PARAMS *p) {
   return of ? of : gpu_function(f);
 }
 
-static void add_node(Known *known, CUgraphNode node) {
+static void add_node(void *user, CUgraphNode node, CUgraphNodeType type, bool inside) {
+  Known *known = user;
   CUDA_KERNEL_NODE_PARAMS p = {0};
-  if (!gpu_real.cuGraphKernelNodeGetParams_v2 || gpu_real.cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS) return;
+  if (type != CU_GRAPH_NODE_TYPE_KERNEL || !gpu_real.cuGraphKernelNodeGetParams_v2 || gpu_real.cuGraphKernelNodeGetParams_v2(node, &p) != CUDA_SUCCESS) return;
   Kernel k = {.node = node, .of = function_of(&p)};
   if (!k.of) return;
   copy_params(&k, &p);
   vec_push(&known->kernels, k);
-}
-
-static void add_graph(Known *known, CUgraph g) {
-  size_t n = 0;
-  if (gpu_real.cuGraphGetNodes(g, NULL, &n) != CUDA_SUCCESS || !n) return;
-  CUgraphNode *nodes = mem_alloc(n * sizeof *nodes);
-  if (gpu_real.cuGraphGetNodes(g, nodes, &n) != CUDA_SUCCESS) n = 0;
-  for (size_t i = 0; i < n; i++) {
-    CUgraphNodeType type;
-    CUgraph child;
-    if (gpu_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS) continue;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_node(known, nodes[i]);
-    else if (type == CU_GRAPH_NODE_TYPE_GRAPH && gpu_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) add_graph(known, child);
-  }
-  free(nodes);
 }
 
 static void forget(Known *known) {
@@ -65,7 +51,7 @@ static void forget(Known *known) {
 void gpu_graph_outputs_made(CUgraphExec exec, CUgraph g) {
   if (!session_wants_outputs()) return;
   Known *known = mem_alloc(sizeof *known);
-  add_graph(known, g);
+  gpu_graph_each_node(g, false, add_node, known);
   pthread_mutex_lock(&lock);
   forget(u64map_remove(&execs, (uintptr_t)exec));
   u64map_put(&execs, (uintptr_t)exec, known);

@@ -158,23 +158,17 @@ static void sync(Tracing *t, uint32_t i, const PtxInstr *in) {
 
 // --- include/warpgrind.h: moves into registers that are known by their names ---
 
-// What follows "wg_record" in the name: "_begin", "_end" or a type. One that occurs again in a function has a number behind: "_begin__1".
-static const char *moved_to(const PtxInstr *in) {
-  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && !strncmp(in->ops[0].reg->name, "wg_record", 9) ? in->ops[0].reg->name + 9 : NULL;
+static bool is_moved(const PtxInstr *in) {
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && !strncmp(in->ops[0].reg->name, "wg_record", 9);
 }
-
-static bool is_word(const char *what, const char *word) {
-  size_t n = strlen(word);
-  return !strncmp(what, word, n) && (!what[n] || !strncmp(what + n, "__", 2));
-}
-static bool is_switch(const char *what) { return is_word(what, "_begin") || is_word(what, "_end"); }
+static bool begins(const PtxInstr *in) { return code_is_named(in->ops[0].reg, "wg_record_begin"); }
+static bool is_switch(const PtxInstr *in) { return begins(in) || code_is_named(in->ops[0].reg, "wg_record_end"); }
 
 static void said(Tracing *t, uint32_t i, PtxInstr *in) {
-  const char *what = moved_to(in);
-  if (!what) return;
+  if (!is_moved(in)) return;
   Code *c = body_after(t->body, i);
-  if (is_switch(what)) {
-    trace_switch(t, c, what[1] == 'b' && what[2] == 'e');
+  if (is_switch(in)) {
+    trace_switch(t, c, begins(in));
     return;
   }
   unsigned bytes = ptx_type_size(in->ops[0].reg->type);
@@ -227,10 +221,8 @@ static void look_at(Tracing *t, uint32_t i) {
 }
 
 static bool switches(const Body *b) {
-  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
-    const char *what = moved_to(b->cfg->instrs[i]);
-    if (what && is_switch(what)) return true;
-  }
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
+    if (is_moved(b->cfg->instrs[i]) && is_switch(b->cfg->instrs[i])) return true;
   return false;
 }
 

@@ -34,22 +34,22 @@ bool run_file_check(void *sqlite, const char *path, Error *err) {
   return true;
 }
 
-typedef void EachRow(Load *l, sqlite3_stmt *s);
-
-static bool each(Load *l, const char *sql, EachRow *row) {
+bool run_each_row(sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err) {
   sqlite3_stmt *s;
-  if (sqlite3_prepare_v2(l->db, sql, -1, &s, NULL) != SQLITE_OK) return error_set(l->err, "%s.", sqlite3_errmsg(l->db));
+  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return error_set(err, "%s.", sqlite3_errmsg(db));
   int code;
-  while ((code = sqlite3_step(s)) == SQLITE_ROW) row(l, s);
+  while ((code = sqlite3_step(s)) == SQLITE_ROW) row(user, s);
   sqlite3_finalize(s);
-  return code == SQLITE_DONE || error_set(l->err, "%s.", sqlite3_errmsg(l->db));
+  return code == SQLITE_DONE || error_set(err, "%s.", sqlite3_errmsg(db));
 }
+static bool each(Load *l, const char *sql, RunEachRow *row) { return run_each_row(l->db, sql, row, l, l->err); }
 
 static uint64_t number(sqlite3_stmt *s, int i) { return (uint64_t)sqlite3_column_int64(s, i); }
 static uint32_t small(sqlite3_stmt *s, int i) { return (uint32_t)sqlite3_column_int64(s, i); }
 static const char *text(Load *l, sqlite3_stmt *s, int i) { return run_text(l->run, (const char *)sqlite3_column_text(s, i)); }
 
-static void meta_row(Load *l, sqlite3_stmt *s) {
+static void meta_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   Run *r = l->run;
   const char *key = text(l, s, 0), *value = text(l, s, 1);
   const struct { const char *key; const char **to; } texts[] = {
@@ -68,7 +68,8 @@ static void meta_row(Load *l, sqlite3_stmt *s) {
   if (value && strcmp(key, "processes_unrecorded") == 0) r->unrecorded = (uint32_t)atoi(value);
 }
 
-static void process_row(Load *l, sqlite3_stmt *s) {
+static void process_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunProcess *p = ARENA_NEW(&l->run->arena, RunProcess);
   *p = (RunProcess){.id = small(s, 0), .pid = (int)small(s, 1), .parent = (int)small(s, 2), .program = text(l, s, 3), .arguments = text(l, s, 4),
                     .device = text(l, s, 5)};
@@ -76,13 +77,15 @@ static void process_row(Load *l, sqlite3_stmt *s) {
   u64map_put(&l->processes, p->id, p);
 }
 
-static void module_row(Load *l, sqlite3_stmt *s) {
+static void module_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunModule *m = ARENA_NEW(&l->run->arena, RunModule);
   *m = (RunModule){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .name = text(l, s, 2), .what = text(l, s, 3)};
   u64map_put(&l->modules, m->id, m);
 }
 
-static void kernel_row(Load *l, sqlite3_stmt *s) {
+static void kernel_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunKernel *k = ARENA_NEW(&l->run->arena, RunKernel);
   *k = (RunKernel){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .module = u64map_get(&l->modules, number(s, 2)), .name = text(l, s, 3),
                    .readable = text(l, s, 4), .launches = number(s, 5), .checked = number(s, 6), .covered = small(s, 7) != 0, .reason = text(l, s, 8),
@@ -115,14 +118,16 @@ static RunStack *stack_of(Load *l, uint64_t id) {
   return k;
 }
 
-static void site_row(Load *l, sqlite3_stmt *s) {
+static void site_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunSite *x = ARENA_NEW(&l->run->arena, RunSite);
   *x = (RunSite){.id = small(s, 0), .number = number(s, 2), .module = u64map_get(&l->modules, number(s, 3)), .function = text(l, s, 4), .text = text(l, s, 5),
                  .ptx_line = small(s, 6), .classes = small(s, 7), .space = text(l, s, 8), .bytes = small(s, 9), .object = text(l, s, 10), .parameter = small(s, 11)};
   u64map_put(&l->sites, x->id, x);
 }
 
-static void place_row(Load *l, sqlite3_stmt *s) {
+static void place_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunSite *x = u64map_get(&l->sites, number(s, 0));
   if (!x) return;
   RunPlace *more = ARENA_ARRAY(&l->run->arena, RunPlace, x->nplaces + 1);
@@ -131,7 +136,8 @@ static void place_row(Load *l, sqlite3_stmt *s) {
   x->places = more;
 }
 
-static void allocation_row(Load *l, sqlite3_stmt *s) {
+static void allocation_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunAllocation *a = ARENA_NEW(&l->run->arena, RunAllocation);
   *a = (RunAllocation){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .base = number(s, 2), .size = number(s, 3), .device = (int)small(s, 5),
                        .name = text(l, s, 6), .stack = stack_of(l, number(s, 7)), .freed = small(s, 8) != 0, .free_stack = stack_of(l, number(s, 9)), .pointer = text(l, s, 10)};
@@ -150,7 +156,8 @@ static const RunAllocation *allocation_of(Load *l, uint64_t id, bool freed) {
   return then;
 }
 
-static void finding_row(Load *l, sqlite3_stmt *s) {
+static void finding_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunFinding *f = ARENA_NEW(&l->run->arena, RunFinding);
   const char *kind = text(l, s, 2);
   *f = (RunFinding){.id = small(s, 0), .process = u64map_get(&l->processes, number(s, 1)), .kind = channel_kind_named(kind ? kind : ""), .text = text(l, s, 4),
@@ -176,32 +183,37 @@ static void finding_row(Load *l, sqlite3_stmt *s) {
   if (f->kind && f->process) vec_push(&l->run->findings, f);
 }
 
-static void suppression_row(Load *l, sqlite3_stmt *s) {
+static void suppression_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   if (number(s, 0) == l->run->suppressions.len + 1) run_add_suppression(l->run, text(l, s, 1), text(l, s, 2), small(s, 3));
 }
 
-static void count_row(Load *l, sqlite3_stmt *s) {
+static void count_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunCount *c = run_count_row(l->run, text(l, s, 1), text(l, s, 2), small(s, 3));
   if (!c) return;
   c->total = number(s, 4), c->warp_total = number(s, 5), c->loads = number(s, 6), c->stores = number(s, 7), c->atomics = number(s, 8);
   c->load_bytes = number(s, 9), c->store_bytes = number(s, 10), c->atomic_bytes = number(s, 11);
 }
 
-static void class_row(Load *l, sqlite3_stmt *s) {
+static void class_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   RunCount *c = run_count_row(l->run, text(l, s, 0), text(l, s, 1), small(s, 2));
   const char *name = text(l, s, 3);
   for (unsigned i = 0; c && name && run_class_name(i); i++)
     if (strcmp(run_class_name(i), name) == 0) c->classes[i] = number(s, 4);
 }
 
-static void note_row(Load *l, sqlite3_stmt *s) {
+static void note_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   const char *severity = text(l, s, 2);
   RunNote n = {u64map_get(&l->processes, number(s, 1)), SEVERITY_NOTE, text(l, s, 3)};
   while (severity && n.severity < SEVERITY_ERROR && strcmp(channel_severity_name(n.severity), severity) != 0) n.severity++;
   vec_push(&l->run->notes, n);
 }
 
-static void launches_row(Load *l, sqlite3_stmt *s) {
+static void launches_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
   l->run->launches = number(s, 0);
   l->run->different_kernels = number(s, 1);
 }

@@ -199,6 +199,10 @@ bool run_file_commit(Run *r, bool force);                // now and then; false:
 bool run_file_finish(Run *r, Error *err);                // everything that is known only at the end; closes it
 bool run_file_failed(const RunFile *f, const char **why);
 bool run_load(const char *path, Run *r, Error *err);
+struct sqlite3;
+struct sqlite3_stmt;
+typedef void RunEachRow(void *user, struct sqlite3_stmt *s);
+bool run_each_row(struct sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err);   // for every row of an answer
 bool run_file_check(void *sqlite, const char *path, Error *err);      // is it a run file, of a version we know?
 
 #endif

@@ -6,19 +6,24 @@
 
 static int is_late(void *desk) { return clock_ns() > ((ViewDesk *)desk)->deadline; }
 
-ViewRows view_rows(ViewDesk *d, const char *sql, const char *kinds, ...) {
+static ViewRows prepare(ViewDesk *d, const char *sql, const char *kinds, va_list ap) {
   ViewRows r = {.desk = d};
   if (sqlite3_prepare_v2(d->db, sql, -1, &r.statement, NULL) != SQLITE_OK) {
     r.failed = true;
     error_set(&r.error, "%s", sqlite3_errmsg(d->db));
     return r;
   }
-  va_list ap;
-  va_start(ap, kinds);
   for (int i = 0; kinds[i]; i++) {
     if (kinds[i] == 'i') sqlite3_bind_int64(r.statement, i + 1, va_arg(ap, int64_t));
     else sqlite3_bind_text(r.statement, i + 1, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
   }
+  return r;
+}
+
+ViewRows view_rows(ViewDesk *d, const char *sql, const char *kinds, ...) {
+  va_list ap;
+  va_start(ap, kinds);
+  ViewRows r = prepare(d, sql, kinds, ap);
   va_end(ap);
   return r;
 }
@@ -52,14 +57,9 @@ bool view_rows_ok(ViewRows *r, ViewAnswer *a) {
 }
 
 uint64_t view_one(ViewDesk *d, const char *sql, const char *kinds, ...) {
-  ViewRows r = {.desk = d};
-  if (sqlite3_prepare_v2(d->db, sql, -1, &r.statement, NULL) != SQLITE_OK) return 0;
   va_list ap;
   va_start(ap, kinds);
-  for (int i = 0; kinds[i]; i++) {
-    if (kinds[i] == 'i') sqlite3_bind_int64(r.statement, i + 1, va_arg(ap, int64_t));
-    else sqlite3_bind_text(r.statement, i + 1, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
-  }
+  ViewRows r = prepare(d, sql, kinds, ap);
   va_end(ap);
   uint64_t n = view_next(&r) ? view_column(&r, 0) : 0;
   view_rows_end(&r);

@@ -82,53 +82,53 @@ static Wanted what_is_wanted(ViewRequest *q) {
   return w;
 }
 
-void view_answer_thread(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX), most = (uint32_t)view_number_or(q, "most", 200, MOST);
-  uint64_t thread = view_number(q, "thread", UINT64_MAX), skip = view_number_or(q, "skip", 0, UINT64_MAX);
+// A question whose answers come in pages: the operations of a thread or of an element.
+typedef struct Question { bool of_thread; uint32_t launch, allocation, bytes; uint64_t thread, address; } Question;
+static bool ask(ViewDesk *d, const Question *of, uint64_t skip, uint32_t most, TraceOps *ops, Error *err) {
+  *ops = (TraceOps){0};
+  return of->of_thread ? trace_of_thread(d->trace, of->launch, of->thread, skip, most, ops, err)
+                       : trace_of_element(d->trace, of->allocation, of->address, of->bytes, skip, most, ops, err);
+}
+
+// The number of the first operation that is wanted; -1: none of those that were looked at.
+static bool find(ViewDesk *d, const Question *of, const Wanted *w, int64_t *index, Error *err) {
+  for (uint64_t at = 0; *index < 0 && at < SEARCH_LIMIT; at += SEARCH) {
+    TraceOps ops;
+    if (!ask(d, of, at, SEARCH, &ops, err)) return false;
+    for (uint32_t i = 0; i < ops.n && *index < 0; i++)
+      if (is_wanted(w, &ops.list[i])) *index = (int64_t)(at + i);
+    bool more = ops.more;
+    trace_ops_free(&ops);
+    if (!more) break;
+  }
+  return true;
+}
+
+// The page that was asked for, or the one with the operation that is wanted.
+static void answer_page(ViewDesk *d, ViewRequest *q, ViewAnswer *a, const Question *of) {
+  uint32_t most = (uint32_t)view_number_or(q, "most", 200, MOST);
+  uint64_t skip = view_number_or(q, "skip", 0, UINT64_MAX);
   Wanted w = what_is_wanted(q);
   if (q->error.text[0] || !has_trace(d, a)) return;
-  TraceOps ops = {0};
+  TraceOps ops;
   Error err = {{0}};
   int64_t index = -1;
   if (w.by_record || w.by_address) {
-    for (uint64_t at = 0; index < 0 && at < SEARCH_LIMIT; at += SEARCH) {
-      if (!trace_of_thread(d->trace, launch, thread, at, SEARCH, &ops, &err)) { view_fail(a, 500, err.text); return; }
-      for (uint32_t i = 0; i < ops.n && index < 0; i++)
-        if (is_wanted(&w, &ops.list[i])) index = (int64_t)(at + i);
-      bool more = ops.more;
-      trace_ops_free(&ops);
-      if (!more) break;
-    }
+    if (!find(d, of, &w, &index, &err)) { view_fail(a, 500, err.text); return; }
     if (index >= 0 && most) skip = (uint64_t)index / most * most;
   }
-  ops = (TraceOps){0};
-  bool ok = trace_of_thread(d->trace, launch, thread, skip, most, &ops, &err);
+  bool ok = ask(d, of, skip, most, &ops, &err);
   answer_ops(d, a, ok, &ops, &err, skip, index);
 }
 
+void view_answer_thread(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  Question of = {.of_thread = true, .launch = (uint32_t)view_number(q, "launch", UINT32_MAX), .thread = view_number(q, "thread", UINT64_MAX)};
+  answer_page(d, q, a, &of);
+}
+
 void view_answer_element(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  uint32_t allocation = (uint32_t)view_number(q, "allocation", UINT32_MAX), most = (uint32_t)view_number_or(q, "most", 200, MOST);
-  uint32_t bytes = (uint32_t)view_number_or(q, "bytes", 4, 1 << 20);
-  uint64_t address = view_address(q, "address"), skip = view_number_or(q, "skip", 0, UINT64_MAX);
-  Wanted w = what_is_wanted(q);
-  if (q->error.text[0] || !has_trace(d, a)) return;
-  TraceOps ops = {0};
-  Error err = {{0}};
-  int64_t index = -1;
-  if (w.by_record) {
-    for (uint64_t at = 0; index < 0 && at < SEARCH_LIMIT; at += SEARCH) {
-      if (!trace_of_element(d->trace, allocation, address, bytes, at, SEARCH, &ops, &err)) { view_fail(a, 500, err.text); return; }
-      for (uint32_t i = 0; i < ops.n && index < 0; i++)
-        if (is_wanted(&w, &ops.list[i])) index = (int64_t)(at + i);
-      bool more = ops.more;
-      trace_ops_free(&ops);
-      if (!more) break;
-    }
-    if (index >= 0 && most) skip = (uint64_t)index / most * most;
-  }
-  ops = (TraceOps){0};
-  bool ok = trace_of_element(d->trace, allocation, address, bytes, skip, most, &ops, &err);
-  answer_ops(d, a, ok, &ops, &err, skip, index);
+  Question of = {.allocation = (uint32_t)view_number(q, "allocation", UINT32_MAX), .bytes = (uint32_t)view_number_or(q, "bytes", 4, 1 << 20), .address = view_address(q, "address")};
+  answer_page(d, q, a, &of);
 }
 
 static bool writes(const TraceOp *op) { return op->kind == TRACE_STORE || op->kind == TRACE_ATOMIC; }

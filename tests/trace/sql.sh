@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # Recorded operations in SQL: `warpgrind sql`, and sqlite3 with the extension; without it the file's tables can be read as before.
 set -u
-cd "$ROOT" || exit 1
-. tests/lib/check.sh
-make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" lib-trace lib-base > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
-san=; [ "$SAN" = 0 ] || san="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
-# shellcheck disable=SC2086
-$CC -std=gnu11 -g -O1 -Wall -Wextra -Wno-unused-parameter $san -Isrc -Itests/trace -o "$TEST_DIR/make_run" tests/trace/make_run.c tests/trace/program.c \
-  "$BUILD/obj/libtrace.a" "$BUILD/obj/libbase.a" -lsqlite3 -lzstd -lm -pthread || { echo "FAIL make_run: does not compile"; exit 1; }
+. "$ROOT/tests/trace/lib.sh"
+build_program make_run
 version=$(sed -n 's/.*RUN_SCHEMA_VERSION = \([0-9]*\).*/\1/p' src/run/run.h)
 cd "$TEST_DIR" || exit 1
 check made ./make_run 7 run.wg "$version" > questions.txt
