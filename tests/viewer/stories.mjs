@@ -18,7 +18,7 @@ const clickDot = async element => {
     return { x: r.left + (${element} % w + .5) * d, y: r.top + (Math.floor(${element} / w) + .5) * d }; })()`);
   for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) await b.call("Input.dispatchMouseEvent", { type, ...p, button: type === "mouseMoved" ? "none" : "left", clickCount: 1 });
 };
-const goTo = async text => { await b.key("g"); await b.type(text); await b.key("Enter"); };
+const goTo = async text => { await b.key("g"); await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in"); await b.type(text); await b.key("Enter"); };
 
 const stories = {
   async denoising() {

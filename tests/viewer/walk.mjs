@@ -88,6 +88,7 @@ try {
   await b.until(`${title(3)} === "thread 4013" && ${row(3, "load", "a[4013]")}`, "the next thread");
   await b.key("ArrowDown"); await b.key("ArrowDown"); await b.key("ArrowUp"); await b.key("Enter");
   await b.until(`${pane(4)}?.classList.contains("element")`, "Enter follows");
+  const kept = await b.see("location.hash");
   await b.key("n");
   await b.until(`!${pane(1)}`, "the next finding");
   await b.key("?", "Slash");
@@ -97,10 +98,16 @@ try {
   await b.until(`document.documentElement.dataset.theme === "dark"`, "dark");
   await b.key("t");
   ok("keys", await b.until(`document.documentElement.dataset.theme === "light"`));
+
+  // Going back comes about later than it is asked for.
+  step = "back";
   await b.see("history.back()");
+  await b.until(`location.hash === ${JSON.stringify(kept)} && ${pane(4)}?.classList.contains("element")`, "the path before the next finding");
+  ok("back", true);
 
   step = "go to";
   await b.key("g");
+  await b.until(`document.activeElement?.tagName === "INPUT"`, "the line to type in");
   await b.type("b[4012]");
   await b.key("Enter");
   await b.until(`${title(0)}?.endsWith("b[4012]") && ${row(0, "load", "never written")}`, "b[4012]");

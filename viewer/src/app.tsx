@@ -202,7 +202,7 @@ export function App() {
     <header class="bar">
       <h1><span class="logo" aria-hidden="true" />{run ? fileName(run.meta.program ?? run.file) : "…"}</h1>
       <span class="facts dim">{facts}</span>
-      <form class="search" onSubmit={e => { e.preventDefault(); if (goTo(where, flow)) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity("thread 2:4012 or element b[4013]"), search.current?.reportValidity(); }}>
+      <form class="search" onSubmit={e => { e.preventDefault(); if (goTo(search.current?.value ?? "", flow)) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity("thread 2:4012 or element b[4013]"), search.current?.reportValidity(); }}>
         <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label="go to a thread or an element" spellcheck={false} onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /></form>
       <Button icon="calculator" label="Calculator (c)" onClick={openCalculator} />
       <Button icon="sun" label="Light or dark (t)" onClick={turnTheme} />
