@@ -21,6 +21,20 @@
 // block's (cluster's) and of the thread's memory. Values are as they lie in memory, the first 4 bytes in the first plane; of fewer than 4 bytes the rest is 0.
 // The value of an atomic operation is its operand, of cas what memory holds afterwards. An operation of more than 16 bytes, and one
 // whose value nobody knew when it was recorded (cp.async), has an address and no values.
+//
+// A GROUP is one record for several operations: loads and stores of a piece of straight code that the same lanes went through, or that they went through
+// several times in a loop which does nothing else that is recorded. It stands for its operations in the order of the program, turn after turn.
+//
+//   head (16 bytes) | counts, turns, time, a word for each operation, filling to 16 bytes | address units | lane offsets | values | filling
+//
+//   head.place    as above; the format is GROUP, with GROUP_FAR and SPLIT where they apply; the site is the first operation's, those of the others follow it by one each
+//   counts        bit 31, bits 0..7 operations, bits 8..11 address units, bits 12..23 the record's length in units of 16 bytes
+//   turns         bit 31, bits 0..15 how often; more than 1 only where no operation has a value. Bits 16..23: units that have an address for each lane
+//   time          as above
+//   operation     bit 31, bits 27..30 its unit, bit 26 GROUP_LOAD: one value for all lanes where they have one address, bits 24 and 25 planes of its value (0: none, 3: four),
+//                 bits 0..23 with sign: its address minus that of the unit
+//   address unit  as WgTraceAddress, with what each turn adds to the address (31 bits with sign) in the place of the time
+//   lane offsets  of each unit that `turns` names: as OFFSETS, with GROUP_FAR as FAR
 #ifndef WG_TRACE_ABI_H
 #define WG_TRACE_ABI_H
 
@@ -39,7 +53,10 @@ enum {
   WG_TRACE_SPLIT = 64,         // each word of a plane is two
   // bits 60 and 61 of an address
   WG_TRACE_GLOBAL = 0, WG_TRACE_SHARED = 1, WG_TRACE_LOCAL = 2, WG_TRACE_SPACE_AT = 60,
-  WG_TRACE_MAX = 16 + 16 + 256 + 2 * 2 * 4 * 128 + 16,   // bytes of the longest record
+  // instead of the first three bits: a group
+  WG_TRACE_GROUP = WG_TRACE_OFFSETS | WG_TRACE_FAR, WG_TRACE_GROUP_FAR = WG_TRACE_OLD, WG_TRACE_GROUP_LOAD = 1 << 26,
+  WG_TRACE_GROUP_OPS = 24, WG_TRACE_GROUP_UNITS = 6, WG_TRACE_GROUP_PLANES = 8, WG_TRACE_GROUP_TURNS = 512,   // at most
+  WG_TRACE_MAX = 16 + 112 + WG_TRACE_GROUP_UNITS * (16 + 256) + WG_TRACE_GROUP_PLANES * 2 * 128 + 16,   // bytes of the longest record
   WG_TRACE_ROOM = 4096 - 128,  // bytes behind the end of a ring
 };
 

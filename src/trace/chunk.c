@@ -16,7 +16,7 @@ void chunk_out_free(ChunkOut *out) {
   free(out);
 }
 
-typedef struct Sorted { uint64_t warp; const uint32_t *raw; uint32_t place; } Sorted;
+typedef struct Sorted { uint64_t warp; const uint32_t *raw; uint32_t place, part; } Sorted;   // part: of a group
 typedef struct Places { U64Map numbers; VEC(TracePlace) list; uint64_t last_key[8]; uint32_t last[8]; } Places;
 
 struct ChunkScratch {
@@ -26,6 +26,7 @@ struct ChunkScratch {
   uint64_t *addresses;
   uint32_t *words;
   Sorted *list, *spare; size_t cap;
+  RawGroup group;                          // the one that was expanded last
 };
 
 ChunkScratch *chunk_scratch_new(void) {
@@ -63,6 +64,16 @@ static uint32_t place_number(Places *p, uint64_t key) {
   return (uint32_t)number - 1;
 }
 
+static size_t list_group(ChunkScratch *s, Places *places, const uint32_t *w, size_t room, Sorted *to) {
+  CHECK(raw_group_read(w, &s->group));
+  uint32_t n = s->group.nops, rows = n * s->group.turns;
+  CHECK(rows <= room);
+  for (uint32_t i = 0; i < n; i++) to[i] = (Sorted){raw_warp(w), w, place_number(places, raw_key_of(&s->group.places[i])), i};
+  for (uint32_t i = n; i < rows; i++) to[i] = to[i - n], to[i].part = i;
+  s->group.raw = NULL;                       // the next one may stand at the same place in memory
+  return rows;
+}
+
 static size_t list_records(ChunkScratch *s, Places *places, const RawPiece *pieces) {
   size_t count = 0, n = 0;
   for (const RawPiece *p = pieces; p; p = p->next) count += p->records;
@@ -76,7 +87,8 @@ static size_t list_records(ChunkScratch *s, Places *places, const RawPiece *piec
       const uint32_t *w = (const uint32_t *)(p->data + at);
       size_t length = raw_length(w);
       CHECK(length && length <= p->len - at && n < count);      // trace_take has looked
-      s->list[n++] = (Sorted){raw_warp(w), w, place_number(places, raw_place_key(w))};
+      if (raw_is_group(w)) n += list_group(s, places, w, count - n, s->list + n);
+      else s->list[n++] = (Sorted){raw_warp(w), w, place_number(places, raw_place_key(w)), 0};
       at += length;
     }
   return n;
@@ -167,6 +179,15 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
   return !col.bad && nblocks && nplaces;
 }
 
+static void expand(ChunkScratch *s, const Sorted *from, TraceRow *r, BlockInput *in) {
+  if (!raw_is_group(from->raw)) {
+    raw_expand(from->raw, r, s->addresses, &in->naddresses, s->words, &in->nwords);
+    return;
+  }
+  if (s->group.raw != from->raw) CHECK(raw_group_read(from->raw, &s->group));
+  raw_group_expand(&s->group, from->part, r, s->addresses, &in->naddresses, s->words, &in->nwords);
+}
+
 ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces) {
   ChunkOut *out = mem_alloc(sizeof *out);
   *out = (ChunkOut){.id = id, .process = process, .launch = launch, .shared_only = true};
@@ -180,7 +201,7 @@ ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t 
     uint32_t lanes = 0;
     for (; i < n && in.nrows < BLOCK_ROWS && lanes < BLOCK_LANES; i++) {
       TraceRow *r = &s->rows[in.nrows++];
-      raw_expand(s->list[i].raw, r, s->addresses, &in.naddresses, s->words, &in.nwords);
+      expand(s, &s->list[i], r, &in);
       r->place = s->list[i].place;
       lanes += (uint32_t)__builtin_popcount(r->lanes);
     }

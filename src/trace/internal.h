@@ -71,13 +71,27 @@ typedef struct TraceRow {
 // What does not change from execution to execution of a site; kept once for a chunk.
 typedef struct TracePlace { uint32_t site; uint8_t has, planes; } TracePlace;   // planes: 1, 2 or 4
 static inline unsigned place_bytes(uint32_t nplaces) { return nplaces <= 1u << 8 ? 1 : nplaces <= 1u << 16 ? 2 : 3; }
-size_t raw_length(const uint32_t *words);  // in bytes, from the head; 0: it is damaged
+#define RAW_UNFINISHED SIZE_MAX
+size_t raw_length(const uint32_t *words);  // in bytes, from the first 8 words (those that are not there are 0); 0: it is damaged; RAW_UNFINISHED: too early to tell
 bool raw_complete(const uint8_t *record, size_t n);
 uint64_t raw_warp(const uint32_t *words);
 uint64_t raw_place_key(const uint32_t *words);
 TracePlace raw_place(uint64_t key);
+uint64_t raw_key_of(const TracePlace *p);
 // Fills the row; addresses and words go behind what the lists have.
 void raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *values, uint32_t *nvalues);
+// --- raw_group.c: records of several operations ---
+typedef struct RawGroup {
+  const uint32_t *raw;
+  uint32_t nops, nunits, turns;            // it has nops * turns rows: part = turn * nops + operation
+  bool split, far;
+  const uint32_t *units, *offsets[WG_TRACE_GROUP_UNITS], *values[WG_TRACE_GROUP_OPS];
+  TracePlace places[WG_TRACE_GROUP_OPS];
+} RawGroup;
+bool raw_is_group(const uint32_t *words);
+size_t raw_group_length(const uint32_t *words);
+bool raw_group_read(const uint32_t *words, RawGroup *g);                // of a complete one; false: it is damaged
+void raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *values, uint32_t *nvalues);
 static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) { return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes); }
 static inline uint32_t row_words(const TracePlace *p, uint32_t lanes) {
   return row_plane_words(p, lanes) * p->planes * (!!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD));

@@ -9,6 +9,7 @@ static uint32_t format_of(const uint32_t *w) { return w[HEAD] >> 24 & 0x7F; }
 static uint32_t planes_of(const uint32_t *w) { return 1u << (w[LAUNCH] >> 28 & 3); }
 
 size_t raw_length(const uint32_t *w) {
+  if (raw_is_group(w)) return (w[HEAD] & w[WARP] & w[LAUNCH] & TOP) && w[LANES] ? raw_group_length(w) : 0;
   uint32_t format = format_of(w), lanes = (uint32_t)__builtin_popcount(w[LANES]);
   if (!(w[HEAD] & w[WARP] & w[LAUNCH] & TOP) || !lanes || planes_of(w) == 8) return 0;
   if ((format & WG_TRACE_OFFSETS && format & WG_TRACE_FAR) || (format & (WG_TRACE_OFFSETS | WG_TRACE_FAR) && !(format & WG_TRACE_ADDRESS))) return 0;
@@ -45,6 +46,12 @@ TracePlace raw_place(uint64_t key) {
   if (format & WG_TRACE_OLD) p.has |= ROW_OLD;
   if (format & WG_TRACE_ONE_VALUE) p.has |= ROW_ONE;
   return p;
+}
+
+uint64_t raw_key_of(const TracePlace *p) {
+  uint32_t format = (p->has & (ROW_AFFINE | ROW_EACH) ? WG_TRACE_ADDRESS : 0) | (p->has & ROW_EACH ? WG_TRACE_OFFSETS : 0) | (p->has & ROW_VALUES ? WG_TRACE_VALUES : 0) |
+                    (p->has & ROW_OLD ? WG_TRACE_OLD : 0) | (p->has & ROW_ONE ? WG_TRACE_ONE_VALUE : 0);
+  return p->site | format << 24 | (uint64_t)(p->planes == 4 ? 2 : p->planes == 2) << 32;
 }
 
 static const uint64_t ADDRESS_MASK = (1ull << 62) - 1;

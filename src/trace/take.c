@@ -246,17 +246,26 @@ static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool 
   uint32_t launch = 0, records = 0;
   uint64_t lost = 0;
   while (n - at >= sizeof(WgTraceHead)) {
-    uint32_t head[4];
-    memcpy(head, data + at, sizeof head);
+    uint32_t head[8] = {0}, rows = 1;
+    memcpy(head, data + at, MIN(n - at, sizeof head));
     if (!head[0] || !head[1] || !head[2] || !head[3]) break;
     size_t length = raw_length(head);
+    if (length == RAW_UNFINISHED) {
+      lost += ended;
+      break;
+    }
+    bool complete = length && length <= n - at && raw_complete(data + at, length);
+    if (complete && raw_is_group(head)) {
+      RawGroup group;
+      if (raw_group_read((const uint32_t *)(data + at), &group)) rows = group.nops * group.turns;
+      else length = 0;
+    }
     if (!length) {
       append(w, r, launch, data + from, at - from, records);
       damaged(w, r);
       return n;
     }
     if (length > n - at) break;
-    bool complete = raw_complete(data + at, length);
     if (!complete && !ended) break;
     uint32_t its = head[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1);
     if (its != launch || !complete || records >= CHUNK_RECORDS / 16 || at - from >= 1 << 20) {
@@ -264,7 +273,7 @@ static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool 
       from = at, records = 0, launch = its;
     }
     at += length;
-    if (complete) records++;
+    if (complete) records += rows;
     else from = at, lost++;                  // its warp ended in the middle of it
   }
   append(w, r, launch, data + from, at - from, records);

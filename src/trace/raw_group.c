@@ -1,0 +1,68 @@
+// Groups (probe/trace_abi.h): one record that stands for all operations of a piece of straight code, once or for several iterations of a loop.
+#include "trace/internal.h"
+
+enum { HEAD = 0, LANES = 1, COUNTS = 4, TURNS = 5, CLOCK = 6, FIRST_WORD = 7 };
+static const uint32_t TOP = 0x80000000u;
+static const uint64_t ADDRESS_MASK = (1ull << 62) - 1;
+
+static int64_t sign31(uint32_t w) { return (int32_t)(w << 1) >> 1; }
+static uint64_t pair31(uint32_t low, uint32_t high) { return (low & ~TOP) | (uint64_t)(high & ~TOP) << 31; }
+
+bool raw_is_group(const uint32_t *w) { return (w[HEAD] >> 24 & 7) == WG_TRACE_GROUP; }
+
+size_t raw_group_length(const uint32_t *w) {
+  if (!w[COUNTS]) return RAW_UNFINISHED;
+  size_t length = 16 * (w[COUNTS] >> 12 & 0xFFF);
+  return w[COUNTS] & TOP && length >= 48 && length <= WG_TRACE_MAX ? length : 0;
+}
+
+bool raw_group_read(const uint32_t *w, RawGroup *g) {
+  uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
+  size_t length = raw_group_length(w);
+  *g = (RawGroup){.raw = w, .nops = w[COUNTS] & 0xFF, .nunits = w[COUNTS] >> 8 & 15, .turns = w[TURNS] & 0xFFFF, .split = format & WG_TRACE_SPLIT, .far = format & WG_TRACE_GROUP_FAR};
+  if (!length || length == RAW_UNFINISHED || !g->nops || g->nops > WG_TRACE_GROUP_OPS || !g->nunits || g->nunits > WG_TRACE_GROUP_UNITS || !g->turns || g->turns > WG_TRACE_GROUP_TURNS) return false;
+  size_t at = (FIRST_WORD + g->nops + 3u) & ~3u, words = length / 4;
+  g->units = w + at;
+  at += 4 * g->nunits;
+  for (uint32_t u = 0; u < g->nunits; u++) {
+    if (!(each >> u & 1)) continue;
+    g->offsets[u] = w + at;
+    at += g->far ? 2 * lanes : lanes;
+  }
+  for (uint32_t i = 0; i < g->nops; i++) {
+    uint32_t d = w[FIRST_WORD + i], unit = d >> 27 & 15, code = d >> 24 & 3;
+    if (unit >= g->nunits || at > words || (code && g->turns > 1)) return false;
+    uint32_t planes = code == 3 ? 4 : code;
+    bool one = d & WG_TRACE_GROUP_LOAD && !g->offsets[unit] && !(g->units[4 * unit + 2] & ~TOP);
+    g->values[i] = planes ? w + at : NULL;
+    g->places[i] = (TracePlace){.site = ((w[HEAD] & 0xFFFFFF) + i) & 0xFFFFFF, .planes = (uint8_t)(planes ? planes : 1)};
+    g->places[i].has = (uint8_t)((g->offsets[unit] ? ROW_EACH : ROW_AFFINE) | (planes ? ROW_VALUES | (one ? ROW_ONE : 0) : 0));
+    at += (size_t)planes * (one ? 1 : lanes) << g->split;
+  }
+  return at <= words && words - at < 4;
+}
+
+void raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *values, uint32_t *nvalues) {
+  const uint32_t *w = g->raw;
+  uint32_t i = part % g->nops, turn = part / g->nops, lanes = (uint32_t)__builtin_popcount(w[LANES]), d = w[FIRST_WORD + i], unit = d >> 27 & 15;
+  const uint32_t *u = g->units + 4 * unit, *each = g->offsets[unit];
+  uint64_t moved = (uint64_t)((int64_t)((int32_t)(d << 8) >> 8) + sign31(u[3]) * (int64_t)turn), base = pair31(u[0], u[1]);
+  *row = (TraceRow){.warp = raw_warp(w), .lanes = w[LANES], .time = w[CLOCK] & ~TOP, .addresses = *naddresses, .words = *nvalues};
+  if (!each) {
+    row->base = (base + moved) & ADDRESS_MASK;
+    row->stride = (int32_t)sign31(u[2]);
+  } else {
+    for (uint32_t k = 0; k < lanes; k++) {
+      uint64_t address = g->far ? pair31(each[2 * k], each[2 * k + 1]) : base + (uint64_t)sign31(each[k]);
+      addresses[*naddresses + k] = (address + moved) & ADDRESS_MASK;
+    }
+    *naddresses += lanes;
+  }
+  uint32_t n = row_words(&g->places[i], w[LANES]), *to = values + *nvalues;
+  const uint32_t *at = g->values[i];
+  if (g->split)
+    for (uint32_t k = 0; k < n; k++) to[k] = (at[2 * k] & 0xFFFF) | at[2 * k + 1] << 16;
+  else
+    for (uint32_t k = 0; k < n; k++) to[k] = at[k] ^ (uint32_t)WG_TRACE_KEY;
+  *nvalues += n;
+}
