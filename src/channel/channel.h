@@ -61,7 +61,7 @@ typedef struct ChannelEventHead { uint32_t size, type; } ChannelEventHead;
 enum { LAUNCH_COOPERATIVE = 1, LAUNCH_CAPTURED = 2 };
 enum { OUTPUTS_GUESSED = 1 };              // EventOutputs.flags: the code does not tell what it writes
 // EventStep.kind and direction.
-enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_GRAPH };
+enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_GRAPH, STEP_INPUTS };   // INPUTS: pages as they were before the next launch
 enum { STEP_ON_DEVICE, STEP_TO_DEVICE, STEP_TO_HOST, STEP_ON_HOST, STEP_WITH_ARRAY };
 enum { FINDING_HAS_THREAD = 1, FINDING_HAS_ADDRESS = 2 };
 
@@ -118,6 +118,9 @@ typedef struct ChannelPiece {              // bytes that device memory has after
   uint64_t address, bytes;                 // more than stored: what is stored is repeated
   uint64_t reserved;
 } ChannelPiece;
+// --record=inputs: the PTX of modules goes the same way, as contents of a step that does not exist.
+#define CHANNEL_CODE_STEP UINT32_MAX
+#define CHANNEL_CODE_ADDRESS(hash) (((uint64_t)(hash) & 0x7FFFFFFF) << 32)       // 32 bits of offset
 _Static_assert(sizeof(ChannelPiece) % 16 == 0, "positions are multiples of 16");
 
 // --- writer.c: inside the program. One lane per process; nothing here waits longer than a second in all. ---

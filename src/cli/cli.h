@@ -27,6 +27,7 @@ int cli_report(int argc, char **argv);
 int cli_sql(int argc, char **argv);
 int cli_dump(int argc, char **argv);
 int cli_view(int argc, char **argv);
+int cli_expand(int argc, char **argv);
 int cli_fp_diff(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_gold(int argc, char **argv);

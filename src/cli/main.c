@@ -86,6 +86,7 @@ static bool is_called(const char *word, const char *name) {
 int main(int argc, char **argv) {
   const char *slash = strrchr(argv[0], '/');
   if (strncmp(slash ? slash + 1 : argv[0], "ptxas", 5) == 0) return cli_ptxas(argc, argv);
+  if (argc > 1 && strcmp(argv[1], "replay-inputs") == 0) return cli_expand(argc - 1, argv + 1);     // started by warpgrind expand
   if (argc > 1)
     for (unsigned i = 0; i < cli_nsubcommands; i++)
       if (is_called(argv[1], cli_subcommands[i].name)) return cli_subcommands[i].run(argc - 1, argv + 1);

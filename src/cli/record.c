@@ -25,7 +25,7 @@ static bool check_threads(const char *list, Error *err) {
 bool cli_record_check(Options *o, Error *err) {
   unsigned tools = 0;
   instrument_tools_parse(options_text(o, OPT_TOOL), &tools, err);
-  bool as_tool = tools & TOOL_BIT(TRACE);
+  bool as_tool = tools & TOOL_BIT(TRACE), inputs = options_is(o, OPT_RECORD, "inputs");
   static const OptionId choices[] = {OPT_THREADS, OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
   for (size_t i = 0; !as_tool && !options_given(o, OPT_RECORD) && i < ARRAY_LEN(choices); i++)
     if (options_given(o, choices[i])) return error_set(err, "--%s belongs to --record, which was not given.", options_table[choices[i]].name);
@@ -33,7 +33,9 @@ bool cli_record_check(Options *o, Error *err) {
   if (!options_given(o, OPT_RECORD) && !as_tool) return true;
   if (!options_given(o, OPT_OUTPUT)) return error_set(err, "--record needs a file to record into: -o FILE.");
   if (options_flag(o, OPT_FP_RERUN)) return error_set(err, "--record and --fp-rerun do not go together: the program runs twice.");
-  if (!as_tool) {
+  if (inputs && as_tool) return error_set(err, "--record=inputs and --tool=%s do not go together: either all operations are recorded or what launches read at their start.", instrument_tool_name(TOOL_TRACE));
+  if (inputs && options_given(o, OPT_THREADS)) return error_set(err, "--threads does not go with --record=inputs.");
+  if (!as_tool && !inputs) {
     Str list = {0};
     if (tools) str_printf(&list, "%s,", options_text(o, OPT_TOOL));
     str_add(&list, instrument_tool_name(TOOL_TRACE));
@@ -45,7 +47,7 @@ bool cli_record_check(Options *o, Error *err) {
 
 uint64_t cli_record_ring_bytes(const Options *o) {
   if (!options_given(o, OPT_RECORD)) return 0;
-  uint64_t mb = options_given(o, OPT_RECORD_BUFFER) ? options_number(o, OPT_RECORD_BUFFER) : options_is(o, OPT_DEVICE, "gpu") ? RINGS_GPU_MB : RINGS_CPU_MB;
+  uint64_t mb = options_is(o, OPT_RECORD, "inputs") ? 0 : options_given(o, OPT_RECORD_BUFFER) ? options_number(o, OPT_RECORD_BUFFER) : options_is(o, OPT_DEVICE, "gpu") ? RINGS_GPU_MB : RINGS_CPU_MB;
   return MAX(MIN(mb, (uint64_t)16384) << 20, (uint64_t)RING_LEAST);
 }
 

@@ -163,9 +163,9 @@ static bool check_tools(Options *o, Error *err) {
   return ok;
 }
 
-// Who asks for hashes asks how the program runs by itself.
+// Who asks for hashes or inputs asks how the program runs by itself.
 static bool check_hash(Options *o, Error *err) {
-  if (!options_flag(o, OPT_HASH) && !options_given(o, OPT_DUMP_BUFFERS)) return true;
+  if (!options_flag(o, OPT_HASH) && !options_given(o, OPT_DUMP_BUFFERS) && !options_is(o, OPT_RECORD, "inputs")) return true;
   if (!options_given(o, OPT_TOOL)) o->text[OPT_TOOL] = "none";
   return !options_flag(o, OPT_HASH) || options_given(o, OPT_OUTPUT) || error_set(err, "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
 }

@@ -239,6 +239,7 @@ struct KernelWork {
   uint32_t launch;                                       // the session's number
   bool captured, checked;                                // captured: runs as part of a graph
   uint32_t record_at;                                    // where in params the record of a checked one is
+  SessionInputs *inputs;                                 // owned: what is kept when it begins; NULL: nothing
 };
 typedef struct LaunchRequest {
   CUfunction function;
@@ -254,6 +255,8 @@ CUresult launch_run(Context *ctx, const KernelWork *k);
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k);   // gives it a number, fills its record
 SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k);     // NULL: nothing to look at
 SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, const Plan *p);
+// --record=inputs: a kernel of a graph that is launched; once: it runs once, in the order of the graph.
+void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once);
 void tools_launch_captured(Context *ctx, KernelWork *k); // its graph is launched: what the record says of memory is made new
 void tools_run_captured(const Context *ctx, const KernelWork *k);   // counts
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result);

@@ -182,6 +182,17 @@ static void place_events(Plan *p, Stream *s, uint64_t seq) {
 }
 
 // Tells the tools what the launch will do with memory, in the order it will do it, and what each kernel may touch then.
+// once: these steps run once in each launch. What copies and sets write is marked as if they were asked for now.
+static void keep_inputs(Plan *p, const void *stream, bool once) {
+  for (uint32_t i = 0; i < p->steps.len; i++) {
+    PlanStep *s = &p->steps.data[i];
+    if (s->disabled) continue;
+    for (uint32_t k = 0; k < s->nbodies; k++) keep_inputs(s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL);
+    if (s->work.kind == WORK_KERNEL) tools_launch_inputs(s->work.ctx, stream, &s->work.kernel, once);
+    else if (s->work.kind == WORK_COPY || s->work.kind == WORK_SET || s->work.kind == WORK_HOST || s->work.kind == WORK_MEMOPS) session_inputs_unknown(stream);
+  }
+}
+
 static void tell_tools(Plan *p) {
   for (uint32_t i = 0; i < p->steps.len; i++) {
     PlanStep *s = &p->steps.data[i];
@@ -194,13 +205,14 @@ static void tell_tools(Plan *p) {
 }
 
 // What was allocated when the graph was made may be no more: under a tool that knows of memory each launch has kernels of its own.
-static Plan *plan_for_launch(Plan *plan) {
-  if (!(session_tools() & ~TOOL_BIT(COUNT)) && !session_wants_outputs()) {
+static Plan *plan_for_launch(Plan *plan, const void *stream) {
+  if (!(session_tools() & ~TOOL_BIT(COUNT)) && !session_wants_outputs() && !session_wants_inputs()) {
     plan_retain(plan);
     return plan;
   }
   Plan *own = plan_copy(plan);
   tell_tools(own);
+  if (session_wants_inputs()) keep_inputs(own, stream, true);
   return own;
 }
 
@@ -217,7 +229,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   }
   pthread_mutex_unlock(&queue_lock);
   session_graph_launch(e, s);
-  Work w = {.kind = WORK_GRAPH, .plan = plan_for_launch(e->plan)};
+  Work w = {.kind = WORK_GRAPH, .plan = plan_for_launch(e->plan, s->legacy ? NULL : s)};
   w.outputs = tools_graph_outputs(s->ctx, s->legacy ? NULL : s, w.plan);
   uint64_t seq;
   TRY(queue_submit_after(s, &w, NULL, 0, &seq, 0));

@@ -140,11 +140,23 @@ static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s
   return CUDA_SUCCESS;
 }
 
+static void tell_code(const CodeImage *code, const SessionModule *s) {
+  if (!session_code_wanted(s)) return;
+  SessionCode *units = mem_alloc(sizeof *units * (code->units.len + 1));
+  for (uint32_t i = 0; i < code->units.len; i++) {
+    const PtxText *u = &code->units.data[i];
+    units[i] = (SessionCode){u->name, u->options, u->text, u->len};
+  }
+  session_code(s, units, code->units.len);
+  free(units);
+}
+
 CUresult module_load(Context *ctx, const CodeImage *code, SessionModule *known, Module **out, Error *err) {
   Units units = {0};
   if (!parse_all(code, &units, err)) return CUDA_ERROR_INVALID_PTX;
   SessionModule *session = known ? known : new_session_module(code, &units);
   TRY(instrument(code, &units, session, known != NULL, err));
+  tell_code(code, session);
   VgpuModule *vgpu = vgpu_module_load(units.data, units.len, err);
   vec_free(&units);
   if (!vgpu) return CUDA_ERROR_INVALID_PTX;

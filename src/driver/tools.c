@@ -143,6 +143,10 @@ static void fill_record(Context *ctx, bool captured, KernelWork *k) {
   if (!d && err.text[0]) session_kernel_uncovered(f->session, err.text, NULL);
 }
 
+static SessionInputs *inputs_of(const KernelWork *k, uint32_t launch, const void *stream, int device) {
+  return session_inputs(k->function->session, launch, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function, stream, device);
+}
+
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
   Function *f = k->function;
   SessionLaunch l = describe(ctx, stream, captured, k);
@@ -152,6 +156,7 @@ void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k
   session_launched_on(l.stream);
   session_log_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
   fill_record(ctx, captured, k);
+  k->inputs = captured ? NULL : inputs_of(k, k->launch, l.stream, l.device);
   session_step_launch(&l, k->launch, &(SessionParams){.buffer = k->params, .buffer_bytes = f->param_bytes}, param_info, f);
 }
 
@@ -185,6 +190,18 @@ SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, cons
 }
 
 // --- graphs ---
+
+void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once) {
+  if (!session_wants_inputs()) return;
+  if (!once) {
+    session_inputs_unknown(stream);
+    return;
+  }
+  SessionLaunch l = describe(ctx, stream, false, k);
+  uint32_t number = session_launch_in_graph(&l);
+  k->inputs = inputs_of(k, number, stream, l.device);
+  session_step_launch(&l, number, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
+}
 
 void tools_launch_captured(Context *ctx, KernelWork *k) {
   if (!k->checked) return;

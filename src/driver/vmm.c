@@ -172,7 +172,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *ad
 CUresult cuMemAddressReserve(CUdeviceptr *out, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags) {
   TRY(driver_check());
   if (!out || !size || !aligned(size) || flags || (alignment & (alignment - 1))) return CUDA_ERROR_INVALID_VALUE;
-  void *p = vgpu_vm_reserve(size, MAX(alignment, (size_t)GRANULARITY));
+  bool at_hint = hint && aligned(hint) && hint % MAX(alignment, (size_t)1) == 0 && vgpu_vm_reserve_at((void *)(uintptr_t)hint, size);
+  void *p = at_hint ? (void *)(uintptr_t)hint : vgpu_vm_reserve(size, MAX(alignment, (size_t)GRANULARITY));
   if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
   pthread_mutex_lock(&lock);
   vec_push(&reservations, (Reservation){(uintptr_t)p, size});

@@ -1,9 +1,16 @@
 // Work: one thing a stream or graph does. Run, copy, free.
 #include "driver/driver.h"
 
+static bool is_there(uint64_t base, uint64_t size) {
+  Alloc a;
+  return alloc_find(base, &a) && a.base == base && a.size >= size;
+}
+
 static CUresult run(const Work *w, uint64_t seq) {
   switch (w->kind) {
-  case WORK_KERNEL: return launch_run(w->ctx, &w->kernel);
+  case WORK_KERNEL:
+    if (w->kernel.inputs) session_inputs_ready(w->kernel.inputs, is_there);
+    return launch_run(w->ctx, &w->kernel);
   case WORK_COPY: copy_run(&w->copy); shadow_copied(&w->copy); return CUDA_SUCCESS;
   case WORK_SET: set_run(&w->set); shadow_was_set(&w->set); return CUDA_SUCCESS;
   case WORK_HOST: w->host.fn(w->host.user); return CUDA_SUCCESS;
@@ -26,11 +33,6 @@ static CUresult run(const Work *w, uint64_t seq) {
   }
   default: return CUDA_SUCCESS;
   }
-}
-
-static bool is_there(uint64_t base, uint64_t size) {
-  Alloc a;
-  return alloc_find(base, &a) && a.base == base && a.size >= size;
 }
 
 CUresult work_run(const Work *w, uint64_t seq) {
@@ -58,6 +60,7 @@ void work_copy(Work *to, const Work *from) {
     size_t n = from->kernel.function->info->param_bytes;
     to->kernel.params = mem_alloc(MAX(n, 1));
     memcpy(to->kernel.params, from->kernel.params, n);
+    to->kernel.inputs = NULL;
     break;
   }
   case WORK_MEMOPS: {
@@ -81,6 +84,7 @@ void work_free(Work *w) {
   switch (w->kind) {
   case WORK_KERNEL:
     tools_done(w->ctx, &w->kernel);
+    session_inputs_free(w->kernel.inputs);
     free(w->kernel.params);
     break;
   case WORK_COPY: free(w->copy.staged); break;

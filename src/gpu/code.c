@@ -129,3 +129,16 @@ void gpu_code_close(GpuCode *c) { arena_free(&c->arena); }
 bool gpu_code_text(const GpuCode *c, uint32_t unit, Arena *a, const char **text, size_t *len, Error *err) {
   return image_entry_text(&c->units[unit], a, text, len, err);
 }
+
+void gpu_code_tell(GpuFunction *f) {
+  GpuModule *m = f->module;
+  if (!m || !m->session || !m->code.nunits || !session_code_wanted(m->session)) return;
+  Arena arena = {0};
+  SessionCode *units = mem_alloc(sizeof *units * m->code.nunits);
+  Error err = {{0}};
+  uint32_t n = 0;
+  while (n < m->code.nunits && gpu_code_text(&m->code, n, &arena, &units[n].text, &units[n].len, &err)) units[n].name = m->code.name, units[n].options = m->code.units[n].options, n++;
+  if (n == m->code.nunits) session_code(m->session, units, n);
+  free(units);
+  arena_free(&arena);
+}

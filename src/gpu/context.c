@@ -206,6 +206,7 @@ static void open_session(GpuContext *c) {
   if (gpu_real.cuDeviceTotalMem_v2 && gpu_real.cuDeviceTotalMem_v2(&memory, c->device) == CUDA_SUCCESS) session_quarantine_open(c->device, memory);
   atomic_store(&c->session, session_device_open(&ops, c, c->device, &err));
   gpu_outputs_open(c);
+  gpu_inputs_open(c);
 }
 
 // With the lock held; the context is current on this thread, or is pushed for these calls.
@@ -229,7 +230,7 @@ static GpuContext *meet(CUcontext handle) {
     owner = getpid();
     atexit(gpu_contexts_end);                  // before the driver's own end, which it registered earlier
   }
-  if ((session_tools() || session_wants_outputs()) && !ending) open_session(c);
+  if ((session_tools() || session_wants_outputs() || session_wants_inputs()) && !ending) open_session(c);
   u64map_put(&contexts, (uintptr_t)handle, c);
   return c;
 }
@@ -268,6 +269,7 @@ static void close_session(GpuContext *c) {
   while (atomic_load(&c->users)) sched_yield();            // launches that are filling in their record
   c->settled = gpu_context_settle(c);
   gpu_outputs_close(c);
+  gpu_inputs_close(c);
   gpu_shadow_close(c);
   session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }

@@ -67,6 +67,7 @@ typedef struct GpuContext {
   _Atomic bool faulted;                    // a kernel failed: device memory cannot be read any more
   _Atomic size_t stack_asked;              // stack.c: bytes that the program thinks a thread has; 0: it is so
   struct GpuHashes *hashes;                // outputs.c; NULL: none
+  struct GpuInputs *inputs;                // inputs.c; NULL: none
   SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;            // its number
 } GpuContext;
@@ -183,6 +184,11 @@ void gpu_shadow_close(GpuContext *c);
 bool gpu_shadow_drain(void);               // an allocation of the program failed: gives all shadows back. false: there are none to give
 
 // --- outputs.c, graph_outputs.c: --hash ---
+// --- inputs.c: --record=inputs ---
+void gpu_code_tell(GpuFunction *f);        // the PTX of its module, once (code.c)
+void gpu_inputs_open(GpuContext *c);
+void gpu_inputs_close(GpuContext *c);
+void gpu_inputs_keep(GpuContext *c, CUstream stream, SessionInputs *in);         // before the launch, in its stream; takes it over
 void gpu_outputs_open(GpuContext *c);
 void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o);        // the driver has taken the launch; o NULL: nothing. Frees it
 void gpu_outputs_close(GpuContext *c);

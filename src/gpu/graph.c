@@ -316,6 +316,7 @@ CUresult gpu_cuGraphDestroy(CUgraph g) {
 }
 
 static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream, SessionOutputs *outputs) {
+  if (result == CUDA_SUCCESS && !gpu_is_capturing(stream)) session_inputs_unknown(stream);
   if (result != CUDA_SUCCESS) session_outputs_free(outputs);
   if (result != CUDA_SUCCESS || !session_wants_launches()) return gpu_checked(result);
   pthread_mutex_lock(&lock);

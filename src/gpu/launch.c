@@ -100,6 +100,17 @@ static void look_at_outputs(GpuLaunch *l, bool launched) {
   else session_outputs_free(l->outputs);
 }
 
+// --- memory before the launch: --record=inputs ---
+
+static void keep_inputs(GpuLaunch *l) {
+  if (!l->context) return;
+  SessionParams given = {l->params, NULL, 0};
+  if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) return;
+  uint32_t number = tell(l);
+  gpu_code_tell(l->of);
+  gpu_inputs_keep(l->context, (CUstream)(uintptr_t)l->event.stream, session_inputs(l->of->kernel, number, &given, gpu_launch_param, l->of, l->event.stream, l->context->device));
+}
+
 // --- the launch log ---
 
 bool gpu_launch_param(void *user, uint32_t i, size_t *offset, size_t *size) {
@@ -156,7 +167,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->of = gpu_function(handle);
   if (!l->of && session_use(SESSION_FUNCTION_GONE, handle)) l->gone = true;
   if (l->gone) l->of = NULL;
-  if (!l->of) session_outputs_unseen();
+  if (!l->of) session_outputs_unseen(), session_inputs_unknown(l->event.stream);
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   l->event.kernel = l->of->kernel;
@@ -165,6 +176,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (!l->function && !code) l->function = gpu_function_target(l->of);
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);
+  if (session_wants_inputs() && !l->event.captured) keep_inputs(l);
   if (!code && l->function != handle) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
 }
@@ -180,7 +192,7 @@ CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
   if (result == CUDA_SUCCESS) gpu_shadow_launched(l);
-  if (result == CUDA_SUCCESS && l->of && session_wants_trace()) tell_step(l);
+  if (result == CUDA_SUCCESS && l->of && session_wants_steps()) tell_step(l);
   if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);
   free(l->heap);
   free(l->record_heap);

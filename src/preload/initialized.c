@@ -2,11 +2,18 @@
 #include "cuda/abi.h"
 #include "session/session.h"
 
-enum { MARK = 1, UNMARK = 2, ASK = 3, BENIGN = 4, RECORD_BEGIN = 5, RECORD_END = 6 };    // as in warpgrind.h
+enum { MARK = 1, UNMARK = 2, ASK = 3, BENIGN = 4, RECORD_BEGIN = 5, RECORD_END = 6,     // as in warpgrind.h
+       POOL = 100, PIECE = 101 };          // of cli/replay.c: p is memory that is dealt out in pieces; a piece of it
 
 __attribute__((visibility("default"))) int wg_host_initialized(int what, const void *p, size_t n) {
   if (what == RECORD_BEGIN || what == RECORD_END) {
     session_trace_switch(what == RECORD_BEGIN);
+    return 1;
+  }
+  if (what == POOL || what == PIECE) {
+    static uint64_t pool;
+    if (what == POOL) pool = session_pool_begin((uintptr_t)p, n);
+    else session_pool_piece(pool, (uintptr_t)p, n);
     return 1;
   }
   if (what == BENIGN && session_wants_races()) {

@@ -11,11 +11,11 @@ static const RunLaunch *launch_of(const RunProcess *p, uint64_t number) {
 }
 
 void run_save_step(Run *r, RunProcess *p, const EventStep *e) {
-  static const char *const kinds[] = {"launch", "copy", "set", "graph"};
+  static const char *const kinds[] = {"launch", "copy", "set", "graph", "inputs"};
   static const char *const directions[] = {"on-device", "to-device", "to-host", "on-host", "array"};
   const char *kind = e->kind < ARRAY_LEN(kinds) ? kinds[e->kind] : "?", *direction = e->direction < ARRAY_LEN(directions) ? directions[e->direction] : "?";
   const RunStack *stack = u64map_get(&p->stacks, e->stack);
-  const RunLaunch *l = e->kind == STEP_LAUNCH || e->kind == STEP_GRAPH ? launch_of(p, e->launch) : NULL;
+  const RunLaunch *l = e->kind == STEP_LAUNCH || e->kind == STEP_GRAPH || e->kind == STEP_INPUTS ? launch_of(p, e->launch) : NULL;
   if (e->kind == STEP_LAUNCH && l) stack = l->stack;
   bool copies = e->kind == STEP_COPY, sets = e->kind == STEP_SET;
 #define N(x) ((int64_t)(x))

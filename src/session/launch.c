@@ -50,6 +50,12 @@ uint32_t session_launch_number(const SessionLaunch *l) {
   return number;
 }
 
+uint32_t session_launch_in_graph(const SessionLaunch *l) {
+  launched = *l;
+  captured = false;
+  return session_launch_number(l);
+}
+
 void session_launch_again(SessionKernel *k, bool checked) {
   ChannelKernelCounts *c = channel_kernel_counts(k->id);
   runstats_count_launch(false);

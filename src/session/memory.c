@@ -3,7 +3,7 @@
 #include "session/outputs.h"
 #include "session/race.h"
 
-static bool keeps_ranges(void) { return session_tools() & ~TOOL_BIT(COUNT) || session_wants_outputs() || session_logs_launches(); }
+static bool keeps_ranges(void) { return session_tools() & ~TOOL_BIT(COUNT) || session_wants_outputs() || session_wants_inputs() || session_logs_launches(); }
 
 // A GPU's arrays have no address: their handles stand for one, and what is kept is only that they exist.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

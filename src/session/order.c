@@ -39,7 +39,7 @@ static OrderStream *stream_of(const void *stream) {
   return &streams[nstreams++];
 }
 
-bool session_wants_order(void) { return session_wants_races() || session_wants_outputs(); }
+bool session_wants_order(void) { return session_wants_races() || session_wants_outputs() || session_wants_inputs(); }
 
 bool session_order_concurrent(void) { return launched_on > 1; }
 

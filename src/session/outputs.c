@@ -16,11 +16,18 @@ void session_outputs_unseen(void) { atomic_fetch_add(&epoch, 1); }
 static StrMap variables;                   // name -> its address
 
 void session_outputs_variable(const char *name, uint64_t base) {
-  if (!name || !session_wants_outputs()) return;
+  if (!name || (!session_wants_outputs() && !session_wants_inputs())) return;
   pthread_mutex_lock(&lock);
   void *known = strmap_get(&variables, name);
   strmap_put(&variables, known ? name : mem_strdup(name), (void *)(uintptr_t)base);
   pthread_mutex_unlock(&lock);
+}
+
+uint64_t session_outputs_variable_at(const char *name) {
+  pthread_mutex_lock(&lock);
+  uint64_t base = (uintptr_t)strmap_get(&variables, name);
+  pthread_mutex_unlock(&lock);
+  return base;
 }
 
 // --- which buffers ---
@@ -110,9 +117,7 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
     add(o, pointer, w->pointer.bytes, w->pointer.param + 1, w->type, from, to);
   }
   for (uint32_t i = 0; known && i < code->nwritten_variables; i++) {
-    pthread_mutex_lock(&lock);
-    uint64_t base = (uintptr_t)strmap_get(&variables, code->written_variables[i].name);
-    pthread_mutex_unlock(&lock);
+    uint64_t base = session_outputs_variable_at(code->written_variables[i].name);
     if (base) add(o, base, ptx_type_size(code->written_variables[i].type), 0, code->written_variables[i].type, 0, 0);
   }
   if (!known || code->writes_elsewhere) {

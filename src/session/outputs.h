@@ -16,6 +16,7 @@ bool session_order_before(SessionMoment m, const void *stream);          // it c
 
 // --- outputs.c ---
 void session_outputs_variable(const char *name, uint64_t base);
+uint64_t session_outputs_variable_at(const char *name);  // 0: there is none
 void session_outputs_copy(const SessionCopy *c);
 
 // --- reach.c: the addresses that its stores lie between; false: not known ---

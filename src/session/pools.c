@@ -9,7 +9,7 @@ static ProgramPool *all;
 static uint64_t last_id;
 static _Atomic bool any;                       // there was one: every free asks
 
-static bool wants(void) { return session_tools() & TOOL_BIT(MEMCHECK); }
+static bool wants(void) { return session_tools() & (TOOL_BIT(MEMCHECK) | TOOL_BIT(TRACE)); }
 
 // The parts of the allocation that the pool does not take.
 static void keep_part(HeapRange r, uint64_t base, uint64_t end) {

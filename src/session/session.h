@@ -17,6 +17,8 @@ const InstrumentPlan *session_plan(void);                // never NULL; plan->to
 bool session_wants_launches(void);                       // a run file or a launch log is kept or a tool runs: launches are events
 bool session_wants_copies(void);                         // copies to the host are of interest
 bool session_wants_trace(void);                          // --record
+bool session_wants_inputs(void);                         // --record=inputs
+bool session_wants_steps(void);                          // either of them: launches, copies and sets are steps
 bool session_wants_memory(void);                         // a tool runs that follows allocations and copies
 
 // --- code.c: modules and kernels. They stay known after they are unloaded: findings refer to them. ---
@@ -43,6 +45,7 @@ typedef struct SessionLaunch {
 } SessionLaunch;
 uint32_t session_launch(const SessionLaunch *l);         // its number; takes the host stack if the options ask for it
 void session_launch_again(SessionKernel *k, bool checked);   // a captured launch, counted when it was captured, runs once more
+uint32_t session_launch_in_graph(const SessionLaunch *l);   // --record=inputs: one execution of a captured launch, as the calling thread's last launch
 bool session_launch_selected(SessionKernel *k);          // --launch-skip, --launch-count: should this one be checked?
 void session_graph_launch(const void *graph, const void *stream);
 
@@ -266,6 +269,22 @@ void session_outputs_unseen(void);                       // somebody may have wr
 // --- dump.c ---
 void session_dump(const SessionOutputs *o, uint32_t i, const void *bytes);       // the contents of o->dumped[i]
 void session_dump_missing(const SessionOutputs *o, const char *why);             // they cannot be had
+
+// --- inputs.c: --record=inputs ---
+enum { SESSION_PAGE = 1 << 16 };           // what is kept at once; pages count from the start of their allocation
+typedef struct SessionPart { uint64_t base, size, from, to, allocation; } SessionPart;    // bytes from to to - 1 of an allocation may have changed; allocation: as in SessionBuffer
+typedef struct SessionInputs { uint32_t step; int device; bool disturbed; VEC(SessionPart) parts; } SessionInputs;   // disturbed: another stream may be writing there
+// When the driver is about to take a launch, behind session_launch and before session_step_launch. NULL: nothing is kept of it. stream NULL: the legacy default stream
+SessionInputs *session_inputs(SessionKernel *k, uint32_t launch, const SessionParams *params, SessionParamInfo *info, void *user, const void *stream, int device);
+// The launch begins now, and its memory is the process's own.
+void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size));
+void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n);   // a page that has changed, where it is not
+void session_inputs_free(SessionInputs *in);             // NULL: nothing
+void session_inputs_unknown(const void *stream);         // something runs there that may write anywhere
+// PTX of modules, for those who run a launch again. wanted: once for each module.
+typedef struct SessionCode { const char *name, *options, *text; size_t len; } SessionCode;
+bool session_code_wanted(const SessionModule *m);
+void session_code(const SessionModule *m, const SessionCode *units, uint32_t n);
 
 // --- race.c: racecheck ---
 bool session_wants_races(void);

@@ -48,6 +48,7 @@ static void read_environment(void) {
   values.hang_ns = MIN(options_number(&o, OPT_HANG_TIMEOUT), 1000000000u) * 1000000000u;
   values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
   values.trace_marked = options_is(&o, OPT_RECORD, "marked");
+  values.inputs = options_is(&o, OPT_RECORD, "inputs") && values.keeps_run;
   values.trace_threads = options_given(&o, OPT_THREADS) ? mem_strdup(options_text(&o, OPT_THREADS)) : NULL;
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
@@ -55,7 +56,7 @@ static void read_environment(void) {
   plan = (InstrumentPlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
   if (!instrument_fp_parse(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
   plan.spare_registers = !strcmp(device_name, "gpu");
-  plan.find_writes = values.hash || values.dump;
+  plan.find_writes = values.hash || values.dump || values.inputs;
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
   plan.trace_chooses = values.trace_threads || values.trace_buffers;
   plan.fp_flow = options_flag(&o, OPT_FP_FLOW);
@@ -83,7 +84,7 @@ void session_start(const char *device) {
 const char *session_device_name(void) { return device_name; }
 unsigned session_tools(void) { return session_options()->tools; }
 bool session_wants_launches(void) { return session_options()->tools || session_options()->dump || session_options()->keeps_run || session_options()->launch_log; }
-bool session_wants_copies(void) { return session_wants_memory() || session_wants_outputs() || session_tools() & (TOOL_BIT(FPCHECK) | TOOL_BIT(TRACE)); }
+bool session_wants_copies(void) { return session_wants_memory() || session_wants_outputs() || session_wants_inputs() || session_tools() & (TOOL_BIT(FPCHECK) | TOOL_BIT(TRACE)); }
 bool session_wants_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races(); }
 
 const InstrumentPlan *session_plan(void) {

@@ -6,6 +6,8 @@ static _Thread_local bool recorded;        // the thread's last launch, and all 
 
 void session_trace_marks(bool is) { recorded = is; }
 
+bool session_wants_steps(void) { return session_wants_trace() || session_wants_inputs(); }
+
 static uint32_t new_step(void) { return atomic_fetch_add_explicit(&last_step, 1, memory_order_relaxed) + 1; }
 
 // --- launches ---
@@ -73,10 +75,10 @@ uint32_t session_step_again(uint32_t number) {
 void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user) {
   bool is = recorded;
   recorded = false;
-  if (!session_wants_trace()) return;
+  if (!session_wants_steps()) return;
   if (!is || l->captured) session_trace_unknown();
   if (l->captured) {
-    remember(l, number, is, params, info, user);
+    if (session_wants_trace()) remember(l, number, is, params, info, user);
     return;
   }
   session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = number, .recorded = is,
@@ -129,10 +131,16 @@ void session_step_variable(uint64_t base, const void *bytes, size_t n, int devic
   channel_contents(step, base, bytes, n);
 }
 
-uint32_t session_step_number(void) { return session_wants_trace() ? new_step() : 0; }
+uint32_t session_step_number(void) { return session_wants_steps() ? new_step() : 0; }
+
+uint32_t session_step_inputs(uint32_t launch, const void *stream, int device, bool disturbed) {
+  uint32_t step = new_step();
+  session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_INPUTS, .launch = launch, .recorded = !disturbed, .stream = (uintptr_t)stream, .device = (uint64_t)device, .time_ns = clock_ns()});
+  return step;
+}
 
 void session_step_copy(const SessionCopy *c) {
-  if (!session_wants_trace() || !c->step || !c->width || !c->height || !c->depth) return;
+  if (!session_wants_steps() || !c->step || !c->width || !c->height || !c->depth) return;
   Side to = side_of(c, &c->to), from = c->is_set ? (Side){0} : side_of(c, &c->from);
   if (from.array && !to.host) session_trace_unknown();
   uint64_t direction = to.array || from.array ? STEP_WITH_ARRAY : (from.host ? 1u : 0u) | (to.host ? 2u : 0u);

@@ -69,7 +69,7 @@ static bool load_steps(TraceReader *t, Error *err) {
     LOAD_ROWS(t, "SELECT id, process, number, kind, launch, recorded, destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, stream, direction "
                  "FROM step ORDER BY id", ReaderStep, t->steps, t->nsteps, err,
       x.id = small(s, 0); x.order = x.id; x.process = small(s, 1); x.number = small(s, 2);
-      x.kind = text_is(s, 3, "launch") ? STEP_LAUNCH : text_is(s, 3, "copy") ? STEP_COPY : text_is(s, 3, "set") ? STEP_SET : STEP_OTHER;
+      x.kind = text_is(s, 3, "launch") ? STEP_LAUNCH : text_is(s, 3, "copy") ? STEP_COPY : text_is(s, 3, "set") ? STEP_SET : text_is(s, 3, "inputs") ? STEP_INPUTS : STEP_OTHER;
       x.launch = x.kind == STEP_LAUNCH ? (uint32_t)(uintptr_t)u64map_get(&t->launch_of_id, number(s, 4)) : 0;
       x.recorded = number(s, 5) != 0;
       x.destination = number(s, 6); x.source = number(s, 7); x.width = number(s, 8); x.height = number(s, 9); x.depth = number(s, 10);

@@ -17,7 +17,7 @@ typedef struct ReaderLaunch {
   uint32_t first_chunk, nchunks;
   uint64_t stream;
 } ReaderLaunch;
-typedef enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_OTHER } StepKind;
+typedef enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_INPUTS, STEP_OTHER } StepKind;     // INPUTS: pages as they were before the next launch
 typedef struct ReaderStep {
   uint32_t id, process, number;            // id 0: the file does not have one
   StepKind kind;

@@ -16,6 +16,7 @@ typedef struct State {
   uint32_t step;
   bool loads;                                // the second way back: what loads have seen
   bool touched;                              // by this launch; until then `best` is that of another
+  bool kept;                                 // before a launch whose inputs were kept: pages that are not among them are those that were kept before
 } State;
 
 static bool later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }
@@ -193,6 +194,8 @@ static bool one_step(TraceReader *t, State *s, Error *err) {
   const ReaderStep *step = &t->steps[s->step];
   if (step->process != s->what->process || step->order < s->what->born || step->order >= s->what->died) return true;
   const ReaderLaunch *l = step->launch ? &t->launches[step->launch - 1] : NULL;
+  if (step->kind == STEP_INPUTS) return s->loads || from_contents(t, s, step, s->address, s->address + s->bytes, err);
+  if (s->kept) return true;
   if (s->loads) return !l || !l->nchunks || after_launch(t, s, l, err);
   if (!l) return after_host(t, s, step, err);
   return l->nchunks ? after_launch(t, s, l, err) : step->recorded || after_unrecorded(t, s, l, err);
@@ -204,6 +207,8 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
   memset(known, PENDING, bytes);
   memset(value, 0, bytes);
   bool ok = true, unknown = false;
+  uint32_t last = MIN(what->steps, t->nsteps);
+  s.kept = last && t->steps[last - 1].kind == STEP_INPUTS;
   for (uint32_t i = MIN(what->steps, t->nsteps); i-- && ok && s.pending;) s.step = i, ok = one_step(t, &s, err);
   for (uint64_t i = 0; i < bytes; i++) {
     if (known[i] == PENDING) known[i] = what->outside ? 2 : 0, s.since[i] = 0;

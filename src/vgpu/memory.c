@@ -19,9 +19,28 @@ static pthread_rwlock_t host_lock = PTHREAD_RWLOCK_INITIALIZER;
 static _Atomic uint64_t host_version = 1;    // changes with the ranges
 enum { PAGE = 65536 };                         // also the size of pages on some AArch64 kernels
 
+// WARPGRIND_ADDRESSES=LOW-HIGH: who runs a launch again (--record=inputs) wants these addresses to be in the window, with some room before them for others.
+static void *map_around_addresses(void) {
+  const char *text = getenv("WARPGRIND_ADDRESSES");
+  char *end = NULL;
+  uint64_t low = text ? strtoull(text, &end, 0) : 0, high = end && *end == '-' ? strtoull(end + 1, NULL, 0) : 0, all = VGPU_WINDOW_BYTES + PAGE;
+  const uint64_t room = 1ull << 36, unit = 1ull << 30;
+  if (!low || high <= low || high - low > VGPU_WINDOW_BYTES - 2 * room) return MAP_FAILED;
+  const uint64_t starts[] = {low - room, high + unit - all, low - all / 2};
+  for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
+    uint64_t at = starts[i] / unit * unit;
+    if (at > low || at > starts[i] || at + VGPU_WINDOW_BYTES < high) continue;
+    void *p = mmap((void *)at, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p == (void *)at) return p;
+    if (p != MAP_FAILED) munmap(p, all);
+  }
+  return MAP_FAILED;
+}
+
 static bool reserve_window(void) {
   if (vgpu_window_base) return true;
-  void *p = mmap(NULL, VGPU_WINDOW_BYTES + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *p = map_around_addresses();
+  if (p == MAP_FAILED) p = mmap(NULL, VGPU_WINDOW_BYTES + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) {
     log_error("cannot reserve %llu GB of address space for the virtual device (is there a ulimit -v?)",
               VGPU_WINDOW_BYTES >> 30);
@@ -55,6 +74,25 @@ static void *take_range(uint64_t size, uint64_t align) {
   return NULL;
 }
 
+// These addresses and no others.
+static bool take_range_at(uint64_t at, uint64_t size) {
+  size = round_up(size, PAGE) + PAGE;
+  for (uint32_t i = 0; i < free_ranges.len; i++) {
+    Range r = free_ranges.data[i];
+    if (at < r.start || at + size > r.start + r.size) continue;
+    Range after = {at + size, r.start + r.size - at - size};
+    free_ranges.data[i].size = at - r.start;
+    if (!free_ranges.data[i].size) free_ranges.data[i] = after;
+    else {
+      vec_push(&free_ranges, after);
+      memmove(&free_ranges.data[i + 2], &free_ranges.data[i + 1], (free_ranges.len - i - 2) * sizeof(Range));
+      free_ranges.data[i + 1] = after;
+    }
+    return true;
+  }
+  return false;
+}
+
 static void give_range(uint64_t start, uint64_t size) {
   size = round_up(size, PAGE) + PAGE;
   uint32_t i = 0;
@@ -78,6 +116,13 @@ void *vgpu_vm_reserve(size_t size, size_t align) {
   void *p = reserve_window() ? take_range(size ? size : 1, align) : NULL;
   pthread_mutex_unlock(&lock);
   return p;
+}
+
+bool vgpu_vm_reserve_at(void *p, size_t size) {
+  pthread_mutex_lock(&lock);
+  bool ok = (uint64_t)p % PAGE == 0 && reserve_window() && take_range_at((uint64_t)p, size ? size : 1);
+  pthread_mutex_unlock(&lock);
+  return ok;
 }
 
 void vgpu_vm_release(void *p, size_t size) {

@@ -22,6 +22,7 @@ int vgpu_worker_count(void);
 void *vgpu_mem_alloc(size_t size, size_t align);          // committed on first touch, reads as zero; NULL: no memory
 void vgpu_mem_free(void *p, size_t size);                 // pages go back; later access by a kernel is an illegal address
 void *vgpu_vm_reserve(size_t size, size_t align);         // address range in the window without memory (PROT_NONE)
+bool vgpu_vm_reserve_at(void *p, size_t size);            // at this address; false: it is taken, or outside the window
 void vgpu_vm_release(void *p, size_t size);               // callers mmap(MAP_FIXED) into what they reserved
 bool vgpu_in_window(const void *p);
 void vgpu_host_register(void *p, size_t size);            // ordinary host memory a kernel may touch

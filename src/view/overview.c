@@ -118,7 +118,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                view_one(d, "SELECT max(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?)", "ii", (int64_t)most, (int64_t)skip), &given);
 #define LAUNCH_COLUMNS "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, 0"
   ViewRows r = with_steps
-    ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN coalesce('copy ' || replace(s.direction, '-', ' '), s.call) ELSE s.kind END, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number "
+    ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN coalesce('copy ' || replace(s.direction, '-', ' '), s.call) WHEN 'inputs' THEN 'inputs of launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number "
                    "FROM step s LEFT JOIN launch l ON l.id = s.launch ORDER BY s.id LIMIT ? OFFSET ?", "ii", (int64_t)most, (int64_t)skip)
     : view_rows(d, "SELECT l.id, l.number, 'launch', l.id, " LAUNCH_COLUMNS ", 0, l.stream, '', 0, 0, 0, l.process, l.number FROM launch l ORDER BY l.id LIMIT ? OFFSET ?", "ii",
                 (int64_t)most, (int64_t)skip);

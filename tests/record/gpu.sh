@@ -37,3 +37,23 @@ operations=$(sql speed "SELECT value FROM meta WHERE key='trace_operations'")
 bytes=$(sql speed "SELECT value FROM meta WHERE key='trace_bytes'")
 echo "    $records records, $operations operations, $took ms in all, $bytes bytes in the file"
 check speed-records test "${records:-0}" -gt 1000
+
+# --record=inputs: launches run again on both devices, and what keeping their inputs costs
+unset RECORD_ARGS
+. tests/record/inputs_common
+build inputs || exit
+"$work/inputs" > "$work/inputs-plain.out"
+record cpu inputs all
+timeout -k 5 60 "$WARPGRIND" --device="$device" --record=inputs -o "$work/inputs.wg" "$work/inputs" > "$work/inputs.out" 2> "$work/inputs.err"
+check inputs-result cmp "$work/inputs-plain.out" "$work/inputs.out"
+expand inputs cpu on_cpu 1..99 &
+expand inputs "$device" on_gpu 1..99 &
+wait
+same on_cpu 1 2 3 4 5 6 7 8
+same on_gpu 1 2 5 6 7 8              # in the third and fourth, what atomic operations find depends on the order of warps
+timeout -k 5 60 "$WARPGRIND" --device="$device" --record=inputs -o "$work/kept.wg" "$work/bandwidth" ${RECORD_SIZE:-4194304 512} > "$work/kept.out" 2> "$work/kept.err"
+check inputs-speed-result cmp "$work/fast.out" "$work/kept.out"
+while read -r name ms _; do
+  with=$(awk -v n="$name" '$1 == n { print $2 }' "$work/kept.err")
+  awk -v n="$name" -v a="$ms" -v b="${with:-0}" 'BEGIN { printf "    %s: %.3f ms, with inputs kept %.3f ms: %.1f times\n", n, a, b, b / (a + 1e-9) }'
+done < "$work/fast.err"

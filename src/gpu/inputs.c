@@ -1,0 +1,182 @@
+// --record=inputs on a GPU: before a launch, in its stream, a kernel of ours (probe/inputs_kernel.cu) looks at memory that may have changed and writes the pages that have into a ring
+// of the host's memory. A thread of ours takes them from there. The stream waits for that thread only, and only when the ring is full; nobody waits for a stream.
+#include "gpu/gpu.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include "probe/inputs_abi.h"
+
+_Static_assert((int)WG_INPUTS_PAGE == (int)SESSION_PAGE, "pages are the same on both devices");
+enum { SLOTS = 256, TABLE_CHUNK = 4 << 20 };         // 16 MB on their way, for each context
+
+typedef struct Table { uint64_t allocation; CUdeviceptr at; uint64_t pages; } Table;
+struct GpuInputs {
+  GpuContext *context;
+  CUmodule module;
+  CUfunction kernel;
+  CUdeviceptr head;                        // uint64_t
+  WgInputsRing *ring; CUdeviceptr ring_at;
+  unsigned blocks;
+  U64Map tables;                           // base -> Table
+  CUdeviceptr chunk; uint64_t chunk_left;  // memory for tables
+  bool failed_said;
+  struct GpuInputs *next;
+};
+typedef struct GpuInputs GpuInputs;
+
+extern const char probe_inputs_kernel_text[];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // all of this; a page is sent while it is held: only the thread that takes pages waits for it
+static GpuInputs *all;
+static bool collecting;
+static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
+
+// --- pages ---
+
+// With the lock held.
+static bool take(GpuInputs *g) {
+  bool any = false;
+  for (;;) {
+    uint64_t tail = g->ring->tail;
+    WgInputsSlot *s = &g->ring->slots[tail & (SLOTS - 1)];
+    if (__atomic_load_n(&s->sequence, __ATOMIC_ACQUIRE) != tail + 1) return any;
+    session_inputs_page(s->step, s->address, s->data, MIN(s->bytes, (uint64_t)WG_INPUTS_PAGE));
+    __atomic_store_n(&g->ring->tail, tail + 1, __ATOMIC_RELEASE);
+    any = true;
+  }
+}
+
+static void *collect(void *unused) {
+  for (;;) {
+    bool any = false;
+    pthread_mutex_lock(&lock);
+    for (GpuInputs *g = all; g; g = g->next) any |= take(g);
+    pthread_mutex_unlock(&lock);
+    if (!any) nanosleep(&(struct timespec){0, 200000}, NULL);
+  }
+  return NULL;
+}
+
+// --- a context's part ---
+
+static bool load(GpuInputs *g) {
+  size_t bytes = sizeof(WgInputsRing) + SLOTS * sizeof(WgInputsSlot);
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int processors = 0;
+  if (memory == MAP_FAILED) return false;
+  g->ring = memory;
+  bool ok = gpu_real.cuMemHostRegister_v2(memory, bytes, CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS && gpu_real.cuMemHostGetDevicePointer_v2(&g->ring_at, memory, 0) == CUDA_SUCCESS &&
+            gpu_real.cuModuleLoadData(&g->module, probe_inputs_kernel_text) == CUDA_SUCCESS && gpu_real.cuModuleGetFunction(&g->kernel, g->module, "wg_keep_inputs") == CUDA_SUCCESS &&
+            gpu_real.cuMemAlloc_v2(&g->head, 256) == CUDA_SUCCESS && gpu_real.cuMemsetD8Async(g->head, 0, 256, g->context->stream) == CUDA_SUCCESS &&
+            gpu_real.cuStreamSynchronize(g->context->stream) == CUDA_SUCCESS &&
+            gpu_real.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, g->context->device) == CUDA_SUCCESS;
+  g->blocks = (unsigned)MAX(processors, 1) * 4;
+  return ok;
+}
+
+// Before the program's first launch: to load a kernel later would wait for kernels that run.
+void gpu_inputs_open(GpuContext *c) {
+  if (!session_wants_inputs() || c->inputs) return;
+  GpuInputs *g = mem_alloc(sizeof *g);
+  g->context = c;
+  GpuEntered e = gpu_context_enter(c);
+  bool ok = e.ok && c->stream && load(g);
+  gpu_context_leave(e);
+  if (!ok) {
+    log_error("--record=inputs: the kernel that keeps pages cannot be loaded on device %d", (int)c->device);
+    free(g);
+    return;
+  }
+  pthread_mutex_lock(&lock);
+  g->next = all;
+  all = g;
+  c->inputs = g;
+  pthread_t thread;
+  if (!collecting && pthread_create(&thread, NULL, collect, NULL) == 0) {
+    collecting = true;
+    pthread_detach(thread);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// All its work has ended, or never will.
+void gpu_inputs_close(GpuContext *c) {
+  GpuInputs *g = c->inputs;
+  if (!g) return;
+  pthread_mutex_lock(&lock);
+  for (GpuInputs **at = &all; *at; at = &(*at)->next)
+    if (*at == g) {
+      *at = g->next;
+      break;
+    }
+  take(g);
+  c->inputs = NULL;
+  pthread_mutex_unlock(&lock);             // its memory stays: a kernel that has not ended writes there
+}
+
+// --- before a launch ---
+
+// Zeros: no page of it was kept. In the stream of the context, which is done before it returns: nothing of the program is waited for.
+static CUdeviceptr new_table(GpuInputs *g, uint64_t bytes) {
+  bytes = (bytes + 255) / 256 * 256;
+  if (bytes > g->chunk_left) {
+    uint64_t size = MAX(bytes, (uint64_t)TABLE_CHUNK);
+    CUdeviceptr chunk;
+    if (gpu_real.cuMemAlloc_v2(&chunk, size) != CUDA_SUCCESS) return 0;
+    g->chunk = chunk;
+    g->chunk_left = size;
+  }
+  CUdeviceptr at = g->chunk;
+  if (gpu_real.cuMemsetD8Async(at, 0, bytes, g->context->stream) != CUDA_SUCCESS || gpu_real.cuStreamSynchronize(g->context->stream) != CUDA_SUCCESS) return 0;
+  g->chunk += bytes;
+  g->chunk_left -= bytes;
+  return at;
+}
+
+// A place of another allocation that was there before is used again, when it is large enough; it is set to zero in the order of the stream.
+static CUdeviceptr table_of(GpuInputs *g, const SessionPart *p, CUstream stream) {
+  uint64_t pages = (p->size + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
+  Table *t = u64map_get(&g->tables, p->base);
+  if (t && t->allocation == p->allocation && t->pages >= pages) return t->at;
+  if (!t) u64map_put(&g->tables, p->base, t = mem_alloc(sizeof *t));
+  if (t->at && t->pages >= pages) {
+    t->allocation = p->allocation;
+    return gpu_real.cuMemsetD8Async(t->at, 0, pages * 8, stream) == CUDA_SUCCESS ? t->at : 0;
+  }
+  *t = (Table){p->allocation, new_table(g, pages * 8), pages};
+  if (!t->at) t->pages = 0;
+  return t->at;
+}
+
+static bool look(GpuInputs *g, const SessionInputs *in, uint32_t first, CUstream stream) {
+  WgInputsWork w = {.ring = g->ring_at, .head = g->head, .slots = SLOTS, .step = in->step, .count = MIN(in->parts.len - first, (uint32_t)WG_INPUTS_PARTS)};
+  uint64_t pages = 0;
+  for (uint32_t i = 0; i < w.count; i++) {
+    const SessionPart *p = &in->parts.data[first + i];
+    uint64_t from = p->from / WG_INPUTS_PAGE, to = (MIN(p->to, p->size) + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
+    pages += to - from;
+    w.parts[i] = (WgInputsPart){.base = p->base, .bytes = p->size, .first = from, .pages = pages, .table = table_of(g, p, stream)};
+    if (!w.parts[i].table) return false;
+  }
+  void *params[] = {&w};
+  return !pages || gpu_real.cuLaunchKernel(g->kernel, (unsigned)MIN(pages, (uint64_t)g->blocks), 1, 1, WG_INPUTS_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;
+}
+
+void gpu_inputs_keep(GpuContext *c, CUstream stream, SessionInputs *in) {
+  if (!in) return;
+  SessionDevice *d = gpu_context_use(c);   // so that the context is not closed meanwhile
+  GpuInputs *g = d ? c->inputs : NULL;
+  bool ok = g != NULL;
+  GpuEntered e = gpu_context_enter(c);
+  pthread_mutex_lock(&tables_lock);
+  for (uint32_t first = 0; ok && e.ok && first < in->parts.len; first += WG_INPUTS_PARTS) ok = look(g, in, first, stream);
+  pthread_mutex_unlock(&tables_lock);
+  gpu_context_leave(e);
+  if (g && !ok && !g->failed_said) {
+    g->failed_said = true;
+    log_error("--record=inputs: device %d has no memory for it: what its launches read is not complete", (int)c->device);
+  }
+  if (d) gpu_context_used(c);
+  session_inputs_free(in);
+}

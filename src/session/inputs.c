@@ -1,0 +1,293 @@
+// --record=inputs: what memory holds before each launch.
+//
+// Nothing is looked at that cannot have changed. For every allocation there is a range that may differ from what was kept: copies, sets and launches widen it when the
+// program asks for them. Before a launch all such ranges are looked at whose writers come before it; of these, pages whose hash is another one than that of the page that was
+// kept last are kept. What no copy, set or launch has written holds nothing that a program may rely on.
+#include "session/inputs.h"
+
+#include "session/outputs.h"
+#include "session/trace.h"
+
+bool session_wants_inputs(void) { return session_options()->inputs; }
+
+// --- what may have changed ---
+
+enum { WRITERS = 8 };                      // streams whose last write is remembered; more: nothing is known to be before a launch
+
+// moments: the last write of each stream. unordered: one that nobody knows the order of
+typedef struct Dirty { uint64_t order, base, size, from, to; int device; SessionMemoryKind kind; SessionMoment writers[WRITERS]; uint32_t nwriters; bool unordered; } Dirty;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
+static VEC(Dirty) dirty;
+static U64Map dirty_at;                    // base -> index plus 1
+
+static bool is_kept(SessionMemoryKind kind) {
+  switch (kind) {
+    case SESSION_DEVICE: case SESSION_POOL: case SESSION_VARIABLE: case SESSION_VIRTUAL: case SESSION_GRAPH: return true;
+    default: return false;                 // the host writes there too: looked at each time
+  }
+}
+
+static Dirty *dirty_of(const HeapRange *r) {
+  uintptr_t i = (uintptr_t)u64map_get(&dirty_at, r->memory.base);
+  Dirty *d = i ? &dirty.data[i - 1] : NULL;
+  if (!d) {
+    vec_push(&dirty, (Dirty){0});
+    d = &dirty.data[dirty.len - 1];
+    u64map_put(&dirty_at, r->memory.base, (void *)(uintptr_t)dirty.len);
+  }
+  if (d->order != r->order || !d->size) *d = (Dirty){.order = r->order, .base = r->memory.base, .size = r->memory.size, .kind = r->kind, .device = r->device};
+  return d;
+}
+
+static void add_writer(Dirty *d, const SessionMoment *m) {
+  if (!m) {
+    d->unordered = true;
+    return;
+  }
+  for (uint32_t i = 0; i < d->nwriters; i++)
+    if (d->writers[i].slot == m->slot) {
+      d->writers[i].index = MAX(d->writers[i].index, m->index);
+      return;
+    }
+  if (d->nwriters == WRITERS) d->unordered = true;
+  else d->writers[d->nwriters++] = *m;
+}
+
+// [from, to) of the allocation at `address`; to 0: all of it. moment NULL: not known.
+static void mark(uint64_t address, uint64_t from, uint64_t to, const SessionMoment *moment) {
+  HeapRange r;
+  if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !is_kept(r.kind) || !r.memory.size) return;
+  uint64_t base = r.memory.base, end = base + r.memory.size;
+  from = to ? MIN(MAX(from, base), end) - base : 0;
+  to = to ? MAX(MIN(to, end), base) - base : r.memory.size;
+  if (from >= to) return;
+  Dirty *d = dirty_of(&r);
+  d->from = d->to ? MIN(d->from, from) : from;
+  d->to = MAX(d->to, to);
+  add_writer(d, moment);
+}
+
+typedef struct Bases { VEC(uint64_t) list; } Bases;
+static void add_base(void *user, const HeapRange *r) {
+  Bases *b = user;
+  if (r->memory.state == WG_MEMORY_LIVE && is_kept(r->kind)) vec_push(&b->list, r->memory.base);
+}
+
+static void mark_all(const SessionMoment *moment) {
+  Bases b = {0};
+  session_ranges_each(add_base, &b);
+  for (uint32_t i = 0; i < b.list.len; i++) mark(b.list.data[i], 0, 0, moment);
+  vec_free(&b.list);
+}
+
+static void mark_written(SessionKernel *k, const SessionParams *params, const SessionMoment *moment) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  if (!code || !code->writes_known || code->writes_elsewhere) {
+    mark_all(moment);
+    return;
+  }
+  for (uint32_t i = 0; i < code->nwrites; i++) {
+    const InstrumentWrite *w = &code->writes[i];
+    uint64_t pointer, from = 0, to = 0;
+    if (!session_fact_pointer(&w->pointer, params, &pointer) || !pointer) continue;
+    if (!session_reach(code, w, params, session_launched(), &from, &to)) from = to = 0;
+    mark(pointer, from, to, moment);
+  }
+  for (uint32_t i = 0; i < code->nwritten_variables; i++) {
+    uint64_t base = session_outputs_variable_at(code->written_variables[i].name);
+    if (base) mark(base, 0, 0, moment);
+  }
+}
+
+void session_inputs_copy(const SessionCopy *c) {
+  if (!session_wants_inputs() || c->captured || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY || !c->width || !c->height || !c->depth) return;
+  uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
+  uint64_t first = c->to.address + (c->to.z * rows + c->to.y) * pitch + c->to.x;
+  SessionMoment moment;
+  pthread_mutex_lock(&lock);
+  bool known = session_order_now(c->stream, &moment);
+  mark(first, first, first + pitch * (rows * (c->depth - 1) + c->height - 1) + c->width, known ? &moment : NULL);
+  pthread_mutex_unlock(&lock);
+}
+
+void session_inputs_unknown(const void *stream) {
+  SessionMoment moment;
+  if (!session_wants_inputs()) return;
+  pthread_mutex_lock(&lock);
+  bool known = session_order_step(stream, &moment);
+  mark_all(known ? &moment : NULL);
+  pthread_mutex_unlock(&lock);
+}
+
+// --- what is looked at before a launch ---
+
+static bool comes_before(const Dirty *d, const void *stream) {
+  if (!session_order_concurrent()) return !d->unordered;
+  for (uint32_t i = 0; i < d->nwriters; i++)
+    if (!session_order_before(d->writers[i], stream)) return false;
+  return !d->unordered;
+}
+
+typedef struct Pointers { VEC(uint64_t) list; } Pointers;
+
+static void add_words(Pointers *out, const uint8_t *bytes, size_t n) {
+  for (size_t i = 0; bytes && i + 8 <= n; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, 8);
+    if (word) vec_push(&out->list, word);
+  }
+}
+
+static void find_pointers(Pointers *out, const SessionParams *p, SessionParamInfo *info, void *user) {
+  size_t offset, size;
+  if (!p->pointers) add_words(out, p->buffer, p->buffer_bytes);
+  for (uint32_t i = 0; p->pointers && info && info(user, i, &offset, &size); i++) add_words(out, p->pointers[i], size);
+}
+
+static bool points_into(const Pointers *p, uint64_t base, uint64_t size) {
+  for (uint32_t i = 0; i < p->list.len; i++)
+    if (p->list.data[i] - base < size) return true;
+  return false;
+}
+
+typedef struct Gather { SessionInputs *in; const Pointers *pointers; } Gather;
+
+// Memory that the host writes too.
+static void add_host_memory(void *user, const HeapRange *r) {
+  Gather *g = user;
+  bool wanted = r->kind == SESSION_MANAGED || ((r->kind == SESSION_PINNED || r->kind == SESSION_REGISTERED) && points_into(g->pointers, r->memory.base, r->memory.size));
+  if (r->memory.state != WG_MEMORY_LIVE || !r->memory.size || !wanted) return;
+  vec_push(&g->in->parts, (SessionPart){.base = r->memory.base, .size = r->memory.size, .to = r->memory.size, .allocation = r->order});
+}
+
+// With the lock held.
+static void gather(SessionInputs *in, const Pointers *pointers, const void *stream) {
+  session_ranges_each(add_host_memory, &(Gather){in, pointers});
+  for (uint32_t i = 0; i < dirty.len; i++) {
+    Dirty *d = &dirty.data[i];
+    HeapRange r;
+    if (!d->to) continue;
+    if (!session_ranges_look(d->base, &r) || r.memory.state != WG_MEMORY_LIVE || r.order != d->order) {
+      d->to = 0;                           // it was freed
+      continue;
+    }
+    bool before = comes_before(d, stream);
+    if (d->device != in->device || (!before && !points_into(pointers, d->base, d->size))) continue;
+    vec_push(&in->parts, (SessionPart){.base = d->base, .size = d->size, .from = d->from, .to = d->to, .allocation = d->order});
+    in->disturbed |= !before;
+    if (before) d->from = d->to = 0, d->nwriters = 0;
+  }
+}
+
+static bool is_selected(const SessionKernel *k) {
+  static _Atomic uint64_t candidates;
+  const SessionOptions *o = session_options();
+  if (!k->wanted) return false;
+  uint64_t n = atomic_fetch_add(&candidates, 1);
+  return n >= o->launch_skip && n - o->launch_skip < o->launch_count;
+}
+
+SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user, const void *stream, int device) {
+  if (!session_wants_inputs()) return NULL;
+  SessionInputs *in = is_selected(k) ? mem_alloc(sizeof *in) : NULL;
+  SessionMoment moment;
+  pthread_mutex_lock(&lock);
+  bool known = session_order_step(stream, &moment);
+  if (in) {
+    Pointers pointers = {0};
+    in->device = device;
+    find_pointers(&pointers, params, info, user);
+    gather(in, &pointers, stream);
+    vec_free(&pointers.list);
+    in->step = session_step_inputs(number, stream, device, in->disturbed);
+  }
+  mark_written(k, params, known ? &moment : NULL);
+  pthread_mutex_unlock(&lock);
+  return in;
+}
+
+void session_inputs_free(SessionInputs *in) {
+  if (!in) return;
+  vec_free(&in->parts);
+  free(in);
+}
+
+// --- pages, where device memory is the process's own ---
+
+typedef struct Kept { uint64_t allocation, size; uint64_t *hashes; } Kept;     // of the page that was kept last; 0: none was
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+static U64Map kept_at;                     // base -> Kept
+
+static uint64_t hash_of(const uint8_t *p, size_t n) {
+  uint64_t sum = n;
+  for (size_t i = 0; i < n; i += 8) {
+    uint64_t word = 0;
+    memcpy(&word, p + i, MIN(n - i, (size_t)8));
+    sum += wg_hash_ordered(word, i / 8);
+  }
+  return sum ? sum : 1;
+}
+
+static Kept *kept_of(const SessionPart *part) {
+  Kept *k = u64map_get(&kept_at, part->base);
+  if (k && k->allocation == part->allocation && k->size == part->size) return k;
+  if (!k) u64map_put(&kept_at, part->base, k = mem_alloc(sizeof *k));
+  free(k->hashes);
+  *k = (Kept){part->allocation, part->size, mem_alloc((part->size + SESSION_PAGE - 1) / SESSION_PAGE * 8)};
+  return k;
+}
+
+static void keep_part(uint32_t step, const SessionPart *part) {
+  pthread_mutex_lock(&kept_lock);
+  Kept *k = kept_of(part);
+  for (uint64_t at = part->from / SESSION_PAGE * SESSION_PAGE; at < part->to; at += SESSION_PAGE) {
+    size_t n = MIN(part->size - at, (uint64_t)SESSION_PAGE);
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)part->base + at;
+    uint64_t hash = hash_of(bytes, n);
+    if (k->hashes[at / SESSION_PAGE] == hash) continue;
+    k->hashes[at / SESSION_PAGE] = hash;
+    channel_contents(step, part->base + at, bytes, n);
+  }
+  pthread_mutex_unlock(&kept_lock);
+}
+
+void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size)) {
+  for (uint32_t i = 0; i < in->parts.len; i++)
+    if (is_there(in->parts.data[i].base, in->parts.data[i].size)) keep_part(in->step, &in->parts.data[i]);
+}
+
+void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n) { channel_contents(step, address, bytes, n); }
+
+// --- code: the PTX of modules, once for each hash ---
+
+bool session_code_wanted(const SessionModule *m) {
+  static pthread_mutex_t sent_lock = PTHREAD_MUTEX_INITIALIZER;
+  static U64Map sent;
+  if (!session_wants_inputs()) return false;
+  pthread_mutex_lock(&sent_lock);
+  bool fresh = !u64map_get(&sent, m->hash);
+  if (fresh) u64map_put(&sent, m->hash, &sent);
+  pthread_mutex_unlock(&sent_lock);
+  return fresh;
+}
+
+static void add_number(Str *s, uint32_t n) { str_addn(s, (const char *)&n, sizeof n); }
+
+void session_code(const SessionModule *m, const SessionCode *units, uint32_t n) {
+  Str blob = {0};
+  str_addn(&blob, (const char *)&m->hash, sizeof m->hash);
+  add_number(&blob, n);
+  for (uint32_t i = 0; i < n; i++) {
+    const char *name = units[i].name ? units[i].name : "", *options = units[i].options ? units[i].options : "";
+    add_number(&blob, (uint32_t)strlen(name));
+    add_number(&blob, (uint32_t)strlen(options));
+    add_number(&blob, (uint32_t)units[i].len);
+    str_addn(&blob, name, strlen(name));
+    str_addn(&blob, options, strlen(options));
+    str_addn(&blob, units[i].text, units[i].len);
+  }
+  session_send(EVENT_STRING, &(EventString){0, ""});       // makes sure that there is a lane
+  channel_contents(CHANNEL_CODE_STEP, CHANNEL_CODE_ADDRESS(m->hash), blob.data, blob.len);
+  str_free(&blob);
+}

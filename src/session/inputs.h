@@ -1,0 +1,9 @@
+// --record=inputs, inside session/.
+#ifndef WG_SESSION_INPUTS_H
+#define WG_SESSION_INPUTS_H
+
+#include "session/internal.h"
+
+void session_inputs_copy(const SessionCopy *c);          // it is asked for: what it writes is not what was kept
+
+#endif

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# timeout: 300
+# --record=inputs in GPU mode: the kernel that keeps pages runs on the stand-in. Its launches run again on both devices, and do what they do on the virtual device.
+set -u
+. tests/gpumode/lib.sh
+flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$BUILD/tests/cudart/libcudart.so.13" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
+RECORD_NVCC=-cudart=shared
+. tests/record/common
+. tests/record/inputs_common
+build inputs || exit
+record cpu inputs all
+export LD_LIBRARY_PATH=$BUILD/tests/cudart${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+timeout -k 5 100 "$WARPGRIND" --device=gpu --record=inputs -o "$work/inputs.wg" "$work/inputs" > "$work/inputs.out" 2> "$work/inputs.err"
+check result cmp "$work/all.out" "$work/inputs.out"
+check kept test "$(sql inputs "SELECT count(*) FROM step WHERE kind = 'inputs' AND recorded")" = 9
+check once test "$(sql inputs "SELECT sum(bytes) < 1400000 FROM trace_contents")" = 1
+expand inputs cpu on_cpu 1..99
+same on_cpu 1 2 3 4 5 6 7 8
+expand inputs gpu on_gpu 1..99
+same on_gpu 1 2 3 4 5 6 7 8
+# the launch behind the graph has another number here
+check behind-graph cmp <(sql all "$operations" | sed -n 's/^15	//p') <(sql on_gpu "$operations" | sed -n 's/^11	//p')
+check behind-graph-there test "$(sql on_gpu "SELECT count(*) FROM launch WHERE number = 11")" = 1
+expand inputs gpu one 8
+same one 8
