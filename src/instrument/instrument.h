@@ -67,6 +67,7 @@ typedef enum {
   RACE_MERGE,                              // a or b
   RACE_COUNT,                              // how often a loop turns: after turn k it goes on while a + k * imm is … (bytes: RACE_UNTIL …)
   RACE_STEPS,                              // a + imm * (0 … b - 1); bytes: of the turns of loop b that many do not count
+  RACE_STRIDES,                            // a + b * (0 …), where b stays the same in the loop
 } RaceTermOp;
 enum { RACE_UNTIL = 1, RACE_BELOW, RACE_UP_TO };       // … not 0; still away from 0; not beyond 0
 typedef struct RaceTerm { uint8_t op, bytes, loop; uint16_t a, b; int64_t imm; } RaceTerm;
@@ -74,7 +75,7 @@ enum { RACE_LIMITS = 8 };
 typedef struct RaceReach {                 // one access: [address, address + bytes), where the terms of the limits are less
   uint16_t address, nlimits;
   uint32_t bytes;
-  struct { uint16_t less, than; } limits[RACE_LIMITS];
+  struct { uint16_t less, than; bool later; } limits[RACE_LIMITS];     // later: from the second turn of the loop on
 } RaceReach;
 
 typedef struct InstrumentFact {

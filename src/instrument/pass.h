@@ -85,6 +85,8 @@ bool record_add_parameters(Program *p, Error *err);
 // Loads a field of WgLaunch into a register. Valid in kernels and in functions.
 struct Code;
 void record_load(struct Code *c, PtxReg *to, unsigned offset);
+bool record_can_point(const Body *b);      // record_address may be used
+void record_address(struct Code *c, PtxReg *to, unsigned offset);   // a generic address in the kernel's record, for probes
 void record_site(struct Code *c, PtxReg *to, uint32_t site);   // the process-wide number of a site of the module
 uint32_t record_reserve(Body *b, uint32_t bytes);      // room for more behind WgLaunch, 8-byte aligned: its offset; 0: no room, or not a kernel with a record
 void record_fill_slot(Body *b);            // at the entry of kernels whose functions need it

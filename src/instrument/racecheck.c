@@ -35,12 +35,23 @@ static void prepare(RaceCheck *k) {
     RACE_LOAD(k, c, slots, shared_slots);
     const PtxOperand args[] = {opd_reg(start), opd_reg(stride), opd_reg(slots)};
     code_call_value(c, probe_function(p, b->unit, "wg_race_shared"), k->shared_at, args, 3);
+    const PtxOperand round[] = {opd_reg(k->me), opd_reg(layout), opd_reg(slots)};
+    code_call_value(c, probe_function(p, b->unit, "wg_race_round"), k->me, round, 3);
   }
   if (k->has_clock) {
     k->fences = body_reg(b, TYPE_B64);
     k->knows = body_reg(b, TYPE_B64);
     EMIT(c, "mov.b64", opd_reg(k->fences), opd_imm(0));
     EMIT(c, "mov.b64", opd_reg(k->knows), opd_imm(0));
+  }
+  k->defers = p->plan->spare_registers && record_can_point(b);
+  if (k->defers) {
+    k->waiting = body_reg(b, TYPE_B32);
+    EMIT(c, "mov.b32", opd_reg(k->waiting), opd_imm(0));
+    k->waiting_at = body_area(b, "races");
+    k->waiting_at->size = k->waiting_at->dims[0] = WG_RACE_WAITING * sizeof(WgRaceWaiting);
+    k->waiting_at->align = 16;
+    body_declare(b, k->waiting_at);
   }
   if (k->looks_up) {
     k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_entries = body_reg(b, TYPE_B64);
@@ -90,6 +101,53 @@ static void tell_host(RaceCheck *k) {
   facts_keep(k->body, k->facts.data, k->facts.len);
 }
 
+// --- what waits for a closer look, where machine code is made ---
+//
+// It waits across blocks, each access in a place of its own, until the order of things changes, a loop turns, the thread ends, or there is no room.
+
+static bool is_end(const PtxInstr *in) { return in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP; }
+
+static bool turns_loop(const IrCfg *c, const IrBlock *b) {
+  for (uint32_t i = 0; i < b->nsucc; i++)
+    if (c->blocks[b->succ[i]].rpo <= b->rpo) return true;
+  return false;
+}
+
+static void weave_instr(RaceCheck *k, uint32_t i, uint32_t *a) {
+  Body *b = k->body;
+  const PtxInstr *in = b->cfg->instrs[i];
+  bool orders = race_is_order(in);
+  if (k->nwaiting && (orders || is_end(in) || k->nwaiting + 2 > WG_RACE_WAITING)) race_look(k, body_before(b, i));
+  for (; *a < k->accesses.len && k->accesses.data[*a].instr == i; ++*a) {
+    RaceAccess *x = &k->accesses.data[*a];
+    if (!x->gone) race_access(k, x);
+    if (k->nwaiting && orders) race_look(k, body_before(b, i));
+    race_tells(k, x);
+  }
+  race_order(k, i);
+  race_said(k, i);
+}
+
+static void weave_blocks(RaceCheck *k) {
+  Body *b = k->body;
+  const IrCfg *c = b->cfg;
+  uint32_t *first = ARENA_ARRAY(&b->program->scratch, uint32_t, c->nblocks + 1), *out = ARENA_ARRAY(&b->program->scratch, uint32_t, c->nblocks + 1);
+  for (uint32_t i = k->accesses.len; i-- > 0;) first[c->block_of[k->accesses.data[i].instr]] = i + 1;
+  for (uint32_t n = 0; n < c->norder; n++) {
+    const IrBlock *block = &c->blocks[c->order[n]];
+    uint32_t a = first[c->order[n]] ? first[c->order[n]] - 1 : k->accesses.len;
+    k->nwaiting = 0;
+    for (uint32_t i = 0; i < block->npred; i++)
+      if (c->blocks[block->pred[i]].rpo < block->rpo) k->nwaiting = MAX(k->nwaiting, out[block->pred[i]]);
+    for (uint32_t i = block->first; i < block->end; i++) {
+      if (i + 1 == block->end && k->nwaiting && turns_loop(c, block) && c->instrs[i]->op == OP_BRA) race_look(k, body_before(b, i));
+      weave_instr(k, i, &a);
+    }
+    if (k->nwaiting && block->first < block->end && (turns_loop(c, block) || !block->nsucc)) race_look(k, body_after(b, block->end - 1));
+    out[c->order[n]] = k->nwaiting;
+  }
+}
+
 // Functions that were not inlined are not looked into: they run for any kernel, and a kernel's counters are in its registers.
 static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
@@ -100,15 +158,8 @@ static void weave(Body *b) {
   if (k.record) {
     number_sites(&k);
     prepare(&k);
-    for (uint32_t i = 0, a = 0; i < b->cfg->ninstrs; i++) {
-      if (b->cfg->blocks[b->cfg->block_of[i]].rpo == IR_NONE) continue;
-      for (; a < k.accesses.len && k.accesses.data[a].instr == i; a++) {
-        if (!k.accesses.data[a].gone) race_access(&k, &k.accesses.data[a]);
-        race_tells(&k, &k.accesses.data[a]);
-      }
-      race_order(&k, i);
-      race_said(&k, i);
-    }
+    race_find_once(&k);
+    weave_blocks(&k);
     if (!k.looks_up && !k.stores_anywhere) race_find_private(&k);
     tell_host(&k);
   }

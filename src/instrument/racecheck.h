@@ -16,13 +16,14 @@ typedef struct RaceAccess {
   uint32_t instr;
   const PtxOperand *address;
   uint32_t bytes, flags;     // WG_RACE_WRITE …
-  bool reads_too;            // a store: the thread has read it just before, which is not looked at
+  bool reads_too;            // a store: the thread has read it just before, which is not looked at, or stores something else later: no other thread writes the same
   bool gone;                 // another access says the same
   bool same;                 // racecheck_same.c: its address is still in its register
   bool is_shared_space;      // the instruction says .shared; else the address is global or generic
   RacePlaceKind place;
   uint32_t fact_at;          // PARAM: base, size, entries in the record
   uint32_t site;             // of the kernel's
+  uint32_t once;             // a bit of RaceCheck.once: it was looked at since the loop was entered; 0: it is looked at every time
 } RaceAccess;
 
 typedef struct RaceCheck {   // one kernel
@@ -36,7 +37,12 @@ typedef struct RaceCheck {   // one kernel
   bool uses_shared, looks_up, stores_anywhere, calls;
   bool has_clock, has_syncs, has_clusters, waits, tells_host;
   PtxReg *me, *first, *shared_at, *fences, *knows;
+  PtxReg *once;
   PtxReg *cache_base, *cache_size, *cache_entries;
+  // Where machine code is made: accesses of a block that need a closer look wait for its end. A bit for each; how many there are since the last look; what they left.
+  bool defers;
+  PtxReg *waiting; uint32_t nwaiting;
+  PtxVar *waiting_at;
 } RaceCheck;
 
 // --- racecheck_plan.c ---
@@ -47,10 +53,15 @@ bool race_is_release(const PtxInstr *in);
 bool race_call_orders(const PtxInstr *call);               // nothing is known of the order of things behind it
 // --- racecheck_same.c ---
 void race_join_same(RaceCheck *k);                          // accesses that need not be looked at are gone
+bool race_is_order(const PtxInstr *in);                     // behind it accesses may be ordered
+bool race_writes_sum(const RaceCheck *k, const RaceAccess *a);
+// --- racecheck_once.c ---
+void race_find_once(RaceCheck *k);                          // accesses that are looked at once in a loop
 // --- racecheck_private.c ---
 void race_find_private(RaceCheck *k);                       // facts of pointers whose threads may each have bytes of their own
 // --- racecheck_access.c ---
 void race_access(RaceCheck *k, const RaceAccess *a);
+void race_look(RaceCheck *k, Code *c);                      // at what waits
 void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);    // of the WgRaceRecord
 #define RACE_LOAD(k, c, to, field) race_load((k), (c), (to), offsetof(WgRaceRecord, field))
 // --- racecheck_said.c ---

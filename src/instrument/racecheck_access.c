@@ -1,10 +1,10 @@
 // One access: where its entries are, and the call that compares and keeps.
 //
-//     off = address - base;  in = off < size        in the launch record; size 0: nobody writes there in this launch
-//     @in bra Slow
+//     @size bra Slow                                 in the launch record; size 0: nobody writes there in this launch
 //   Back:
 //     ld …
 //   Slow:                                            out of line
+//     off = address - base;  @off >= size bra Back
 //     the entry says that this is known: bra Back; it is of an earlier launch: swap, bra Back
 //     wg_race_access(entries, off, …);  bra Back
 #include "instrument/racecheck.h"
@@ -38,23 +38,49 @@ static void shared_size(Emit *e, Code *c, PtxReg *to) {
   EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(stride));
 }
 
-static void go_by_param(Emit *e, Code *hot) {
-  PtxReg *base = wide(e, 3), *size = wide(e, 4);
-  access_address(hot, e->at, e->a->address);
-  record_load(hot, base, e->a->fact_at);
-  record_load(hot, size, e->a->fact_at + 8);
-  EMIT(hot, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(base));
-  test_inside(e, hot, pred(e, 0), opd_reg(size));
-  code_branch(hot, pred(e, 0), false, e->slow);
+// Branches to the slow code where there is something to check, which the launch record knows.
+static void go_if(Emit *e, Code *hot, PtxReg *size) {
+  PtxReg *some = pred(e, 0);
+  if (ptx_type_size(size->type) == 4) EMIT(hot, "setp.ne.u32", opd_reg(some), opd_reg(size), opd_imm(0));
+  else EMIT(hot, "setp.ne.u64", opd_reg(some), opd_reg(size), opd_imm(0));
+  if (e->a->once) {
+    PtxReg *done = word(e, 1);
+    EMIT(hot, "and.b32", opd_reg(done), opd_reg(e->k->once), opd_imm((int32_t)e->a->once));
+    EMIT(hot, "setp.eq.and.u32", opd_reg(some), opd_reg(done), opd_imm(0), opd_reg(some));
+  }
+  code_branch(hot, some, false, e->slow);
 }
 
-static void go_to_shared(Emit *e, Code *hot) {
-  access_address(hot, e->off, e->a->address);
-  if (!e->a->is_shared_space) EMIT(hot, "cvta.to.shared.u64", opd_reg(e->off), opd_reg(e->off));
-  EMIT(hot, "mov.b64", opd_reg(e->at), opd_reg(e->off));
-  shared_size(e, hot, wide(e, 3));
-  test_inside(e, hot, pred(e, 0), opd_reg(wide(e, 3)));
-  code_branch(hot, pred(e, 0), false, e->slow);
+static void keep_once(Emit *e, Code *c) {
+  if (e->a->once) EMIT(c, "or.b32", opd_reg(e->k->once), opd_reg(e->k->once), opd_imm((int32_t)e->a->once));
+}
+
+static void go_by_param(Emit *e, Code *hot, Code *cold) {
+  PtxReg *base = wide(e, 3), *size = wide(e, 4);
+  record_load(hot, size, e->a->fact_at + 8);
+  go_if(e, hot, size);
+  code_label(cold, e->slow);
+  access_address(cold, e->at, e->a->address);
+  record_load(cold, base, e->a->fact_at);
+  record_load(cold, size, e->a->fact_at + 8);
+  EMIT(cold, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(base));
+  test_inside(e, cold, pred(e, 0), opd_reg(size));
+  code_branch(cold, pred(e, 0), true, e->back);
+  keep_once(e, cold);
+}
+
+static void go_to_shared(Emit *e, Code *hot, Code *cold) {
+  PtxReg *stride = word(e, 0);
+  RACE_LOAD(e->k, hot, stride, shared_stride);
+  go_if(e, hot, stride);
+  code_label(cold, e->slow);
+  access_address(cold, e->off, e->a->address);
+  if (!e->a->is_shared_space) EMIT(cold, "cvta.to.shared.u64", opd_reg(e->off), opd_reg(e->off));
+  EMIT(cold, "mov.b64", opd_reg(e->at), opd_reg(e->off));
+  shared_size(e, cold, wide(e, 3));
+  test_inside(e, cold, pred(e, 0), opd_reg(wide(e, 3)));
+  code_branch(cold, pred(e, 0), true, e->back);
+  keep_once(e, cold);
 }
 
 // Nothing is known of the address: the range found last, else the table; shared memory by its generic address.
@@ -67,6 +93,11 @@ static void look_up(Emit *e, Code *hot) {
   bool generic = e->in->space == SPACE_GENERIC && e->in->op != OP_CP_ASYNC;
   access_address(hot, e->at, e->a->address);
   if (e->in->guard) code_branch(hot, e->in->guard, !e->in->guard_negated, e->back);
+  if (e->a->once) {
+    EMIT(hot, "and.b32", opd_reg(word(e, 1)), opd_reg(k->once), opd_imm((int32_t)e->a->once));
+    EMIT(hot, "setp.ne.u32", opd_reg(other), opd_reg(word(e, 1)), opd_imm(0));
+    code_branch(hot, other, false, e->back);
+  }
   EMIT(hot, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(k->cache_base));
   EMIT(hot, "setp.ge.u64", opd_reg(outside), opd_reg(e->off), opd_reg(k->cache_size));
   code_branch(hot, outside, false, miss);
@@ -196,8 +227,15 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   RACE_LOAD(e->k, c, moment, moment);                                               // several
   EMIT(c, "or.b64", opd_reg(moment), opd_reg(moment), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(moment));
-  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(WHOLE | WG_RACE_MANY));
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(WHOLE | WG_RACE_MANY));
+  code_branch(c, p, false, kept);
+  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(WHOLE));
   code_branch(c, p, false, call);
+  if (e->k->has_clock) EMIT(c, "bra", opd_label(call));
+  else {                                                                            // another one before
+    EMIT(c, "mov.b64", opd_reg(t), opd_imm(WG_RACE_MANY));
+    EMIT(c, "red.global.or.b64", opd_at(c, opd_reg(at), 8), opd_reg(t));
+  }
   code_label(c, kept);
   load_entry(e, c, entry, other, at, 0);
   branch_if_now(e, c, other, false, e->back);
@@ -208,10 +246,23 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   code_label(c, call);
 }
 
+// Atomic operations: somebody has made one of the same kind since the same barrier. It stays.
+static void branch_if_strong(Emit *e, Code *c, PtxReg *other, bool shared, PtxLabel *to) {
+  PtxReg *t = wide(e, 5), *p = pred(e, 0);
+  int64_t scope = shared ? 0 : WG_RACE_CTA, kind = WHOLE | WG_RACE_WRITE | WG_RACE_STRONG;
+  RACE_LOAD(e->k, c, t, interval);
+  EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_imm(kind | scope));
+  EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(kind));
+  code_branch(c, p, false, to);
+}
+
 static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *p = pred(e, 0);
+  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *p = pred(e, 0), *t = wide(e, 5);
   PtxLabel *call = body_label(e->k->body), *kept = body_label(e->k->body);
+  bool strong = e->a->flags & WG_RACE_STRONG;
   load_entry(e, c, entry, other, at, 0);
+  if (strong) branch_if_strong(e, c, other, true, kept);
   branch_if_now(e, c, other, true, call);
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
   code_branch(c, p, false, e->back);
@@ -220,7 +271,11 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
   code_label(c, kept);
   load_entry(e, c, entry, other, at, 8);
   branch_if_now(e, c, other, false, e->back);
-  branch_if(e, c, other, WHOLE, ~not_the_time | WG_RACE_MANY | WG_RACE_STRONG, e->back);
+  if (strong) {
+    EMIT(c, "and.b64", opd_reg(t), opd_reg(entry), opd_imm(WG_RACE_STRONG));
+    EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
+    code_branch(c, p, false, e->back);
+  } else branch_if(e, c, other, WHOLE, ~not_the_time | WG_RACE_MANY | WG_RACE_STRONG, e->back);
   code_label(c, call);
 }
 
@@ -230,7 +285,8 @@ static void one_entry(Emit *e, Code *c, PtxReg *at) {
   PtxReg *entry = wide(e, 3), *other = wide(e, 4), *t = wide(e, 5), *p = pred(e, 0);
   PtxLabel *call = body_label(k->body);
   load_entry(e, c, entry, other, at, 0);
-  branch_if(e, c, other, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0), e->back);
+  if (e->a->flags & WG_RACE_STRONG) branch_if_strong(e, c, other, false, e->back);
+  else branch_if(e, c, other, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0), e->back);
   if (!writes && !k->has_clock)            // reads of several blocks
     branch_if(e, c, other, WHOLE | WG_RACE_BLOCKS, ~(one_launch - 1) | WHOLE | WG_RACE_BLOCKS | WG_RACE_WRITE | WG_RACE_WROTE | WG_RACE_STRONG, e->back);
   RACE_LOAD(k, c, t, replace);
@@ -275,7 +331,9 @@ static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n, bool shared)
 static void without_call(Emit *e, Code *c, bool shared) {
   bool writes = e->a->flags & WG_RACE_WRITE;
   unsigned n = e->a->bytes / 4;
-  if (e->a->bytes % 4 || n > 4 || e->a->flags & WG_RACE_STRONG || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
+  bool strong = e->a->flags & WG_RACE_STRONG;
+  if (strong && (!writes || e->k->has_clock || n != 1 || (!shared && e->a->flags & WG_RACE_CTA))) return;
+  if (e->a->bytes % 4 || n > 4 || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
   if (shared && writes && n > 1) return;   // mostly the first write since a barrier
   if (ptx_has(e->in, MOD_NC)) return;      // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast
   PtxReg *at = wide(e, 2), *entries = wide(e, 3);
@@ -292,7 +350,55 @@ static void without_call(Emit *e, Code *c, bool shared) {
   else read_of_pair(e, c, at);
 }
 
-// One call where machine code is made of it: each is much to compile. The virtual device has wg_race_check in C, and that does not report.
+// What memory holds that is about to be written.
+static void load_content(Emit *e, Code *c, PtxReg *to, bool shared) {
+  PtxReg *w = word(e, 2), *at = shared ? e->off : e->at;
+  switch (e->a->bytes) {
+    case 1: shared ? EMIT(c, "ld.volatile.shared.u8", opd_reg(w), opd_at(c, opd_reg(at), 0)) : EMIT(c, "ld.volatile.global.u8", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
+    case 2: shared ? EMIT(c, "ld.volatile.shared.u16", opd_reg(w), opd_at(c, opd_reg(at), 0)) : EMIT(c, "ld.volatile.global.u16", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
+    case 4: shared ? EMIT(c, "ld.volatile.shared.u32", opd_reg(w), opd_at(c, opd_reg(at), 0)) : EMIT(c, "ld.volatile.global.u32", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
+    default: shared ? EMIT(c, "ld.volatile.shared.u64", opd_reg(to), opd_at(c, opd_reg(at), 0)) : EMIT(c, "ld.volatile.global.u64", opd_reg(to), opd_at(c, opd_reg(at), 0)); return;
+  }
+  EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
+}
+
+// Leaves a WgRaceWaiting.
+static void wait_for_look(Emit *e, Code *c, bool shared, uint32_t what, bool stores) {
+  RaceCheck *k = e->k;
+  PtxReg *said = wide(e, 3), *value = wide(e, 4), *there = wide(e, 5);
+  bool found = !shared && e->a->place == RACE_LOOKUP;
+  uint32_t at = k->nwaiting * (uint32_t)sizeof(WgRaceWaiting);
+  EMIT(c, "mov.b64", opd_reg(said), opd_imm((int64_t)WG_RACE_ACCESS_OF(what | (found ? WG_RACE_ACCESS_FOUND : 0u), found || shared ? 0 : (int32_t)e->a->fact_at - (int32_t)k->record)));
+  EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at), opd_vector(c, (const PtxOperand[]){opd_reg(e->off), opd_reg(said)}, 2));
+  if (stores) {
+    load_content(e, c, there, shared);
+    EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 16), opd_vector(c, (const PtxOperand[]){opd_reg(value), opd_reg(there)}, 2));
+  }
+  if (found) EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 32), opd_vector(c, (const PtxOperand[]){opd_reg(k->cache_entries), opd_reg(k->cache_base)}, 2));
+  EMIT(c, "or.b32", opd_reg(k->waiting), opd_reg(k->waiting), opd_imm(1 << k->nwaiting));
+  EMIT(c, "bra", opd_label(e->back));
+}
+
+void race_look(RaceCheck *k, Code *c) {
+  Body *b = k->body;
+  Code *cold = body_cold(b);
+  PtxReg *some = body_temp(b, TYPE_PRED, 0), *record = body_temp(b, TYPE_B64, 0), *list = body_temp(b, TYPE_B64, 1);
+  PtxLabel *look = body_label(b), *back = body_label(b);
+  EMIT(c, "setp.ne.u32", opd_reg(some), opd_reg(k->waiting), opd_imm(0));
+  code_branch(c, some, false, look);
+  code_label(c, back);
+  code_label(cold, look);
+  record_address(cold, record, k->record);
+  EMIT(cold, "mov.u64", opd_reg(list), opd_var(k->waiting_at));
+  EMIT(cold, "cvta.local.u64", opd_reg(list), opd_reg(list));
+  const PtxOperand args[] = {opd_reg(record), opd_reg(list), opd_reg(k->waiting), opd_reg(k->me), k->has_clock ? opd_reg(k->knows) : opd_imm(0)};
+  code_call(cold, probe_function(b->program, b->unit, "wg_race_access"), args, ARRAY_LEN(args));
+  EMIT(cold, "mov.b32", opd_reg(k->waiting), opd_imm(0));
+  EMIT(cold, "bra", opd_label(back));
+  k->nwaiting = 0;
+}
+
+// The virtual device has wg_race_check in C, and that does not report.
 static void compare(Emit *e, Code *c, bool shared) {
   RaceCheck *k = e->k;
   Body *b = k->body;
@@ -302,20 +408,20 @@ static void compare(Emit *e, Code *c, bool shared) {
   uint32_t what = e->a->bytes | (stores ? WG_RACE_ACCESS_STORES : 0u) | (shared ? WG_RACE_ACCESS_SHARED : 0u) | (stores && constant ? WG_RACE_ACCESS_CONSTANT : 0u) |
                   (e->a->reads_too ? WG_RACE_ACCESS_READS : 0u) | (e->a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | e->a->site << WG_RACE_ACCESS_SITE_AT;
   PtxOperand stored = stores ? opd_reg(value) : opd_imm(0), knows = k->has_clock ? opd_reg(k->knows) : opd_imm(0);
+  if (k->defers) {
+    wait_for_look(e, c, shared, what, stores);
+    return;
+  }
   find_entries(e, c, entries, shared);
   RACE_LOAD(k, c, layout, layout);
   RACE_LOAD(k, c, unordered, unordered);
   RACE_LOAD(k, c, launches, launches);
-  const PtxOperand args[] = {opd_reg(entries), opd_reg(e->off), opd_reg(e->at), opd_imm(what), stored, opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(unordered), knows,
-                             opd_reg(launches)};
-  if (p->plan->spare_registers) code_call(c, probe_function(p, b->unit, "wg_race_access"), args, 11);
-  else {
-    code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, 10);
-    EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
-    code_branch(c, none, false, e->back);
-    const PtxOperand report[] = {opd_imm(what), opd_reg(e->at), stored, opd_reg(with), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(launches), knows};
-    code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
-  }
+  const PtxOperand args[] = {opd_reg(entries), opd_reg(e->off), opd_reg(e->at), opd_imm(what), stored, opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(unordered), knows};
+  code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, 10);
+  EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
+  code_branch(c, none, false, e->back);
+  const PtxOperand report[] = {opd_imm(what), opd_reg(e->at), stored, opd_reg(with), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(launches), knows};
+  code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
   EMIT(c, "bra", opd_label(e->back));
 }
 
@@ -323,21 +429,21 @@ void race_access(RaceCheck *k, const RaceAccess *a) {
   Body *b = k->body;
   Emit e = {.k = k, .a = a, .in = b->cfg->instrs[a->instr], .slow = body_label(b), .back = body_label(b)};
   e.at = wide(&e, 0), e.off = wide(&e, 1);
-  Code *hot = body_before(b, a->instr);
-  switch (a->place) {
-    case RACE_PARAM: go_by_param(&e, hot); break;
-    case RACE_SHARED_MEMORY: go_to_shared(&e, hot); break;
-    default: look_up(&e, hot); break;
-  }
-  code_label(hot, e.back);
-  Code *c = body_cold(b);
+  Code *hot = body_before(b, a->instr), *c = body_cold(b);
   c->near = e.in;
   bool shared = a->place == RACE_SHARED_MEMORY;
-  code_label(c, e.slow);
+  switch (a->place) {
+    case RACE_PARAM: go_by_param(&e, hot, c); break;
+    case RACE_SHARED_MEMORY: go_to_shared(&e, hot, c); break;
+    default: look_up(&e, hot); code_label(c, e.slow); keep_once(&e, c); break;
+  }
+  code_label(hot, e.back);
   without_call(&e, c, shared);
   compare(&e, c, shared);
-  if (!e.shared_slow) return;
-  code_label(c, e.shared_slow);
-  without_call(&e, c, true);
-  compare(&e, c, true);
+  if (e.shared_slow) {
+    code_label(c, e.shared_slow);
+    without_call(&e, c, true);
+    compare(&e, c, true);
+  }
+  if (k->defers) k->nwaiting++;
 }

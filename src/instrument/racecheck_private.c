@@ -226,6 +226,19 @@ static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, 
   return false;
 }
 
+// The same, by what another register holds: its term; 0: it does not.
+static uint16_t moves_by_register(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, unsigned depth) {
+  const PtxInstr *in = a->cfg->instrs[update];
+  if (in->op != OP_ADD || in->guard || in->nops != 3 || !is_integer(in) || a->cfg->blocks[a->cfg->block_of[update]].loop != loop) return 0;
+  if (in->ops[1].kind != OPD_REG || in->ops[2].kind != OPD_REG || in->ops[1].selector != SEL_NONE || in->ops[2].selector != SEL_NONE) return 0;
+  const PtxReg *step = in->ops[1].reg == r ? in->ops[2].reg : in->ops[2].reg == r ? in->ops[1].reg : NULL;
+  if (!step || step == r || !comes_from(a, r, update, update, loop)) return 0;
+  Writes w = find_writes(a, step, a->cfg->block_of[update], update);
+  for (uint32_t n = 0; n < w.n; n++)
+    if (in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return 0;
+  return w.all ? use(a, step, a->cfg->block_of[update], update, IR_NONE, depth) : 0;
+}
+
 // What was left in the register by one run of the loop is where the next begins.
 static bool goes_on(Apart *a, const PtxReg *r, uint32_t loop) {
   const IrBlock *header = &a->cfg->blocks[a->cfg->loops[loop].header];
@@ -262,6 +275,13 @@ static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at
     memset(&t, 0, sizeof t);
     t.op = RACE_STEPS, t.a = start, t.b = goes_on(a, r, loop) ? anything() : turns(a, loop, depth), t.imm = by, t.bytes = fewer == loop;
     t.loop = (uint8_t)MIN(loop, 255u);
+    return add(a, t);
+  }
+  uint16_t step = inside == 1 && comes_before(a->cfg, block, at, update) && !goes_on(a, r, loop) ? moves_by_register(a, r, update, loop, depth) : 0;
+  if (step) {
+    RaceTerm t;
+    memset(&t, 0, sizeof t);
+    t.op = RACE_STRIDES, t.a = start, t.b = step, t.loop = (uint8_t)MIN(loop, 255u);
     return add(a, t);
   }
   for (uint32_t i = 0; i < w->n; i++)
@@ -337,6 +357,37 @@ static void add_conditions(Apart *a, RaceReach *x, uint32_t instr) {
   }
 }
 
+// A loop that goes back while its counter is less: so it is in every turn but the first.
+static void add_turn_limit(Apart *a, RaceReach *x, uint32_t loop) {
+  const IrCfg *c = a->cfg;
+  uint32_t at = c->loops[loop].header, latch = IR_NONE;
+  const IrBlock *header = &c->blocks[at];
+  for (uint32_t i = 0; i < header->npred; i++) {
+    if (!in_loop(c, header->pred[i], loop)) continue;
+    if (latch != IR_NONE) return;
+    latch = header->pred[i];
+  }
+  if (latch == IR_NONE || c->blocks[latch].nsucc != 2 || c->blocks[latch].succ[0] == c->blocks[latch].succ[1]) return;
+  uint32_t last = c->blocks[latch].end - 1;
+  const PtxInstr *branch = c->instrs[last];
+  if (branch->op != OP_BRA || !branch->guard) return;
+  bool holds = (c->blocks[latch].succ[0] == at) != branch->guard_negated;
+  Writes w = find_writes(a, branch->guard, latch, last);
+  if (!w.all || w.n != 1) return;
+  const PtxInstr *test = c->instrs[w.at[0]];
+  if (test->op != OP_SETP || test->guard || test->nops != 3 || test->ops[0].kind != OPD_REG || test->ops[1].kind != OPD_REG || !is_integer(test)) return;
+  bool lt = ptx_has(test, MOD_LT) || ptx_has(test, MOD_LO), le = ptx_has(test, MOD_LE) || ptx_has(test, MOD_LS), gt = ptx_has(test, MOD_GT) || ptx_has(test, MOD_HI), ge = ptx_has(test, MOD_GE) || ptx_has(test, MOD_HS);
+  if (!(holds ? lt || le : ge || gt)) return;
+  const PtxReg *counter = test->ops[1].reg;
+  Writes update = find_writes(a, counter, c->block_of[w.at[0]], w.at[0]);
+  if (!update.all || update.n != 1 || !in_loop(c, c->block_of[update.at[0]], loop)) return;
+  uint16_t less = use(a, counter, at, header->first, IR_NONE, DEPTH), than = of_operand(a, &test->ops[2], ptx_type_size(test->types[0]), w.at[0], IR_NONE, DEPTH);
+  if (a->terms.data[less].op != RACE_STRIDES || a->terms.data[less].loop != MIN(loop, 255u)) return;
+  uint32_t n = x->nlimits;
+  add_limit(x, less, (holds ? le : gt) ? term(a, RACE_ADD, than, number(a, 1), 0) : than);
+  if (x->nlimits > n) x->limits[n].later = true;
+}
+
 // --- all accesses through a pointer ---
 
 static bool reach(Apart *a, const RaceAccess *x, RaceReach *out) {
@@ -346,6 +397,8 @@ static bool reach(Apart *a, const RaceAccess *x, RaceReach *out) {
   uint16_t base = of_operand(a, &o->list[0], 8, x->instr, IR_NONE, DEPTH);
   if (!base) return false;
   out->address = term(a, RACE_ADD, base, number(a, o->imm), 0);
+  uint32_t loop = a->cfg->blocks[a->cfg->block_of[x->instr]].loop;
+  if (loop != IR_NONE) add_turn_limit(a, out, loop);
   add_conditions(a, out, x->instr);
   return out->address != 0;
 }

@@ -159,6 +159,17 @@ void record_load(Code *c, PtxReg *to, unsigned offset) {
   else EMIT(c, "ld.volatile.global.u32", opd_reg(to), from);
 }
 
+bool record_can_point(const Body *b) {
+  const PtxModule *m = b->func->module;
+  return b->info->record && m->sm >= 70 && m->version_major * 10 + m->version_minor >= 77;
+}
+
+void record_address(Code *c, PtxReg *to, unsigned offset) {
+  EMIT(c, "mov.u64", opd_reg(to), opd_var(c->body->info->record));
+  EMIT(c, "cvta.param.u64", opd_reg(to), opd_reg(to));
+  if (offset) EMIT(c, "add.u64", opd_reg(to), opd_reg(to), opd_imm(offset));
+}
+
 void record_site(Code *c, PtxReg *to, uint32_t site) {
   record_load(c, to, offsetof(WgLaunch, site_base));
   EMIT(c, "add.u32", opd_reg(to), opd_reg(to), opd_imm(site));

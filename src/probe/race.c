@@ -116,14 +116,33 @@ __attribute__((noinline)) uint64_t wg_race_check(uint64_t entries, uint64_t offs
 }
 
 #ifdef __NVPTX__
-// The same, and reports a race: one call is less to compile than two.
-void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows);
-void wg_race_access(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered, uint64_t knows,
-                    uint64_t launches);
-__attribute__((noinline)) void wg_race_access(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first,
-                                              uint64_t unordered, uint64_t knows, uint64_t launches) {
-  uint64_t found = race_check(entries, offset, address, what, value, me, layout, first, unordered, knows);
-  if (found) wg_race_report(what, address, value, found, me, layout, first, launches, knows);
+void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows, uint64_t there);
+void wg_count(uint64_t channel, uint32_t site);
+
+DEVICE void race_look(const WgRaceRecord *r, const WgRaceWaiting *w, uint64_t me, uint64_t knows) {
+  uint32_t what = (uint32_t)w->what, layout = r->layout, first = race_first_thread(layout), site = what >> WG_RACE_ACCESS_SITE_AT;
+  uint64_t offset = w->offset, value = what & WG_RACE_ACCESS_STORES ? w->value : 0, entries, base = 0;
+  if (what & WG_RACE_ACCESS_SHARED) entries = race_shared_entries(r->shared, r->shared_stride, r->shared_slots);
+  else if (what & WG_RACE_ACCESS_FOUND) entries = w->entries, base = w->base;
+  else {
+    const uint64_t *fact = (const uint64_t *)((uint64_t)r + (uint64_t)((int64_t)w->what >> 32));
+    entries = fact[2], base = fact[0];
+  }
+  uint64_t found = race_check(entries, offset, base + offset, what, value, me, layout, first, r->unordered, knows);
+  if (!found) return;
+  const WgReports *reports = (const WgReports *)r->channel;
+  uint32_t number = r->sites + site;
+  if (reports && site != WG_RACE_NO_SITE && number < reports->sites && (((volatile uint64_t *)reports->counts)[number] & ~WG_COUNT_DESCRIBED) >= WG_RACE_ONLY_COUNT)
+    wg_count(r->channel, number);
+  else wg_race_describe(what, base + offset, value, found, me, layout, first, r->launches, knows, what & WG_RACE_ACCESS_STORES ? w->there : 0);
+}
+
+// Machine code pays for every call that is out of line and for its arguments: there is one for all accesses of a basic block. record: of a WgRaceRecord. which: a bit for each that waits.
+void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which, uint64_t me, uint64_t knows);
+__attribute__((noinline)) void wg_race_access(uint64_t record, uint64_t waiting, uint32_t which, uint64_t me, uint64_t knows) {
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; which >> i; i++)
+    if (which >> i & 1) race_look((const WgRaceRecord *)record, (const WgRaceWaiting *)waiting + i, me, knows);
 }
 #endif
 

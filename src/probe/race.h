@@ -80,4 +80,8 @@ DEVICE uint32_t race_shared_layout(uint32_t what) { return what & WG_RACE_ACCESS
 
 DEVICE uint32_t race_thread_mask(uint32_t layout) { return (1u << WG_RACE_THREAD_BITS(layout)) - 1; }
 
+DEVICE uint32_t race_block_number(void) { return (device_ctaid_z() * device_nctaid_y() + device_ctaid_y()) * device_nctaid_x() + device_ctaid_x(); }
+DEVICE uint32_t race_first_thread(uint32_t layout) { return race_block_number() * WG_RACE_BLOCK(layout) & race_thread_mask(layout); }
+DEVICE uint64_t race_shared_entries(uint64_t shared, uint32_t stride, uint32_t slots) { return slots ? shared + (uint64_t)(race_block_number() % slots) * stride : 0; }
+
 #endif

@@ -63,6 +63,8 @@ typedef struct WgRaceRecord {
   uint64_t launches;       // WgRaceLaunch[WG_RACE_LAUNCHES]
   uint32_t shared_stride, shared_slots;    // bytes of entries for a block; blocks share slots by their number
   uint32_t layout, serial; // serial: no other launch of the process has it
+  uint64_t channel;        // WgReports
+  uint32_t sites, reserved;                // the process-wide number of the kernel's first site
 } WgRaceRecord;
 
 // An access, as wg_race_access is told of it: bytes | these | its flags (WG_RACE_WRITE, STRONG, CTA) << FLAGS_AT | site << SITE_AT
@@ -71,8 +73,15 @@ enum {
   WG_RACE_ACCESS_STORES = 1 << 8,          // what it writes is known
   WG_RACE_ACCESS_SHARED = 1 << 9, WG_RACE_ACCESS_CONSTANT = 1 << 10,
   WG_RACE_ACCESS_READS = 1 << 11,          // a write; the thread has read it just before, which was not looked at
+  WG_RACE_ACCESS_FOUND = 1 << 15,          // the allocation was looked up: WgRaceWaiting
   WG_RACE_ACCESS_FLAGS_AT = 12, WG_RACE_ACCESS_SITE_AT = 16,
 };
+// With it, in the upper half: where the base, size and entries of the allocation are, from the WgRaceRecord on.
+#define WG_RACE_ACCESS_OF(what, fact) ((uint64_t)(what) | (uint64_t)(uint32_t)(fact) << 32)
+// Accesses of a basic block that need a closer look wait in memory of the thread and have it together. value, there: of a store; entries, base: of an allocation that was looked up.
+typedef struct WgRaceWaiting { uint64_t offset, what, value, there, entries, base; } WgRaceWaiting;
+enum { WG_RACE_WAITING = 16 };
+enum { WG_RACE_ONLY_COUNT = 4096 };        // races of one place; those after them are not described
 #define WG_RACE_VALUE_OF(value) ((value) * 0x9e3779b97f4a7c15ull >> 61 << 3)       // WG_RACE_VALUE of an entry
 
 // WgFinding of a race: value[0] and [1]: block x, y, z and thread (x | y << 11 | z << 22) of the other access; value[2]: what is written here, value[3]: what is there;

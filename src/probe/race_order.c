@@ -3,11 +3,9 @@
 
 // --- where threads begin ---
 
-DEVICE uint32_t race_block_number(void) { return (device_ctaid_z() * device_nctaid_y() + device_ctaid_y()) * device_nctaid_x() + device_ctaid_x(); }
-
 // The number of the block's first thread, as entries have it.
 uint32_t wg_race_first(uint32_t layout);
-__attribute__((noinline)) uint32_t wg_race_first(uint32_t layout) { return race_block_number() * WG_RACE_BLOCK(layout) & race_thread_mask(layout); }
+__attribute__((noinline)) uint32_t wg_race_first(uint32_t layout) { return race_first_thread(layout); }
 
 // The entry of this thread's accesses, without the access.
 uint64_t wg_race_begin(uint64_t start, uint32_t layout, uint32_t first);
@@ -19,7 +17,15 @@ __attribute__((noinline)) uint64_t wg_race_begin(uint64_t start, uint32_t layout
 // Where the block's entries of shared memory are.
 uint64_t wg_race_shared(uint64_t shared, uint32_t stride, uint32_t slots);
 __attribute__((noinline)) uint64_t wg_race_shared(uint64_t shared, uint32_t stride, uint32_t slots) {
-  return slots ? shared + (uint64_t)(race_block_number() % slots) * stride : 0;
+  return race_shared_entries(shared, stride, slots);
+}
+
+// Blocks that come to the same entries one after the other begin to count barriers at different numbers, so that what one has left there is old for the next.
+uint64_t wg_race_round(uint64_t me, uint32_t layout, uint32_t slots);
+__attribute__((noinline)) uint64_t wg_race_round(uint64_t me, uint32_t layout, uint32_t slots) {
+  uint32_t bits = WG_RACE_BARRIER_BITS(layout), numbers = bits < 4 ? 1 : bits > 8 ? 64 : 1u << (bits - 2);
+  if (!me || !slots) return me;
+  return me + ((uint64_t)(race_block_number() / slots % numbers) << (WG_RACE_CLOCK_AT(layout) + WG_RACE_CLOCK_BITS(layout) + WG_RACE_SYNC_BITS(layout)));
 }
 
 // --- clocks: who tells whom ---

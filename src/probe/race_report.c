@@ -55,10 +55,10 @@ DEVICE int race_lanes_agree(uint64_t address, uint64_t value) {
 void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2,
                     uint64_t v3, uint64_t e0, uint64_t e2);
 
-// what: WG_RACE_ACCESS. old: what wg_race_check has found.
-void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows);
-__attribute__((noinline)) void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
-                                              uint64_t knows) {
+// what: WG_RACE_ACCESS. old: what wg_race_check has found. there: what memory held before a store.
+void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows, uint64_t there);
+__attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
+                                                uint64_t knows, uint64_t there) {
   uint32_t know = RACE_KNOWN(knows);
   value = race_value(value, what);
   layout |= race_shared_layout(what);
@@ -67,18 +67,17 @@ __attribute__((noinline)) void wg_race_report(uint32_t what, uint64_t address, u
   uint32_t why = race_why(old, mine, layout, first, know), flags = why | race_known(old, mine, layout, first, know);
   const WgRaceLaunch *its = (const WgRaceLaunch *)launches + (old >> WG_RACE_LAUNCH_AT), *my = (const WgRaceLaunch *)launches + (mine >> WG_RACE_LAUNCH_AT);
   uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? its->sites : my->sites;
-  uint64_t there = 0, other = old_site == WG_RACE_NO_SITE || !(flags & WG_RACE_THREAD_KNOWN || why == WG_RACE_OTHER_LAUNCH) ? 0xffffffffu : other_sites + old_site;
+  uint64_t other = old_site == WG_RACE_NO_SITE || !(flags & WG_RACE_THREAD_KNOWN || why == WG_RACE_OTHER_LAUNCH) ? 0xffffffffu : other_sites + old_site;
   if (old & WG_RACE_WRITE || !(flags & WG_RACE_THREAD_KNOWN)) flags |= old & (WG_RACE_WRITE | WG_RACE_WROTE) ? WG_RACE_OTHER_WRITE : 0;
   if (old & WG_RACE_STRONG) flags |= WG_RACE_OTHER_STRONG;
   if (mine & WG_RACE_WRITE) flags |= WG_RACE_MINE_WRITE;
   if (mine & WG_RACE_STRONG) flags |= WG_RACE_MINE_STRONG;
   if (what & WG_RACE_ACCESS_STORES && old & WG_RACE_WRITE) {
-    there = what & WG_RACE_ACCESS_SHARED ? race_shared_content(address, bytes) : race_content(address, bytes);
     // What the other wrote may not be in memory yet. Then the bits of the value decide, for writes of the same place, and what the lanes have that came here.
     int same = !(what & WG_RACE_ACCESS_READS) && !((old ^ mine) & WG_RACE_VALUE) && (there == value || old_site == mine_site);
     if (why == WG_RACE_SAME_INSTRUCTION && same && !(what & WG_RACE_ACCESS_CONSTANT)) same = race_lanes_agree(address, value);
     flags |= same ? WG_RACE_SAME_VALUE | (there == value ? WG_RACE_VALUES : 0) : WG_RACE_VALUES;
-  }
+  } else there = 0;
   if (what & WG_RACE_ACCESS_SHARED) flags |= WG_RACE_IN_SHARED;
   uint32_t number = race_view(old, layout).thread, block = WG_RACE_BLOCK(layout), t = number % block, b = number / block;
   uint32_t nx = device_nctaid_x(), ny = device_nctaid_y(), tx = device_ntid_x(), ty = device_ntid_y();
@@ -86,4 +85,13 @@ __attribute__((noinline)) void wg_race_report(uint32_t what, uint64_t address, u
   if (why == WG_RACE_OTHER_LAUNCH) v0 = its->launch, v1 = 0;
   uint32_t kind = flags & WG_RACE_SAME_VALUE ? DEVICE_KIND_RACE_SAME_VALUE : why == WG_RACE_OTHER_LAUNCH ? DEVICE_KIND_RACE_HOST : what & WG_RACE_ACCESS_SHARED ? DEVICE_KIND_RACE_SHARED : DEVICE_KIND_RACE_GLOBAL;
   wg_report_wide(my->channel, my->launch, mine_site == WG_RACE_NO_SITE ? 0xffffffffu : my->sites + mine_site, kind, bytes, address, v0, v1, value, there, other, flags);
+}
+
+// The store has not been done yet.
+void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows);
+__attribute__((noinline)) void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
+                                              uint64_t knows) {
+  uint32_t bytes = what & WG_RACE_ACCESS_BYTES;
+  uint64_t there = !(what & WG_RACE_ACCESS_STORES) ? 0 : what & WG_RACE_ACCESS_SHARED ? race_shared_content(address, bytes) : race_content(address, bytes);
+  wg_race_describe(what, address, value, old, me, layout, first, launches, knows, there);
 }

@@ -305,6 +305,8 @@ static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, 
   if (!r->launches) return;
   r->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site, channel};
   out->launches = r->launches_at;
+  out->channel = channel;
+  out->sites = k->piece->site_base + code->race_first_site;
   if (order.one_thread && session_order_concurrent()) out->unordered = WG_RACE_LATER;
   uint32_t ordered = out->unordered ? number : WG_RACE_LAUNCHES;         // smaller numbers are of launches that come before this one
   for (uint32_t i = 0; i < order.n; i++) {

@@ -1,15 +1,16 @@
 // Does every thread of this launch stay with bytes of its own? The terms of racecheck_private.c, with the numbers of the launch put in.
 //
-// A value is a multiple of each coordinate of the thread, plus something between low and high, plus any multiple of `modulus` (0: none). What is not
+// A value is a multiple of each coordinate of the thread, plus something between low and high, plus any multiple of `modulus` (0: none), plus `step` times the turn of a loop (0: none). What is not
 // understood is a multiple of 1.
 #include "session/race.h"
 
 enum { COORDINATES = 6, MOST_TERMS = 1500, MOST_LOOPS = 3 };
-typedef struct Value { int64_t stride[COORDINATES], low, high, modulus; } Value;
+typedef struct Value { int64_t stride[COORDINATES], low, high, modulus, step; uint32_t loop; } Value;
 typedef struct Launch {
   const InstrumentedKernel *code;
   const SessionParams *params;
   int64_t extent[COORDINATES];
+  bool flat;                               // the steps of loops are taken as multiples, too
   unsigned bounded;                        // loops whose counters are taken as ranges, the others as multiples; by number modulo MOST_LOOPS
   Value *values;                           // by term
 } Launch;
@@ -28,7 +29,7 @@ static int64_t gcd(int64_t a, int64_t b) {
 
 static bool is_large(int64_t n) { return n > too_large || n < -too_large; }
 static Value checked(Value v) {
-  bool large = is_large(v.low) || is_large(v.high) || is_large(v.modulus);
+  bool large = is_large(v.low) || is_large(v.high) || is_large(v.modulus) || is_large(v.step);
   for (unsigned i = 0; i < COORDINATES; i++) large |= is_large(v.stride[i]);
   return large ? anything : v;
 }
@@ -37,11 +38,20 @@ static Value number(int64_t n) { return is_large(n) ? anything : (Value){.low = 
 static bool is_uniform(const Value *v) {
   for (unsigned i = 0; i < COORDINATES; i++)
     if (v->stride[i]) return false;
-  return !v->modulus;
+  return !v->modulus && !v->step;
 }
 static bool is_number(const Value *v) { return is_uniform(v) && v->low == v->high; }
 
+// Any number of steps is a multiple.
+static Value flat(Value v) {
+  v.modulus = gcd(v.modulus, v.step);
+  v.step = 0;
+  return v;
+}
+
 static Value add(Value a, Value b, int64_t sign) {
+  if (a.step && b.step && a.loop != b.loop) b = flat(b);
+  if (b.step) a.step += sign * b.step, a.loop = b.loop;
   for (unsigned i = 0; i < COORDINATES; i++) a.stride[i] += sign * b.stride[i];
   a.low += sign > 0 ? b.low : -b.high;
   a.high += sign > 0 ? b.high : -b.low;
@@ -52,7 +62,7 @@ static Value add(Value a, Value b, int64_t sign) {
 static bool product(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out) && !is_large(*out); }
 
 static Value scale(Value v, int64_t n) {
-  bool fits = product(v.low, n, &v.low) & product(v.high, n, &v.high) & product(v.modulus, n < 0 ? -n : n, &v.modulus);
+  bool fits = product(v.low, n, &v.low) & product(v.high, n, &v.high) & product(v.modulus, n < 0 ? -n : n, &v.modulus) & product(v.step, n, &v.step);
   for (unsigned i = 0; i < COORDINATES; i++) fits &= product(v.stride[i], n, &v.stride[i]);
   if (v.low > v.high) {
     int64_t t = v.low;
@@ -79,7 +89,7 @@ static bool range(const Launch *l, const Value *v, int64_t *low, int64_t *high) 
     if (most > 0) *high += most;
     else *low += most;
   }
-  return !v->modulus && !is_large(*low) && !is_large(*high);
+  return !v->modulus && !v->step && !is_large(*low) && !is_large(*high);
 }
 
 // Numbers that lie below a power of two, beside multiples of it: a sum.
@@ -92,7 +102,7 @@ static Value either(Value a, Value b) {
   if (!is_number(&b) || b.low < 0) return anything;
   int64_t power = 1;
   while (power <= b.low) power *= 2;
-  bool multiple = a.low == a.high && a.low % power == 0 && a.modulus % power == 0;
+  bool multiple = a.low == a.high && a.low % power == 0 && a.modulus % power == 0 && a.step % power == 0;
   for (unsigned i = 0; i < COORDINATES; i++) multiple &= a.stride[i] % power == 0;
   return multiple ? add(a, b, 1) : anything;
 }
@@ -105,6 +115,7 @@ static Value common(Value a, Value b) {
 
 static Value merged(Value a, Value b) {
   if (memcmp(a.stride, b.stride, sizeof a.stride)) return anything;
+  if (a.step != b.step || (a.step && a.loop != b.loop)) a = flat(a), b = flat(b);
   int64_t apart = gcd(gcd(a.modulus, b.modulus), b.low - a.low);
   if (a.modulus | b.modulus && a.high - a.low == b.high - b.low && apart > a.high - a.low) {
     a.modulus = apart;
@@ -128,7 +139,7 @@ static Value parameter(const Launch *l, const RaceTerm *t) {
 
 static Value extended(const Launch *l, Value v, bool is_signed) {
   int64_t low, high;
-  if (v.modulus) return v;                                       // taken as if it did not overflow
+  if (v.modulus || v.step) return v;                             // taken as if it did not overflow
   if (!range(l, &v, &low, &high)) return anything;
   return is_signed ? (low < INT32_MIN || high > INT32_MAX ? anything : v) : low < 0 || high > UINT32_MAX ? anything : v;
 }
@@ -153,6 +164,15 @@ static Value steps(const Launch *l, const RaceTerm *t) {
     if (by > 0) v.high += by;
     else v.low += by;
   } else v.modulus = gcd(v.modulus, t->imm);
+  return checked(v);
+}
+
+static Value strides(const Launch *l, const RaceTerm *t) {
+  const Value *by = &l->values[t->b];
+  Value v = l->values[t->a];
+  if (!is_number(by)) return anything;
+  if (v.step) v = flat(v);
+  v.step = by->low, v.loop = t->loop;
   return checked(v);
 }
 
@@ -181,6 +201,7 @@ static Value evaluate(const Launch *l, const RaceTerm *t) {
     case RACE_MERGE: return merged(a, b);
     case RACE_COUNT: return turns(l, t);
     case RACE_STEPS: return steps(l, t);
+    case RACE_STRIDES: return strides(l, t);
   }
   return anything;
 }
@@ -195,6 +216,9 @@ static int64_t along(const Launch *l, const int64_t *stride, int axis) {
   return block == thread * l->extent[axis] ? thread : 0;
 }
 
+// s * number + something between low and high < 0: how many numbers there are.
+static int64_t below(const Value *less, int64_t s) { return less->low >= 0 ? 0 : (s - 1 - less->low) / s; }
+
 // Threads along the axis that come to the access: a limit is a condition on their number.
 static int64_t limited(const Launch *l, const RaceReach *r, int axis) {
   int64_t most = l->extent[axis] * l->extent[3 + axis];
@@ -203,8 +227,35 @@ static int64_t limited(const Launch *l, const RaceReach *r, int axis) {
     int64_t s = along(l, less.stride, axis), others = 0;
     for (int k = 0; k < 3; k++)
       if (k != axis) others |= less.stride[k] | less.stride[3 + k];
-    if (s <= 0 || others || less.modulus) continue;
-    most = MIN(most, less.low >= 0 ? 0 : (s - 1 - less.low) / s);       // s * number < -low
+    if (s <= 0 || others || less.modulus || less.step || r->limits[i].later) continue;
+    most = MIN(most, below(&less, s));
+  }
+  return most;
+}
+
+// The same for one coordinate.
+static int64_t limited_coordinate(const Launch *l, const RaceReach *r, int coordinate) {
+  int64_t most = l->extent[coordinate];
+  for (unsigned i = 0; i < r->nlimits; i++) {
+    Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);
+    int64_t s = less.stride[coordinate], others = less.modulus | less.step;
+    for (int k = 0; k < COORDINATES; k++) others |= k == coordinate ? 0 : less.stride[k];
+    if (s > 0 && !others && !r->limits[i].later) most = MIN(most, below(&less, s));
+  }
+  return most;
+}
+
+// Where the steps of a loop continue the threads along an axis: how far they go. 0: not known.
+static int64_t limited_steps(const Launch *l, const RaceReach *r, int axis, bool blocks_too, int64_t threads) {
+  int64_t most = 0;
+  for (unsigned i = 0; i < r->nlimits; i++) {
+    Value less = add(l->values[r->limits[i].less], l->values[r->limits[i].than], -1);
+    int64_t s = blocks_too ? along(l, less.stride, axis) : less.stride[axis], others = less.modulus | (blocks_too ? 0 : less.stride[3 + axis]);
+    for (int k = 0; k < 3; k++)
+      if (k != axis) others |= less.stride[k] | less.stride[3 + k];
+    if (s <= 0 || others || less.step != s * threads) continue;
+    int64_t limit = r->limits[i].later ? MAX(below(&less, s), threads) : below(&less, s);
+    most = most ? MIN(most, limit) : limit;
   }
   return most;
 }
@@ -236,7 +287,9 @@ static int64_t distance(int64_t from, int64_t to, int64_t modulus) {
   return d < -modulus / 2 ? d + modulus : d > modulus / 2 ? d - modulus : d;
 }
 
-typedef struct Reached { const Value *first; int64_t modulus, rows, low, high, most[3]; } Reached;
+typedef struct Reached { Value first; bool any; int64_t modulus, rows, low, high, most[3], coordinate[COORDINATES]; } Reached;
+
+static Value address_of(const Launch *l, const RaceReach *r) { return l->flat ? flat(l->values[r->address]) : l->values[r->address]; }
 
 static unsigned strides_of(const Value *v) {
   unsigned n = 0;
@@ -245,34 +298,48 @@ static unsigned strides_of(const Value *v) {
 }
 
 // Along each axis both move alike with the thread's number, or only the first threads come to this access.
-static bool moves_like(const Launch *l, const RaceReach *r, const Value *first) {
-  const Value *v = &l->values[r->address];
+static bool moves_like(const Launch *l, const RaceReach *r, const Value *v, const Value *first) {
   for (int axis = 0; axis < 3; axis++)
     if ((v->stride[axis] != first->stride[axis] || v->stride[3 + axis] != first->stride[3 + axis]) && limited(l, r, axis) > 1) return false;
-  return true;
+  return v->step == first->step;
 }
 
 // pass 0: what the others are compared with; 1: which modulus, and how far apart the places are that one thread comes to; 2: the rest
 static bool look(const Launch *l, const InstrumentFact *f, Reached *all, int pass) {
   for (uint32_t i = 0; i < f->nrace_reaches; i++) {
     const RaceReach *r = &f->race_reaches[i];
-    const Value *v = &l->values[r->address];
+    Value v = address_of(l, r);
     if (!pass) {
-      if (!all->first || strides_of(v) > strides_of(all->first)) all->first = v;
+      if (!all->any || strides_of(&v) > strides_of(&all->first)) all->first = v;
+      all->any = true;
       continue;
     }
-    if (!moves_like(l, r, all->first)) return false;
+    if (!moves_like(l, r, &v, &all->first)) return false;
     if (pass == 1) {
-      all->modulus = gcd(all->modulus, v->modulus);
-      all->rows = gcd(all->rows, v->low - all->first->low);
+      all->modulus = gcd(all->modulus, v.modulus);
+      all->rows = gcd(all->rows, v.low - all->first.low);
       continue;
     }
-    int64_t at = distance(all->first->low, v->low, all->modulus);
+    int64_t at = distance(all->first.low, v.low, all->modulus);
     all->low = MIN(all->low, at);
-    all->high = MAX(all->high, at + v->high - v->low + (int64_t)r->bytes);
+    all->high = MAX(all->high, at + v.high - v.low + (int64_t)r->bytes);
     for (int axis = 0; axis < 3; axis++) all->most[axis] = MAX(all->most[axis], limited(l, r, axis));
+    for (int k = 0; k < COORDINATES; k++) all->coordinate[k] = MAX(all->coordinate[k], limited_coordinate(l, r, k));
   }
   return true;
+}
+
+// The loop goes on where the threads along this axis end: both together are one number, which every access limits. 0: it is not so.
+static int64_t joined_steps(const Launch *l, const InstrumentFact *const *facts, uint32_t n, int axis, bool blocks_too, int64_t stride, int64_t threads, int64_t step) {
+  int64_t most = 0;
+  if (stride <= 0 || !step || step != stride * threads) return 0;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < facts[i]->nrace_reaches; k++) {
+      int64_t limit = limited_steps(l, &facts[i]->race_reaches[k], axis, blocks_too, threads);
+      if (!limit) return 0;
+      most = MAX(most, limit);
+    }
+  return most;
 }
 
 // The places that one thread comes to may be rows apart: then only where in a row they are counts.
@@ -286,19 +353,31 @@ static bool are_apart(const Launch *l, const InstrumentFact *const *facts, uint3
   }
   Side sides[COORDINATES];
   unsigned nsides = 0;
+  bool joined = !all.first.step;
   for (int axis = 0; axis < 3; axis++) {
-    int64_t s = along(l, all.first->stride, axis);
-    if (s || !(all.first->stride[axis] | all.first->stride[3 + axis])) sides[nsides++] = (Side){s, all.most[axis]};
+    const int64_t *stride = all.first.stride;
+    int64_t s = along(l, stride, axis), alone = s || !(stride[axis] | stride[3 + axis]);
+    int64_t threads = alone ? l->extent[axis] * l->extent[3 + axis] : l->extent[axis];
+    int64_t most = joined ? 0 : joined_steps(l, facts, n, axis, alone, alone ? s : stride[axis], threads, all.first.step);
+    if (!joined && alone && !most) {
+      most = joined_steps(l, facts, n, axis, false, stride[axis], l->extent[axis], all.first.step);
+      if (most) alone = false;
+    }
+    joined |= most != 0;
+    if (alone) sides[nsides++] = (Side){s, most ? most : all.most[axis]};
     else {
-      sides[nsides++] = (Side){all.first->stride[axis], l->extent[axis]};
-      sides[nsides++] = (Side){all.first->stride[3 + axis], l->extent[3 + axis]};
+      sides[nsides++] = (Side){stride[axis], most ? most : all.coordinate[axis]};
+      sides[nsides++] = (Side){stride[3 + axis], all.coordinate[3 + axis]};
     }
   }
-  return do_not_meet(sides, nsides, all.high - all.low, all.modulus);
+  return joined && do_not_meet(sides, nsides, all.high - all.low, all.modulus);
 }
 
-static bool try(const Launch *l, const InstrumentFact *const *facts, uint32_t n) {
+static bool try(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
   for (uint32_t i = 0; i < l->code->nrace_terms; i++) l->values[i] = evaluate(l, &l->code->race_terms[i]);
+  l->flat = false;
+  if (are_apart(l, facts, n, false)) return true;
+  l->flat = true;
   return are_apart(l, facts, n, false) || are_apart(l, facts, n, true);
 }
 

@@ -46,6 +46,32 @@ __global__ void each_block(float *a) {                                  // the s
   a[threadIdx.x] += blockIdx.x;                                         // race each_block
 }
 
+__global__ void slab_too_long(float *a, int n) {                        // one element more than the block has
+  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[blockIdx.x * n + i] = blockIdx.x;     // race slab_too_long
+}
+
+__global__ void slab_too_short(float *a, int n) {                       // 40 elements for 64 threads, and the first turn is not limited
+  int i = threadIdx.x;
+  do {
+    a[blockIdx.x * n + i] = blockIdx.x;                                 // race slab_too_short
+    i += blockDim.x;
+  } while (i < n);
+}
+
+__global__ void first_two(float *a) {
+  if (threadIdx.x < 2) a[blockIdx.x] = threadIdx.x;                     // race first_two
+}
+
+__global__ void all_add(const float *x, float *a, int n) {              // the same address in every turn
+  for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];                    // race all_add
+}
+
+__global__ void one_adds(const float *x, float *a, int n) {
+  if (threadIdx.x == 0)
+    for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];                  // race one_adds
+  if (threadIdx.x == 1) a[blockIdx.x + 64] = a[blockIdx.x];             // race one_adds
+}
+
 int main() {
   float *a;
   cudaMalloc(&a, 1 << 16);
@@ -59,5 +85,10 @@ int main() {
   two_names<<<4, 64>>>(a, a);
   by_remainder<<<4, 64>>>(a);
   each_block<<<4, 64>>>(a);
+  slab_too_long<<<4, 64>>>(a, 192);
+  slab_too_short<<<4, 64>>>(a, 40);
+  first_two<<<4, 64>>>(a);
+  all_add<<<4, 64>>>(a + 256, a, 9);
+  one_adds<<<4, 64>>>(a + 256, a, 9);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

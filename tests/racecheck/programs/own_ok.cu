@@ -36,6 +36,33 @@ __global__ void four(float4 *a) {
   a[i].w = a[i].y + a[i].z;
 }
 
+__global__ void slab(float *a, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) a[blockIdx.x * n + i] = blockIdx.x;
+}
+
+__global__ void slab_at_once(float *a, int n) {
+  int i = threadIdx.x;
+  do {
+    a[blockIdx.x * n + i] = blockIdx.x;
+    i += blockDim.x;
+  } while (i < n);
+}
+
+__global__ void first(float *a) {
+  if (threadIdx.x == 0) a[blockIdx.x] = blockIdx.x;
+}
+
+__global__ void all_add(const float *x, float *a, int n) {
+  for (int i = 0; i < n; i++) a[blockIdx.x * blockDim.x + threadIdx.x] += x[i];
+}
+
+__global__ void one_adds(const float *x, float *a, int n) {
+  if (threadIdx.x == 0)
+    for (int i = 0; i < n; i++) a[blockIdx.x] += x[i];
+  __syncthreads();
+  if (threadIdx.x == 1) a[blockIdx.x + 64] = a[blockIdx.x];
+}
+
 int main() {
   float *a;
   cudaMalloc(&a, 1 << 16);
@@ -47,5 +74,11 @@ int main() {
   stride<<<4, 32>>>(a, 1000);
   guarded<<<dim3(2, 4), dim3(64, 1)>>>(a);
   four<<<4, 32>>>((float4 *)a);
+  slab<<<4, 64>>>(a, 192);
+  slab<<<4, 64>>>(a, 40);
+  slab_at_once<<<4, 64>>>(a, 100);
+  first<<<4, 64>>>(a);
+  all_add<<<4, 64>>>(a + 256, a, 9);
+  one_adds<<<4, 64>>>(a + 256, a, 9);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
