@@ -239,6 +239,7 @@ struct KernelWork {
   uint32_t launch;                                       // the session's number
   bool captured, checked;                                // captured: runs as part of a graph
   uint32_t record_at;                                    // where in params the record of a checked one is
+  uint32_t execution;                                    // --record=inputs: the number of a run of a captured one; 0: launch is it
   SessionInputs *inputs;                                 // owned: what is kept when it begins; NULL: nothing
 };
 typedef struct LaunchRequest {
@@ -257,6 +258,7 @@ SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const Kern
 SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, const Plan *p);
 // --record=inputs: a kernel of a graph that is launched; once: it runs once, in the order of the graph.
 void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once);
+uint32_t tools_launch_number(const KernelWork *k);       // of this execution
 void tools_launch_captured(Context *ctx, KernelWork *k); // its graph is launched: what the record says of memory is made new
 void tools_run_captured(const Context *ctx, const KernelWork *k);   // counts
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result);

@@ -94,7 +94,9 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
   memcpy(launch.grid, k->grid, sizeof launch.grid);
   memcpy(launch.block, k->block, sizeof launch.block);
   memcpy(launch.cluster, k->cluster, sizeof launch.cluster);
+  uint64_t begin = session_wants_steps() ? clock_ns() : 0;
   CUresult result = cpu_launch(&launch, k);
+  if (begin && !result) session_launch_times(tools_launch_number(k), begin, clock_ns());
   shadow_launch_end(ctx, k, &shadow);
   return result;
 }

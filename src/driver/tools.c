@@ -198,7 +198,7 @@ void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool o
     return;
   }
   SessionLaunch l = describe(ctx, stream, false, k);
-  uint32_t number = session_launch_in_graph(&l);
+  uint32_t number = k->execution = session_launch_in_graph(&l);
   k->inputs = inputs_of(k, number, stream, l.device);
   session_step_launch(&l, number, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
 }
@@ -209,6 +209,14 @@ void tools_launch_captured(Context *ctx, KernelWork *k) {
   pthread_mutex_lock(&lock);
   if (ctx && ctx->session) session_device_refresh(ctx->session, k->function->session, &params, k->params + k->record_at);
   pthread_mutex_unlock(&lock);
+}
+
+uint32_t tools_launch_number(const KernelWork *k) {
+  WgLaunch r = {0};
+  if (k->execution) return k->execution;
+  if (!k->checked || !k->captured || !session_wants_trace()) return k->launch;
+  memcpy(&r, k->params + k->record_at, sizeof r);
+  return r.launch;
 }
 
 void tools_done(Context *ctx, const KernelWork *k) {

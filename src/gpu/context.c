@@ -207,6 +207,7 @@ static void open_session(GpuContext *c) {
   atomic_store(&c->session, session_device_open(&ops, c, c->device, &err));
   gpu_outputs_open(c);
   gpu_inputs_open(c);
+  gpu_times_open(c);
 }
 
 // With the lock held; the context is current on this thread, or is pushed for these calls.
@@ -270,6 +271,7 @@ static void close_session(GpuContext *c) {
   c->settled = gpu_context_settle(c);
   gpu_outputs_close(c);
   gpu_inputs_close(c);
+  gpu_times_close(c);
   gpu_shadow_close(c);
   session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }

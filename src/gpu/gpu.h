@@ -68,6 +68,7 @@ typedef struct GpuContext {
   _Atomic size_t stack_asked;              // stack.c: bytes that the program thinks a thread has; 0: it is so
   struct GpuHashes *hashes;                // outputs.c; NULL: none
   struct GpuInputs *inputs;                // inputs.c; NULL: none
+  struct GpuTimes *times;                  // times.c; NULL: none
   SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;            // its number
 } GpuContext;
@@ -117,6 +118,7 @@ typedef struct GpuLaunch {
   bool told; uint32_t number;              // the session has heard of it, as this number
   bool marks;                              // initcheck: all that it writes is marked
   SessionOutputs *outputs;                 // what is looked at behind it; NULL: nothing
+  void *timed;                             // of gpu_times_begin
   void *list[5]; size_t size;              // the rest is room for the added parameter
   void *heap, *record_heap;
   _Alignas(16) uint8_t record[128], room[512];
@@ -184,6 +186,11 @@ void gpu_shadow_close(GpuContext *c);
 bool gpu_shadow_drain(void);               // an allocation of the program failed: gives all shadows back. false: there are none to give
 
 // --- outputs.c, graph_outputs.c: --hash ---
+// --- times.c: when recorded launches begin and end ---
+void gpu_times_open(GpuContext *c);
+void gpu_times_close(GpuContext *c);
+void *gpu_times_begin(GpuContext *c, CUstream stream);                           // NULL: it is not timed
+void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch);       // launch 0: it was not made
 // --- inputs.c: --record=inputs ---
 void gpu_code_tell(GpuFunction *f);        // the PTX of its module, once (code.c)
 void gpu_inputs_open(GpuContext *c);

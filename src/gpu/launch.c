@@ -162,6 +162,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->told = l->marks = false;
   l->heap = l->record_heap = NULL;
   l->outputs = NULL;
+  l->timed = NULL;
   l->context = NULL;
   l->gone = session_use(SESSION_STREAM_GONE, l->event.stream);
   l->of = gpu_function(handle);
@@ -179,6 +180,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (session_wants_inputs() && !l->event.captured) keep_inputs(l);
   if (!code && l->function != handle) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
+  if (session_wants_steps() && !l->event.captured) l->timed = gpu_times_begin(l->context, (CUstream)(uintptr_t)l->event.stream);
 }
 
 // The parameters as the program gave them.
@@ -191,6 +193,7 @@ static void tell_step(GpuLaunch *l) {
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
+  if (l->timed) gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed, result == CUDA_SUCCESS ? l->number : 0);
   if (result == CUDA_SUCCESS) gpu_shadow_launched(l);
   if (result == CUDA_SUCCESS && l->of && session_wants_steps()) tell_step(l);
   if (l->outputs) look_at_outputs(l, result == CUDA_SUCCESS);

@@ -12,10 +12,12 @@ void run_settle_findings(Run *r, const RunProcess *p);      // the process has e
 
 // --- step.c ---
 void run_save_step(Run *r, RunProcess *p, const EventStep *e);
+void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e);
 void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e);
 
 // --- pointer.c ---
 const char *run_pointer_name(Run *r, RunStack *stack);   // what the program calls what it allocated there; NULL: not certain
+const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index);   // what its source calls it; NULL: not certain
 const char *run_parameter_name(Run *r, const RunFinding *f);         // of the kernel's parameter that points to what was accessed; NULL: not certain
 void run_free_sources(Run *r);
 

@@ -142,5 +142,30 @@ const char *run_parameter_name(Run *r, const RunFinding *f) {
   const char *program = f->process->program, *file = s && s->nplaces ? s->places[s->nplaces - 1].file : NULL;
   if (!s || !s->parameter || !file || !program || !f->kernel || !s->function || strcmp(s->function, f->kernel->name)) return NULL;
   const Source *source = base_name(f->kernel->readable, function, sizeof function) ? source_at(r, file, NULL, program) : NULL;
-  return source && source_parameter(source, function, s->parameter - 1, name, sizeof name) ? run_text(r, name) : NULL;
+  return source && source_parameter(source, function, s->parameter - 1, true, name, sizeof name) ? run_text(r, name) : NULL;
+}
+
+// A site of the kernel tells where its source is.
+static const char *file_of(const RunKernel *k) {
+  uint32_t it = 0;
+  uint64_t number;
+  void *found;
+  while (u64map_next(&k->process->sites, &it, &number, &found)) {
+    const RunSite *s = found;
+    if (s->nplaces && s->function && !strcmp(s->function, k->name)) return s->places[s->nplaces - 1].file;
+  }
+  return NULL;
+}
+
+const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index) {
+  char function[NAME_MAX_ * 4], name[NAME_MAX_];
+  if (!k || index >= RUN_PARAMETERS_NAMED) return NULL;
+  if (!k->names_asked) {
+    k->names_asked = true;
+    const char *file = file_of(k), *program = k->process->program;
+    const Source *source = file && program && base_name(k->readable ? k->readable : k->name, function, sizeof function) ? source_at(r, file, NULL, program) : NULL;
+    for (uint32_t i = 0; source && i < RUN_PARAMETERS_NAMED; i++)
+      if (source_parameter(source, function, i, false, name, sizeof name)) k->parameters[i] = run_text(r, name);
+  }
+  return k->parameters[index];
 }

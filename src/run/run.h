@@ -25,6 +25,7 @@ typedef struct RunStack {
 
 typedef struct RunModule { uint32_t id; RunProcess *process; const char *name, *what; uint64_t hash; } RunModule;
 
+enum { RUN_PARAMETERS_NAMED = 32 };
 typedef struct RunKernel {
   uint32_t id;
   RunProcess *process;
@@ -33,6 +34,7 @@ typedef struct RunKernel {
   bool covered;
   const char *reason, *cure, *note;        // why it is not checked
   uint64_t launches, checked;
+  bool names_asked; const char *parameters[RUN_PARAMETERS_NAMED];      // what the source calls its parameters; NULL: not known
 } RunKernel;
 
 typedef struct RunSite {                   // where something was found or may be; PTX alone where there are no places

@@ -175,26 +175,30 @@ static const char *parameter_end(const char *p, const char *close) {
   return close;
 }
 
-// "const float *__restrict__ a = nullptr": a, if it is a pointer.
-static bool declared_pointer(const char *from, const char *to, char *out, size_t size) {
-  bool pointer = false;
+// "const float *__restrict__ a = nullptr": a. Words in [] are not names.
+static bool declared(const char *from, const char *to, bool only_pointer, char *out, size_t size) {
+  bool pointer = !only_pointer;
+  int words = 0, depth = 0;
   const char *name = NULL;
   size_t n = 0;
   for (const char *p = from; p < to && *p != '='; p++) {
     pointer |= *p == '*' || *p == '[';
-    if (!is_word(*p) || (p > from && is_word(p[-1]))) continue;
+    depth += strchr("[<", *p) ? 1 : strchr("]>", *p) ? -1 : 0;
+    if (depth || !is_word(*p) || (p > from && is_word(p[-1]))) continue;
     for (n = 1; p + n < to && is_word(p[n]);) n++;
     name = p;
+    words++;
   }
+  if (!only_pointer && words < 2) return false;          // a type alone
   if (!pointer || !name || n >= size || isdigit((unsigned char)*name)) return false;
-  static const char *const types[] = {"const", "restrict", "__restrict__", "__restrict", "int", "float", "double", "void", "char"};
+  static const char *const types[] = {"const", "restrict", "__restrict__", "__restrict", "int", "float", "double", "void", "char", "unsigned", "long", "short", "bool", "signed"};
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
     if (strlen(types[i]) == n && !strncmp(name, types[i], n)) return false;      // it has no name
   snprintf(out, size, "%.*s", (int)n, name);
   return true;
 }
 
-bool source_parameter(const Source *s, const char *function, uint32_t index, char *out, size_t size) {
+bool source_parameter(const Source *s, const char *function, uint32_t index, bool pointer, char *out, size_t size) {
   size_t n = strlen(function);
   unsigned found = 0;
   SourceCall definition = {0};
@@ -207,7 +211,7 @@ bool source_parameter(const Source *s, const char *function, uint32_t index, cha
   if (found != 1) return false;
   for (const char *p = definition.open + 1; p < definition.close; index--) {
     const char *end = parameter_end(p, definition.close);
-    if (!index) return declared_pointer(p, end, out, size);
+    if (!index) return declared(p, end, pointer, out, size);
     p = end + 1;
   }
   return false;

@@ -19,8 +19,8 @@ typedef enum { ARGUMENT_OTHER, ARGUMENT_ADDRESS, ARGUMENT_PLAIN } ArgumentKind; 
 ArgumentKind source_argument(const char *from, const char *to, char *out, size_t size);
 const char *source_argument_end(const char *from, const char *close);      // the next comma outside of parentheses, or close
 bool source_assigned(const Source *s, const SourceCall *c, char *out, size_t size);      // x of `x = call(…)`
-// The name of a pointer parameter, counted from 0, of the one function of this name that is defined here.
-bool source_parameter(const Source *s, const char *function, uint32_t index, char *out, size_t size);
+// The name of a parameter, counted from 0, of the one function of this name that is defined here; pointer: only of one that is declared as a pointer.
+bool source_parameter(const Source *s, const char *function, uint32_t index, bool pointer, char *out, size_t size);
 bool source_is_returned(const Source *s, const char *from, const char *name);            // `return name;` follows in the same function
 
 #endif

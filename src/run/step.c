@@ -28,6 +28,11 @@ void run_save_step(Run *r, RunProcess *p, const EventStep *e) {
              N(stack ? stack->id : 0));
 }
 
+void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e) {
+  const RunLaunch *l = launch_of(p, e->launch);
+  if (l) run_save(r, TABLE_launch_time, "iii", N(l->id), N(e->begin_ns), N(e->end_ns));
+}
+
 // The allocation that a parameter of 8 bytes points into.
 static const RunAllocation *pointed_to(const RunProcess *p, uint64_t pointer) {
   uint32_t it = 0;
@@ -42,5 +47,5 @@ void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e) {
   const RunLaunch *l = launch_of(p, e->launch);
   const RunAllocation *a = e->bytes == 8 && e->value_count ? pointed_to(p, e->value[0]) : NULL;
   if (!l) return;
-  run_save(r, TABLE_parameter, "ii-ibi", N(l->id), N(e->number), N(e->bytes), (const void *)e->value, (size_t)MIN(e->bytes, e->value_count * 8), N(a ? a->id : 0));
+  run_save(r, TABLE_parameter, "iitibi", N(l->id), N(e->number), run_launch_parameter_name(r, u64map_get(&p->kernels, l->kernel), (uint32_t)e->number), N(e->bytes), (const void *)e->value, (size_t)MIN(e->bytes, e->value_count * 8), N(a ? a->id : 0));
 }

@@ -184,6 +184,7 @@ void session_trace_switch(bool on);                      // wg_record_begin, wg_
 struct WgTrace;
 void session_trace_choose(struct WgTrace *t);
 void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user);   // behind session_device_record
+void session_launch_times(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);      // when it ran, by clock_ns()
 void session_step_variable(uint64_t base, const void *bytes, size_t n, int device);   // what a variable holds when its module has been loaded
 uint32_t session_step_number(void);                      // for SessionCopy.step, when the program makes the call; 0: nothing is recorded
 struct SessionCopy;

@@ -86,6 +86,10 @@ void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionP
   send_parameters(number, params, info, user);
 }
 
+void session_launch_times(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {
+  if (session_wants_steps()) session_send(EVENT_LAUNCH_TIME, &(EventLaunchTime){launch, begin_ns, end_ns});
+}
+
 // --- copies and sets ---
 
 static bool is_host_kind(SessionMemoryKind kind) { return kind == SESSION_PINNED || kind == SESSION_REGISTERED; }

@@ -92,6 +92,8 @@ ViewDesk *view_desk_open(const char *path, Error *err) {
     sqlite3_exec(d->db, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
     sqlite3_progress_handler(d->db, 10000, is_late, d);
     ok = run_file_check(d->db, path, err) && read_allocations(d, err);
+    if (ok && !view_one(d, "SELECT count(*) FROM sqlite_master WHERE name = 'launch_time'", ""))      // a file of an older version
+      sqlite3_exec(d->db, "CREATE TEMP TABLE launch_time(launch INTEGER PRIMARY KEY, begin_ns INTEGER, end_ns INTEGER)", NULL, NULL, NULL);
   }
   if (!ok) { view_desk_close(d); return NULL; }
   d->trace = trace_open(d->db, &d->no_trace);

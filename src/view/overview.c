@@ -101,7 +101,7 @@ static uint64_t allocation_id(const ViewDesk *d, uint32_t process, uint64_t addr
   return x ? x->id : 0;
 }
 
-// [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, what ("copy to device"), bytes, [[allocation, uses], …]]
+// [id, number, kind, launch, kernel, blocks, threads of a block, findings, recorded, stream, what ("copy to device"), bytes, [[allocation, uses], …], nanoseconds (0: not known)]
 void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t skip = view_number_or(q, "skip", 0, UINT32_MAX), most = view_number_or(q, "most", 5000, FLOW_MOST);
   if (q->error.text[0]) return;
@@ -118,8 +118,8 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
                view_one(d, "SELECT max(launch) FROM (SELECT launch FROM step ORDER BY id LIMIT ? OFFSET ?)", "ii", (int64_t)most, (int64_t)skip), &given);
 #define LAUNCH_COLUMNS "l.kernel, l.grid_x * l.grid_y * l.grid_z, l.block_x * l.block_y * l.block_z, 0"
   ViewRows r = with_steps
-    ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN coalesce('copy ' || replace(s.direction, '-', ' '), s.call) WHEN 'inputs' THEN 'inputs of launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number "
-                   "FROM step s LEFT JOIN launch l ON l.id = s.launch ORDER BY s.id LIMIT ? OFFSET ?", "ii", (int64_t)most, (int64_t)skip)
+    ? view_rows(d, "SELECT s.id, s.number, s.kind, l.id, " LAUNCH_COLUMNS ", s.recorded, s.stream, CASE s.kind WHEN 'copy' THEN coalesce('copy ' || replace(s.direction, '-', ' '), s.call) WHEN 'inputs' THEN 'inputs of launch ' || l.number ELSE s.kind END, s.width * max(s.height, 1) * max(s.depth, 1), s.destination, s.source, s.process, l.number, "
+                   "t.end_ns - t.begin_ns FROM step s LEFT JOIN launch l ON l.id = s.launch LEFT JOIN launch_time t ON t.launch = l.id ORDER BY s.id LIMIT ? OFFSET ?", "ii", (int64_t)most, (int64_t)skip)
     : view_rows(d, "SELECT l.id, l.number, 'launch', l.id, " LAUNCH_COLUMNS ", 0, l.stream, '', 0, 0, 0, l.process, l.number FROM launch l ORDER BY l.id LIMIT ? OFFSET ?", "ii",
                 (int64_t)most, (int64_t)skip);
   json_open(s, "steps", '[');
@@ -139,7 +139,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
       if (to) str_printf(s, "%s[%llu,2]", from ? "," : "", (unsigned long long)to);
       str_addc(s, ']');
     }
-    str_addc(s, ']');
+    str_printf(s, ",%llu]", (unsigned long long)(with_steps ? view_column(&r, 16) : 0));
   }
   str_add(s, "]}");
   vec_free(&given);
@@ -183,6 +183,12 @@ void view_answer_launch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   json_number(s, "time_ns", view_column(&r, 1));
   json_address(s, "stream", view_column(&r, 2));
   json_number(s, "shared", view_column(&r, 3));
+  ViewRows times = view_rows(d, "SELECT begin_ns, end_ns FROM launch_time WHERE launch = ?", "i", (int64_t)id);       // older files have none
+  if (view_next(&times)) {
+    json_number(s, "begin_ns", view_column(&times, 0));
+    json_number(s, "end_ns", view_column(&times, 1));
+  }
+  view_rows_end(&times);
   parameters_json(d, id, view_column_text(&r, 4), s);
   json_key(s, "stack");
   view_stack_json(d, view_column(&r, 0), s);

@@ -13,13 +13,14 @@ export LD_LIBRARY_PATH=$BUILD/tests/cudart${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 timeout -k 5 100 "$WARPGRIND" --device=gpu --record=inputs -o "$work/inputs.wg" "$work/inputs" > "$work/inputs.out" 2> "$work/inputs.err"
 check result cmp "$work/all.out" "$work/inputs.out"
 check kept test "$(sql inputs "SELECT count(*) FROM step WHERE kind = 'inputs' AND recorded")" = 9
-check once test "$(sql inputs "SELECT sum(bytes) < 1400000 FROM trace_contents")" = 1
+check times test "$(sql inputs "SELECT count(*) FROM timed_launch WHERE end_ns >= begin_ns")" = 9
+check once test "$(sql inputs "SELECT sum(bytes) < 900000 FROM trace_contents")" = 1
 expand inputs cpu on_cpu 1..99
 same on_cpu 1 2 3 4 5 6 7 8
 expand inputs gpu on_gpu 1..99
 same on_gpu 1 2 3 4 5 6 7 8
 # the launch behind the graph has another number here
-check behind-graph cmp <(sql all "$operations" | sed -n 's/^15	//p') <(sql on_gpu "$operations" | sed -n 's/^11	//p')
+check behind-graph cmp <(sed -n 's/^15	//p' "$work/all.operations") <(sed -n 's/^11	//p' "$work/on_gpu.operations")
 check behind-graph-there test "$(sql on_gpu "SELECT count(*) FROM launch WHERE number = 11")" = 1
 expand inputs gpu one 8
 same one 8

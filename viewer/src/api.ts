@@ -26,12 +26,12 @@ export interface RunInfo {
 }
 export interface FlowStep {
   id: number; number: number; kind: string; launch: number; kernel: number; blocks: number; threads: number; findings: number; recorded: boolean; stream: number;
-  call: string; bytes: number; uses: [buffer: number, how: number][];
+  call: string; bytes: number; uses: [buffer: number, how: number][]; ns: number;
 }
 export interface Page { ops: Op[]; skip: number; more: boolean; total?: number; index?: number }
 export interface Source { path: string; whole?: string; text?: string; missing?: string; lines: [line: number, sites: number, findings: number][] }
 export interface LaunchInfo {
-  launch: Launch; time_ns: number; stream: string; shared: number; stack: [string, string, number, boolean][];
+  launch: Launch; time_ns: number; begin_ns?: number; end_ns?: number; stream: string; shared: number; stack: [string, string, number, boolean][];
   parameters: { number: number; name?: string; bytes: number; value?: string; allocation: number; points_to?: string }[];
 }
 
@@ -130,4 +130,4 @@ export async function racesOf(launch: number): Promise<{ first: Op; second: Op; 
   return j.races.map((r: any[]) => ({ first: op(r[0]), second: op(r[1]), count: r[2] }));
 }
 export const flowStep = (a: any[]): FlowStep => ({ id: a[0], number: a[1], kind: a[2], launch: a[3], kernel: a[4], blocks: a[5], threads: a[6], findings: a[7],
-  recorded: !!a[8], stream: a[9], call: a[10], bytes: a[11], uses: a[12] });
+  recorded: !!a[8], stream: a[9], call: a[10], bytes: a[11], uses: a[12], ns: a[13] ?? 0 });

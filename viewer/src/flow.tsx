@@ -1,7 +1,7 @@
 // The flow chart: launches, copies and sets from top to bottom, buffers as columns; a filled mark writes, a hollow one reads.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { FlowStep, buffers } from "./api";
-import { bufferName, bytesText, many } from "./format";
+import { bufferName, bytesText, duration, many } from "./format";
 import { Button } from "./parts";
 
 export interface Flow { steps: FlowStep[]; kernels: Record<string, string>; total: number }
@@ -119,7 +119,7 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
       onClick={() => { if (hover && hover.y <= HEAD && lane) openBuffer(lane, 0); else if (hit && lane && how !== undefined) openBuffer(lane, hit.id); else if (hit?.launch) openLaunch(hit.launch); else if (hit?.uses.length) openBuffer(hit.uses[hit.uses.length - 1][0], hit.id); }}>
       <canvas ref={canvas} />
     </div>
-    <div class="flowfoot">{hit ? <>{hit.kind === "launch" ? <>{kernelName(flow.kernels[hit.kernel])} #{hit.number}: {many(hit.blocks)} × {hit.threads} threads{hit.findings ? `, ${hit.findings} findings` : ""}</> : <>{hit.call || hit.kind}: {bytesText(hit.bytes)}</>}
+    <div class="flowfoot">{hit ? <>{hit.kind === "launch" ? <>{kernelName(flow.kernels[hit.kernel])} #{hit.number}: {many(hit.blocks)} × {hit.threads} threads{hit.ns ? `, ${duration(hit.ns)}` : ""}{hit.findings ? `, ${hit.findings} findings` : ""}</> : <>{hit.call || hit.kind}: {bytesText(hit.bytes)}</>}
       {lane && how !== undefined && <> — {how === 3 ? "reads and writes" : how === 2 ? "writes" : how === 1 ? "reads" : "is given"} {bufferName(buffers.get(lane), lane)}</>}</> : <><i class="m-write" /> writes <i class="m-read" /> reads <i class="m-bad" /> findings</>}</div>
   </div>;
 }

@@ -126,6 +126,11 @@ export function valueText(hex: string | null, t: Type): string {
 function hexOf(d: DataView) { let s = ""; for (let i = d.byteLength; i-- > 0;) s += d.getUint8(i).toString(16).padStart(2, "0"); return s; }
 export const valueHex = (hex: string | null) => hex === null ? "" : "0x" + hexOf(bytesOf(hex));
 
+// 1234567: "1.235 ms"
+export function duration(ns: number) {
+  const [n, unit] = ns < 1e3 ? [ns, "ns"] : ns < 1e6 ? [ns / 1e3, "µs"] : ns < 1e9 ? [ns / 1e6, "ms"] : [ns / 1e9, "s"];
+  return `${Number(n.toPrecision(4))} ${unit}`;
+}
 export const kindName: Record<number, string> = { [Kind.Load]: "load", [Kind.Store]: "store", [Kind.Atomic]: "atomic", [Kind.Sync]: "sync", [Kind.Value]: "value", [Kind.Copy]: "copy", [Kind.Set]: "set" };
 
 export const launchName = (l: Launch | undefined, id = 0) => l ? `${l.name} #${l.number}` : `launch ${id}`;

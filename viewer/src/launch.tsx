@@ -1,7 +1,7 @@
 // A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
 import { useEffect, useState } from "preact/hooks";
 import { Finding, LaunchInfo, ask, buffers, racesOf } from "./api";
-import { bufferName, fileName, launchName, learnParameter, many, opElement, threadCount, triple, valueHex } from "./format";
+import { bufferName, duration, fileName, launchName, learnParameter, many, opElement, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, FindingCard, PaneFrame } from "./parts";
 import { Pane, follow } from "./trail";
@@ -29,12 +29,14 @@ export function LaunchPane({ pane, index, active, findings }: { pane: Extract<Pa
       <dl>
         <dt>grid</dt><dd>{triple(l.grid)} blocks of {triple(l.block)}: {many(total)} threads</dd>
         <dt>stream</dt><dd>{info.value.stream}, device {l.device}{info.value.shared ? `, ${info.value.shared} bytes of dynamic shared memory` : ""}</dd>
+        {info.value.begin_ns !== undefined && info.value.end_ns !== undefined && <><dt>ran</dt><dd>{duration(info.value.end_ns - info.value.begin_ns)}, from {duration(Math.max(0, info.value.begin_ns - info.value.time_ns))} after it was asked for</dd></>}
         <dt>thread</dt><dd><form class="inline" onSubmit={e => { e.preventDefault(); const n = Number(new FormData(e.currentTarget).get("n")); if (n >= 0 && n < total) goThread(index, { launch: pane.launch, thread: n }); }}>
           <input name="n" type="number" min={0} max={total - 1} defaultValue="0" aria-label="number of a thread" /><button class="button">open</button></form></dd>
       </dl>
       <h3>Parameters</h3>
       {info.value.parameters.length === 0 ? <p class="dim">not recorded</p> : <table><tbody>{info.value.parameters.map(p => <tr>
         <td class="dim num">{p.number}</td>
+        <td>{p.name ?? ""}</td>
         <td>{p.allocation ? <button type="button" class="link" onClick={() => follow(index, { kind: "buffer", buffer: p.allocation, step: l.step, width: 0 })}>{bufferName(buffers.get(p.allocation), p.allocation)}</button> : parameterValue(p.value, p.bytes)}
           {p.points_to && <span class="dim"> {p.points_to}*</span>}</td></tr>)}</tbody></table>}
       <h3>Launched</h3>

@@ -6,7 +6,7 @@ __device__ int counter = 7;
 __constant__ float factor;
 __device__ int history[4];
 
-enum { N = 40000 };
+enum { N = 20000 };
 
 __global__ void scale(const float *in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
