@@ -2,9 +2,9 @@
 //
 // Stores are recorded before they are made, loads and atomics behind, when their value is known. What touches memory in a way of its own (bulk and tensor
 // copies, textures, surfaces) is not recorded; the kernel says so (InstrumentedKernel.trace_unseen).
-#include "instrument/trace.h"
+#include "instrument/trace_group.h"
 
-static uint32_t new_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
+uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
   Body *b = t->body;
   uint32_t n = program_site(b->program, b, in);
   Site *s = &b->program->sites.data[n];
@@ -33,7 +33,7 @@ static bool overwrites_base(PtxInstr *in, const PtxOperand *address) {
 
 static void address_only(Tracing *t, uint32_t i, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
   Code *c = body_before(t->body, i);
-  uint32_t site = new_site(t, in, address, classes, space, bytes);
+  uint32_t site = trace_site(t, in, address, classes, space, bytes);
   PtxLabel *over = trace_guard(t, c, in);
   trace_address(t, c, in, address, space);
   trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
@@ -50,7 +50,7 @@ static void load(Tracing *t, uint32_t i, PtxInstr *in) {
     address_only(t, i, in, address, CLASS_LOAD, in->space, access_bytes(in));
     return;
   }
-  uint32_t site = new_site(t, in, address, CLASS_LOAD, in->space, access_bytes(in));
+  uint32_t site = trace_site(t, in, address, CLASS_LOAD, in->space, access_bytes(in));
   bool early = overwrites_base(in, address);
   if (early) {
     Code *before = body_before(t->body, i);
@@ -84,7 +84,7 @@ static void store(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes) 
     return;
   }
   Code *c = body_before(t->body, i);
-  uint32_t site = new_site(t, in, address, classes, in->space, access_bytes(in));
+  uint32_t site = trace_site(t, in, address, classes, in->space, access_bytes(in));
   PtxLabel *over = trace_guard(t, c, in);
   trace_address(t, c, in, address, in->space);
   trace_value(t, c, in, &in->ops[1], t->values);
@@ -115,7 +115,7 @@ static void atomic(Tracing *t, uint32_t i, const PtxInstr *in) {
     address_only(t, i, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
     return;
   }
-  uint32_t site = new_site(t, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
+  uint32_t site = trace_site(t, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
   Code *before = body_before(t->body, i), *c;
   PtxLabel *unsaved = trace_guard(t, before, in);
   trace_address(t, before, in, address, in->space);
@@ -135,7 +135,7 @@ static void matrix(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes)
   const PtxOperand *address = &in->ops[in->op == OP_LDMATRIX ? 1 : 0];
   unsigned rows = ptx_has(in, MOD_X4) ? 32 : ptx_has(in, MOD_X2) ? 16 : 8;
   Code *c = body_before(t->body, i);
-  uint32_t site = new_site(t, in, address, classes, SPACE_SHARED, 16);
+  uint32_t site = trace_site(t, in, address, classes, SPACE_SHARED, 16);
   PtxLabel *over = trace_guard(t, c, in);
   if (rows < 32) {
     PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *idle = body_temp(t->body, TYPE_PRED, 0);
@@ -150,7 +150,7 @@ static void matrix(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes)
 
 static void sync(Tracing *t, uint32_t i, const PtxInstr *in) {
   Code *c = body_before(t->body, i);
-  uint32_t site = new_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
+  uint32_t site = trace_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
   PtxLabel *over = trace_guard(t, c, in);
   trace_record(t, c, &(TraceRecord){TRACE_OF_SYNC, site, 0});
   code_label(c, over);
@@ -173,7 +173,7 @@ static void said(Tracing *t, uint32_t i, PtxInstr *in) {
   }
   unsigned bytes = ptx_type_size(in->ops[0].reg->type);
   if (bytes != 4 && bytes != 8) return;
-  uint32_t site = new_site(t, in, NULL, CLASS_MOVE, SPACE_NONE, bytes);
+  uint32_t site = trace_site(t, in, NULL, CLASS_MOVE, SPACE_NONE, bytes);
   PtxLabel *over = trace_guard(t, c, in);
   PtxReg *low = trace_word(t, &t->values[0]);
   if (bytes == 4) EMIT(c, "mov.b32", opd_reg(low), in->ops[0]);
@@ -226,13 +226,59 @@ static bool switches(const Body *b) {
   return false;
 }
 
+// Has it a record, or does it begin or end recording?
+bool trace_is_recorded(const PtxInstr *in) {
+  unsigned classes = ptx_op_classes(in);
+  if (in->op == OP_MOV) return is_moved(in);
+  if (in->space == SPACE_PARAM || in->space == SPACE_CONST) return false;
+  return classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_MEMFENCE);
+}
+
+static void close_group(Tracing *t) {
+  TraceGroup *g = t->group;
+  if (!g || !g->nops) return;
+  if (g->nops > 1 || trace_fold_can(t, g)) trace_group_put(t);
+  else look_at(t, g->ops[0].instr);
+  *g = (TraceGroup){0};
+}
+
+// What has one record with others, and what has its own.
+static void look_in_order(Tracing *t) {
+  const IrCfg *cfg = t->body->cfg;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    const IrBlock *b = &cfg->blocks[cfg->block_of[i]];
+    if (i == b->first) {
+      close_group(t);
+      trace_group_block(t);
+    }
+    if (b->rpo == IR_NONE) continue;
+    if (trace_group_may_hold(t, cfg->instrs[i])) {
+      if (!trace_group_take(t, i)) {           // there is no room for it
+        close_group(t);
+        if (!trace_group_take(t, i)) look_at(t, i);
+      }
+    } else {
+      if (trace_is_recorded(cfg->instrs[i]) || ptx_op_classes(cfg->instrs[i]) & CLASS_CALL) close_group(t);
+      look_at(t, i);
+    }
+    trace_group_follow(t, i);
+  }
+  close_group(t);
+}
+
 static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
   Tracing t = {.body = b, .inlined = b->program->plan->spare_registers};
   t.provenance = ir_provenance_build(b->cfg);
   trace_begin(&t, switches(b));
-  for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
-    if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
+  if (t.inlined && !b->program->plan->trace_chooses) {
+    trace_groups_begin(&t);
+    look_in_order(&t);
+    trace_groups_end(&t);
+  } else {
+    for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
+      if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
+  }
   trace_end(&t);
   ir_provenance_free(t.provenance);
 }

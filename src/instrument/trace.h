@@ -5,7 +5,9 @@
 #include "instrument/pass.h"
 #include "probe/trace_abi.h"
 
-enum { TRACE_PLANES = 4, TRACE_SHAPES = 16, TRACE_READS = 32 };
+enum { TRACE_PLANES = 4, TRACE_SHAPES = 16, TRACE_READS = 32, TRACE_GROUP_REGS = 64 };
+
+typedef struct TraceGroup TraceGroup;       // trace_group.h
 
 typedef struct Tracing {                   // one function
   Body *body;
@@ -18,7 +20,14 @@ typedef struct Tracing {                   // one function
   InlinedRegs shapes[TRACE_SHAPES];
   unsigned nshapes;
   InstrumentFact reads[TRACE_READS]; unsigned nreads;
+  TraceGroup *group;                       // the one at hand; NULL: each operation has a record of its own
+  struct TraceValues *known;
+  PtxReg *group_words[TRACE_GROUP_REGS], *group_wides[TRACE_GROUP_REGS], *group_preds[TRACE_GROUP_REGS];
 } Tracing;
+
+// --- trace.c ---
+uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes);
+bool trace_is_recorded(const PtxInstr *in);
 
 // --- trace_record.c: one record ---
 typedef enum { TRACE_OF_SYNC, TRACE_OF_ADDRESS, TRACE_OF_LOAD, TRACE_OF_STORE, TRACE_OF_ATOMIC, TRACE_OF_VALUE } TraceShape;
@@ -33,6 +42,9 @@ PtxLabel *trace_guard(Tracing *t, Code *c, const PtxInstr *in);    // those that
 // Goes to `over` where the values that are loaded from this address need not be recorded; nothing where they must be. A kernel's.
 void trace_unless_constant(Tracing *t, Code *c, const PtxOperand *address, PtxLabel *over);
 bool trace_may_be_constant(Tracing *t, const PtxOperand *address);       // the host can tell at each launch
+int trace_fact_of(Tracing *t, const PtxOperand *address);                // its number in t->reads; -1: the host cannot
+void trace_field(Tracing *t, Code *c, PtxReg *to, uint32_t offset);      // of the WgTrace
+void trace_inline(Tracing *t, Code *c, const char *name, PtxReg *result, const PtxOperand *args, unsigned n);
 void trace_end(Tracing *t);
 void trace_switch(Tracing *t, Code *c, bool on);
 

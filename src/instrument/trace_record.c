@@ -4,7 +4,7 @@
 enum { OFF = -1 };
 
 // A field of the WgTrace: in kernels of the parameter itself, which costs no memory access.
-static void load_field(Tracing *t, Code *c, PtxReg *to, uint32_t offset) {
+void trace_field(Tracing *t, Code *c, PtxReg *to, uint32_t offset) {
   Body *b = t->body;
   if (t->kept) {
     record_load(c, to, t->kept + offset);
@@ -24,7 +24,7 @@ static void choose_ring(Tracing *t, Code *c) {
   record_load(c, trace, offsetof(WgLaunch, trace));
   EMIT(c, "setp.eq.u64", opd_reg(off), opd_reg(trace), opd_imm(0));
   code_branch(c, off, false, end);
-  load_field(t, c, geometry, offsetof(WgTrace, nrings));
+  trace_field(t, c, geometry, offsetof(WgTrace, nrings));
   EMIT(c, "cvt.u32.u64", opd_reg(mask), opd_reg(geometry));
   EMIT(c, "sub.u32", opd_reg(mask), opd_reg(mask), opd_imm(1));
   EMIT(c, "mov.u32", opd_reg(t->slot), opd_sreg(SREG_SMID, SEL_NONE));
@@ -71,12 +71,14 @@ static int read_number(Tracing *t, const PtxOperand *address) {
   return (int)t->nreads++;
 }
 
-bool trace_may_be_constant(Tracing *t, const PtxOperand *address) {
+int trace_fact_of(Tracing *t, const PtxOperand *address) {
   const Body *b = t->body;
-  if (!t->kept) return false;
+  if (!t->kept) return -1;
   const InstrumentedKernel *k = &b->program->out->kernels[b->info->kernel];
-  return k->writes_known && !k->writes_elsewhere && read_number(t, address) >= 0;
+  return k->writes_known && !k->writes_elsewhere ? read_number(t, address) : -1;
 }
+
+bool trace_may_be_constant(Tracing *t, const PtxOperand *address) { return trace_fact_of(t, address) >= 0; }
 
 void trace_unless_constant(Tracing *t, Code *c, const PtxOperand *address, PtxLabel *over) {
   PtxReg *facts = body_temp(t->body, TYPE_B32, 0), *constant = body_temp(t->body, TYPE_PRED, 0);
@@ -138,14 +140,16 @@ static InlinedRegs *regs_of(Tracing *t, const char *name) {
   return &t->shapes[t->nshapes++];
 }
 
+void trace_inline(Tracing *t, Code *c, const char *name, PtxReg *result, const PtxOperand *args, unsigned n) { code_inline(c, name, regs_of(t, name), result, args, n); }
+
 void trace_record(Tracing *t, Code *c, const TraceRecord *r) {
   Body *b = t->body;
   PtxLabel *over = b->program->plan->trace_chooses ? body_label(b) : NULL;
   PtxReg *rings = body_temp(b, TYPE_B64, 3), *heads = body_temp(b, TYPE_B64, 4), *geometry = body_temp(b, TYPE_B64, 5), *place = body_temp(b, TYPE_B32, 6);
   if (over) choose(t, c, r, over);
-  load_field(t, c, rings, offsetof(WgTrace, rings));
-  load_field(t, c, heads, offsetof(WgTrace, heads));
-  load_field(t, c, geometry, offsetof(WgTrace, nrings));
+  trace_field(t, c, rings, offsetof(WgTrace, rings));
+  trace_field(t, c, heads, offsetof(WgTrace, heads));
+  trace_field(t, c, geometry, offsetof(WgTrace, nrings));
   record_site(c, place, r->site);
   PtxOperand args[7 + 1 + 2 * TRACE_PLANES] = {opd_reg(rings), opd_reg(heads), opd_reg(geometry), opd_reg(t->slot), opd_reg(t->warp), opd_reg(t->launch), opd_reg(place)};
   unsigned n = 7;
@@ -153,7 +157,7 @@ void trace_record(Tracing *t, Code *c, const TraceRecord *r) {
   for (unsigned i = 0; i < r->planes; i++) args[n++] = opd_reg(t->values[i]);
   for (unsigned i = 0; r->shape == TRACE_OF_ATOMIC && i < r->planes; i++) args[n++] = opd_reg(t->old[i]);
   const char *name = name_of(r);
-  if (t->inlined) code_inline(c, name, regs_of(t, name), NULL, args, n);
+  if (t->inlined) trace_inline(t, c, name, NULL, args, n);
   else code_call(c, probe_function(b->program, b->unit, name), args, n);
   if (over) code_label(c, over);
 }

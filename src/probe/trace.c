@@ -191,6 +191,12 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
     for (; at < end; at += 4) store1(at, (uint32_t)TOP);
 }
 
+// For groups, whose code instrument/trace_group_code.c writes: 0: it is dropped.
+uint64_t wg_trace_room(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot, uint32_t lanes, uint32_t bytes);
+uint64_t wg_trace_room(uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot, uint32_t lanes, uint32_t bytes) {
+  return take_room(ring_of(rings, heads, geometry, slot), lanes, lowest(lanes), device_lane(), bytes);
+}
+
 // rings, heads: of the WgTrace. geometry: ring_size << 32 | nrings. slot: wg_trace_slot. place: the site's number. warp, launch: words of the head.
 #define WHERE uint64_t rings, uint64_t heads, uint64_t geometry, uint32_t slot, uint32_t warp, uint32_t launch, uint32_t place
 #define NONE ((Planes){{0, 0, 0, 0}})

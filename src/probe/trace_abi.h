@@ -55,9 +55,9 @@ enum {
   WG_TRACE_GLOBAL = 0, WG_TRACE_SHARED = 1, WG_TRACE_LOCAL = 2, WG_TRACE_SPACE_AT = 60,
   // instead of the first three bits: a group
   WG_TRACE_GROUP = WG_TRACE_OFFSETS | WG_TRACE_FAR, WG_TRACE_GROUP_FAR = WG_TRACE_OLD, WG_TRACE_GROUP_LOAD = 1 << 26,
-  WG_TRACE_GROUP_OPS = 24, WG_TRACE_GROUP_UNITS = 6, WG_TRACE_GROUP_PLANES = 8, WG_TRACE_GROUP_TURNS = 512,   // at most
+  WG_TRACE_GROUP_OPS = 24, WG_TRACE_GROUP_UNITS = 6, WG_TRACE_GROUP_PLANES = 12, WG_TRACE_GROUP_TURNS = 512,   // at most
   WG_TRACE_MAX = 16 + 112 + WG_TRACE_GROUP_UNITS * (16 + 256) + WG_TRACE_GROUP_PLANES * 2 * 128 + 16,   // bytes of the longest record
-  WG_TRACE_ROOM = 4096 - 128,  // bytes behind the end of a ring
+  WG_TRACE_ROOM = 8192 - 128,  // bytes behind the end of a ring
 };
 
 typedef struct WgTraceHead { uint32_t place, lanes, warp, launch; } WgTraceHead;
@@ -89,7 +89,7 @@ typedef struct WgTrace {
   uint64_t rings;                          // the first ring, as the device sees it; they are sizeof(WgTraceRing) + ring_size + WG_TRACE_ROOM apart
   uint64_t heads;                          // WgTraceHeadPosition[nrings], device memory
   uint32_t nrings;                         // a power of two; a warp uses ring %smid & (nrings - 1)
-  uint32_t ring_size;                      // bytes of data, a power of two of at least 4096
+  uint32_t ring_size;                      // bytes of data, a power of two of at least 8192
   uint32_t nbuffers, nthreads;             // 0: all. Else only operations of which a lane's address (in global memory) or thread is in one of these
   WgTraceRange buffers[WG_TRACE_RANGES], threads[WG_TRACE_RANGES];
 } WgTrace;

@@ -107,7 +107,8 @@ static bool save_finished(Save *s) {
 static bool save_meta(Save *s) {
   TraceWriter *w = s->w;
   if (!s->chunk && !w->has_stopped) return true;
-  const struct { const char *key; uint64_t number; } rows[] = {{"trace_records", w->records}, {"trace_operations", w->operations}, {"trace_lost", w->lost}, {"trace_bytes", w->saved_bytes}};
+  const struct { const char *key; uint64_t number; } rows[] = {{"trace_records", w->records}, {"trace_operations", w->operations}, {"trace_lost", w->lost}, {"trace_bytes", w->saved_bytes},
+    {"trace_raw_records", w->raw_records}, {"trace_raw_bytes", w->raw_bytes}};
   sqlite3_stmt *put;
   if (sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO meta VALUES (?,?)", -1, &put, NULL) != SQLITE_OK) return sql_fail(s->db, s->err, "recorded operations cannot be saved");
   bool ok = true;

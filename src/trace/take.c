@@ -244,7 +244,7 @@ static void damaged(TraceWriter *w, Ring *r) {
 static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool ended) {
   size_t at = 0, from = 0;
   uint32_t launch = 0, records = 0;
-  uint64_t lost = 0;
+  uint64_t lost = 0, taken = 0;
   while (n - at >= sizeof(WgTraceHead)) {
     uint32_t head[8] = {0}, rows = 1;
     memcpy(head, data + at, MIN(n - at, sizeof head));
@@ -273,16 +273,14 @@ static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool 
       from = at, records = 0, launch = its;
     }
     at += length;
-    if (complete) records += rows;
+    if (complete) records += rows, taken++;
     else from = at, lost++;                  // its warp ended in the middle of it
   }
   append(w, r, launch, data + from, at - from, records);
   if (ended && at < n && !raw_complete(data + at, MIN(n - at, (size_t)16) & ~(size_t)15)) lost++;
-  if (lost) {
-    pthread_mutex_lock(&w->lock);
-    w->lost += lost;
-    pthread_mutex_unlock(&w->lock);
-  }
+  pthread_mutex_lock(&w->lock);
+  w->lost += lost, w->raw_records += taken, w->raw_bytes += at;
+  pthread_mutex_unlock(&w->lock);
   return ended ? n : at;
 }
 

@@ -34,7 +34,7 @@ struct TraceWriter {
   ChunkOut *done;
   ContentsOut *contents_done;
   uint32_t busy;                           // jobs being worked on
-  uint64_t in_memory, next_chunk, next_contents, lost, records, operations, saved_bytes, checked_bytes;
+  uint64_t in_memory, next_chunk, next_contents, lost, raw_records, raw_bytes, records, operations, saved_bytes, checked_bytes;
   char stopped[512];
   _Atomic bool has_stopped;
   bool ending;
