@@ -10,7 +10,7 @@
 
 #include "channel/reader.h"
 
-enum { MOST_THREADS = 16, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, RING_MIN = 8192, FILL = 1 << 20 };
+enum { MOST_THREADS = 16, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, RING_MIN = 8192, FILL = 1 << 20, AT_ONCE = 1 << 18 };    // AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
 
 typedef enum { SET_FREE, SET_READ, SET_ENDED } SetState;
 typedef struct Set {
@@ -108,6 +108,7 @@ static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
   WgTraceRing *ring = ring_of(d, s, i);
   uint32_t at = (uint32_t)(s->tails[i] & (d->ring_size - 1));
   size_t room = d->ring_size - at + WG_TRACE_MAX;
+  if (!ended) room = MIN(room, (size_t)AT_ONCE + WG_TRACE_MAX);
   if (!__atomic_load_n((uint32_t *)(ring->data + at), __ATOMIC_ACQUIRE)) return 0;
   if (atomic_load_explicit(&d->enough, memory_order_relaxed)) {
     __atomic_store_n(&ring->closed, 1, __ATOMIC_RELEASE);

@@ -194,7 +194,7 @@ static bool open_run_file(const Options *o, int pid, Run *r, Error *err) {
   const char *pattern = o->text[OPT_OUTPUT];
   if (!pattern || r->file || (!pid && strstr(pattern, "%p"))) return true;
   Str path = {0};
-  bool ok = options_expand_name(pattern, pid, &path, err) && (r->file = run_file_create(path.data, err));
+  bool ok = options_expand_name(pattern, pid, &path, err) && (r->file = run_file_create(path.data, options_given(o, OPT_RECORD), err));
   str_free(&path);
   return ok;
 }

@@ -66,13 +66,13 @@ static void remove_old(const char *path) {
   }
 }
 
-RunFile *run_file_create(const char *path, Error *err) {
+RunFile *run_file_create(const char *path, bool large, Error *err) {
   RunFile *f = mem_alloc(sizeof *f);
   f->path = mem_strdup(path);
   remove_old(path);
   bool ok = sqlite3_open_v2(path, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK || fail(f);
   // WAL: a reader can look at it during the run, and what was committed survives us. No fsync: the machine is not expected to fall.
-  ok = ok && execute(f, "PRAGMA journal_mode=WAL") && execute(f, "PRAGMA synchronous=OFF") && execute(f, "BEGIN") && make_tables(f) && execute(f, "COMMIT");
+  ok = ok && (!large || execute(f, "PRAGMA page_size=32768")) && execute(f, "PRAGMA journal_mode=WAL") && execute(f, "PRAGMA synchronous=OFF") && execute(f, "BEGIN") && make_tables(f) && execute(f, "COMMIT");
   if (ok) return f;
   error_set(err, "%s.", f->failure);
   close_file(f);

@@ -1,21 +1,22 @@
 // Raw records of one launch become a chunk: sorted by warp, cut into blocks, with postings and a directory.
 #include "trace/internal.h"
 
-void chunk_add_part(ChunkOut *out, uint32_t part, Bytes *data) {
-  uint8_t *fit = data->len ? mem_realloc(data->data, data->len) : data->data;
-  vec_push(&out->parts, (ChunkPart){out->id << 16 | part, fit, data->len});
-  out->bytes += data->len;
-  *data = (Bytes){0};
+void chunk_end_part(ChunkOut *out) { vec_push(&out->parts, out->bytes.len); }
+
+void chunk_note_addresses(ChunkOut *out, uint64_t low, uint64_t high) {
+  out->low = out->shared_only ? low : MIN(out->low, low);
+  out->high = out->shared_only ? high : MAX(out->high, high);
+  out->shared_only = false;
 }
 
 void chunk_out_free(ChunkOut *out) {
-  for (uint32_t i = 0; i < out->parts.len; i++) free(out->parts.data[i].data);
   vec_free(&out->parts);
   vec_free(&out->points);
   vec_free(&out->ranges);
   free(out);
 }
 
+enum { AHEAD = 12 };                        // records
 typedef struct Sorted { uint64_t warp; const uint32_t *raw; uint32_t place, part; } Sorted;   // part: of a group
 typedef struct Places { U64Map numbers; VEC(TracePlace) list; uint64_t last_key[8]; uint32_t last[8]; } Places;
 
@@ -24,7 +25,8 @@ struct ChunkScratch {
   PostingList *postings;
   TraceRow *rows;
   uint64_t *addresses;
-  uint32_t *words;
+  const uint32_t **words;
+  uint32_t *unsplit;
   Sorted *list, *spare; size_t cap;
   RawGroup group;                          // the one that was expanded last
 };
@@ -35,7 +37,8 @@ ChunkScratch *chunk_scratch_new(void) {
   s->postings = postings_new();
   s->rows = mem_alloc(sizeof *s->rows * BLOCK_ROWS);
   s->addresses = mem_alloc(sizeof *s->addresses * (BLOCK_LANES + 32));
-  s->words = mem_alloc(sizeof *s->words * (BLOCK_LANES + 32) * 8);
+  s->words = mem_alloc(sizeof *s->words * BLOCK_ROWS);
+  s->unsplit = mem_alloc(sizeof *s->unsplit * (BLOCK_LANES + 32) * 8);
   return s;
 }
 
@@ -45,6 +48,7 @@ void chunk_scratch_free(ChunkScratch *s) {
   free(s->rows);
   free(s->addresses);
   free(s->words);
+  free(s->unsplit);
   free(s->list);
   free(s->spare);
   free(s);
@@ -113,7 +117,7 @@ static void sort_by_warp(ChunkScratch *s, size_t n) {
 }
 
 static void write_directory(ColumnCoder *c, const Places *places, const ChunkBlockInfo *blocks, uint32_t nblocks, ChunkOut *out) {
-  Bytes col = {0}, data = {0};
+  Bytes col = {0};
   bytes_varint(&col, places->list.len);
   for (uint32_t i = 0; i < places->list.len; i++) {
     const TracePlace *p = &places->list.data[i];
@@ -135,12 +139,13 @@ static void write_directory(ColumnCoder *c, const Places *places, const ChunkBlo
       bytes_varint(&col, parts[i].end - parts[i].first);
     }
   }
-  column_write(c, &data, col.data, col.len);
+  for (uint32_t i = 0; i < out->parts.len; i++) bytes_varint(&col, out->parts.data[i] - (i ? out->parts.data[i - 1] : 0));
+  column_write(c, &out->bytes, col.data, col.len);
+  chunk_end_part(out);
   bytes_free(&col);
-  chunk_add_part(out, PART_DIRECTORY, &data);
 }
 
-bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, ChunkDirectory *d) {
+bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes, ChunkDirectory *d) {
   Reading from = {data, data + n, false}, col;
   if (!column_read(c, &from, &d->arena, 64u << 20, &col)) return false;
   size_t most = (size_t)(col.end - col.at);
@@ -167,7 +172,7 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
   d->blocks[nblocks].first_row = (uint32_t)records;
   for (int ranges = 0; ranges < 2; ranges++) {
     uint64_t count = reading_varint(&col), first = 0;
-    if (count > most || count > PART_RANGES - PART_POINTS) return false;
+    if (count > most || count > (ranges ? PART_DIRECTORY - PART_RANGES : PART_RANGES - PART_POINTS)) return false;
     PostingPart *parts = ARENA_ARRAY(&d->arena, PostingPart, count + 1);
     for (uint64_t i = 0; i < count; i++) {
       first += reading_varint(&col);
@@ -176,21 +181,26 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
     if (ranges) d->ranges = parts, d->nranges = (uint32_t)count;
     else d->points = parts, d->npoints = (uint32_t)count;
   }
+  uint32_t nparts = d->nblocks + d->npoints + d->nranges;
+  d->parts = ARENA_ARRAY(&d->arena, uint64_t, nparts + 1);
+  for (uint32_t i = 0; i < nparts; i++) {
+    uint64_t length = reading_varint(&col);
+    if (length > bytes - d->parts[i]) return false;
+    d->parts[i + 1] = d->parts[i] + length;
+  }
   return !col.bad && nblocks && nplaces;
 }
 
-static void expand(ChunkScratch *s, const Sorted *from, TraceRow *r, BlockInput *in) {
-  if (!raw_is_group(from->raw)) {
-    raw_expand(from->raw, r, s->addresses, &in->naddresses, s->words, &in->nwords);
-    return;
-  }
+static const uint32_t *expand(ChunkScratch *s, const Sorted *from, TraceRow *r, BlockInput *in, uint32_t *unsplit) {
+  if (!raw_is_group(from->raw)) return raw_expand(from->raw, r, s->addresses, &in->naddresses, s->unsplit, unsplit);
   if (s->group.raw != from->raw) CHECK(raw_group_read(from->raw, &s->group));
-  raw_group_expand(&s->group, from->part, r, s->addresses, &in->naddresses, s->words, &in->nwords);
+  return raw_group_expand(&s->group, from->part, r, s->addresses, &in->naddresses, s->unsplit, unsplit);
 }
 
-ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces) {
+ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory) {
   ChunkOut *out = mem_alloc(sizeof *out);
-  *out = (ChunkOut){.id = id, .process = process, .launch = launch, .shared_only = true};
+  memory.len = 0;
+  *out = (ChunkOut){.id = id, .process = process, .launch = launch, .shared_only = true, .bytes = memory};
   Places places = {0};
   size_t n = list_records(s, &places, pieces);
   sort_by_warp(s, n);
@@ -198,24 +208,28 @@ ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t 
   for (size_t i = 0; i < n;) {
     BlockInput in = {.places = places.list.data, .nplaces = places.list.len, .rows = s->rows, .addresses = s->addresses, .words = s->words};
     vec_push(&blocks, (ChunkBlockInfo){s->list[i].warp, (uint32_t)i});
-    uint32_t lanes = 0;
+    uint32_t lanes = 0, unsplit = 0;
     for (; i < n && in.nrows < BLOCK_ROWS && lanes < BLOCK_LANES; i++) {
-      TraceRow *r = &s->rows[in.nrows++];
-      expand(s, &s->list[i], r, &in);
+      TraceRow *r = &s->rows[in.nrows];
+      if (i + AHEAD < n) {                     // warps take turns in a ring, so that a warp's records are all over it
+        const char *next = (const char *)s->list[i + AHEAD].raw;
+        __builtin_prefetch(next), __builtin_prefetch(next + 64), __builtin_prefetch(next + 128);
+      }
+      s->words[in.nrows++] = expand(s, &s->list[i], r, &in, &unsplit);
       r->place = s->list[i].place;
+      in.nwords += row_words(&places.list.data[r->place], r->lanes);
       lanes += (uint32_t)__builtin_popcount(r->lanes);
     }
     out->operations += lanes;
-    Bytes data = {0};
-    block_write(s->coder, &in, &data);
+    block_write(s->coder, &in, &out->bytes);
+    chunk_end_part(out);
     postings_add(s->postings, &in, blocks.len - 1);
-    chunk_add_part(out, PART_ROWS + blocks.len - 1, &data);
   }
   CHECK(blocks.len <= CHUNK_BLOCKS);
   out->records = n;
   out->first_warp = n ? s->list[0].warp : 0;
   out->last_warp = n ? s->list[n - 1].warp : 0;
-  postings_write(s->postings, s->coder, out);
+  postings_write(s->postings, s->coder, places.list.data, places.list.len, blocks.len, out);
   write_directory(s->coder, &places, blocks.data, blocks.len, out);
   vec_free(&blocks);
   vec_free(&places.list);

@@ -1,67 +1,64 @@
 // Columns become rows again. Nothing that is read is believed: what does not fit makes the block a damaged one.
 #include "trace/predict.h"
 
-static bool read_places(ColumnCoder *c, Reading *from, TraceBlock *b) {
+// The streams that the first column has.
+static bool read_streams(ColumnCoder *c, Reading *from, TraceBlock *b, Reading *streams) {
+  uint64_t n[STREAMS], all = 0, most = (uint64_t)b->nrows * (3 + 1 + 20 + 4 + 10 + 10 + 10 + ROW_WORDS_MAX / 8);
+  for (unsigned s = 0; s < STREAMS; s++) {
+    n[s] = reading_varint(from);
+    if (n[s] > most) return false;
+    all += n[s];
+  }
   Reading col;
+  if (from->bad || all > most || !column_read(c, from, &b->arena, all, &col) || (uint64_t)(col.end - col.at) != all) return false;
+  for (unsigned s = 0; s < STREAMS; s++) streams[s] = (Reading){col.at, col.at + n[s], false}, col.at += n[s];
+  b->flags = streams[STREAM_FLAGS].at;
+  b->masks = streams[STREAM_MASKS];
+  return n[STREAM_FLAGS] == b->nrows && n[STREAM_PLACES] == (uint64_t)b->nrows * place_bytes(b->nplaces);
+}
+
+static bool read_places(const Reading *col, TraceBlock *b) {
   uint32_t n = b->nrows;
-  unsigned bytes = place_bytes(b->nplaces);
-  if (!column_read(c, from, &b->arena, (size_t)n * bytes, &col) || (size_t)(col.end - col.at) != (size_t)n * bytes) return false;
-  for (unsigned k = 0; k < bytes; k++)
-    for (uint32_t i = 0; i < n; i++) b->rows[i].place |= (uint32_t)col.at[k * n + i] << 8 * k;
+  for (unsigned k = 0; k < place_bytes(b->nplaces); k++)
+    for (uint32_t i = 0; i < n; i++) b->rows[i].place |= (uint32_t)col->at[k * n + i] << 8 * k;
   for (uint32_t i = 0; i < n; i++)
     if (b->rows[i].place >= b->nplaces) return false;
   return true;
 }
 
-static bool read_warps(ColumnCoder *c, Reading *from, TraceBlock *b) {
-  Reading col;
-  if (!column_read(c, from, &b->arena, (size_t)b->nrows * 20, &col)) return false;
+static bool read_warps(Reading *col, TraceBlock *b) {
   uint64_t warp = 0;
   for (uint32_t i = 0; i < b->nrows;) {
-    warp += reading_varint(&col);
-    uint64_t run = reading_varint(&col);
-    if (col.bad || !run || run > b->nrows - i || warp >> 35) return false;
+    warp += reading_varint(col);
+    uint64_t run = reading_varint(col);
+    if (col->bad || !run || run > b->nrows - i || warp >> 35) return false;
     for (uint64_t k = 0; k < run; k++) b->rows[i++].warp = warp;
   }
   return true;
 }
 
-static bool read_lanes(ColumnCoder *c, Reading *from, TraceBlock *b) {
-  Reading how;
-  const uint32_t *masks;
-  size_t n, at = 0;
-  if (!column_read(c, from, &b->arena, b->nrows, &how) || !column_read_words(c, from, &b->arena, (size_t)b->nrows * 4, &masks, &n)) return false;
-  uint32_t lanes = 0;
-  for (uint32_t i = 0; i < b->nrows; i++) {
-    uint8_t h = reading_u8(&how);
-    if (h == 1) lanes = UINT32_MAX;
-    else if (h == 2 && at < n) lanes = masks[at++];
-    else if (h) return false;
-    if (!lanes) return false;
-    b->rows[i].lanes = lanes;
-  }
-  return !how.bad;
-}
-
-static bool read_bases(ColumnCoder *c, Reading *from, TraceBlock *b) {
-  Reading bases, strides, times;
-  size_t most = (size_t)b->nrows * 10;
-  if (!column_read(c, from, &b->arena, most, &bases) || !column_read(c, from, &b->arena, most, &strides) || !column_read(c, from, &b->arena, most, &times)) return false;
+static bool read_rows(Reading *streams, TraceBlock *b) {
   BaseState *states = ARENA_ARRAY(&b->arena, BaseState, b->nplaces + 1);
   TimeState time = {0};
+  uint32_t lanes = 0;
   for (uint32_t i = 0; i < b->nrows; i++) {
     TraceRow *r = &b->rows[i];
-    uint8_t has = b->places[r->place].has;
+    uint8_t has = b->places[r->place].has, flags = b->flags[i], how = flags & FLAG_LANES;
+    if (how == LANES_ALL) lanes = UINT32_MAX;
+    else if (how == LANES_GIVEN) lanes = reading_u32(&streams[STREAM_LANES]);
+    if (!lanes || how > LANES_GIVEN) return false;
+    r->lanes = lanes;
     if (!(has & (ROW_AFFINE | ROW_EACH))) continue;
-    r->time = time_expected(&time, r->warp) + (uint32_t)unzigzag(reading_varint(&times));
+    r->time = time_expected(&time, r->warp) + (uint32_t)unzigzag(reading_varint(&streams[STREAM_TIMES]));
     time_seen(&time, r->warp, r->time);
     if (!(has & ROW_AFFINE)) continue;
     BaseState *s = &states[r->place];
-    r->base = (base_expected(s, r->warp) + (uint64_t)unzigzag(reading_varint(&bases))) & TRACE_ADDRESS_MASK;
-    r->stride = (int32_t)((uint32_t)s->stride + (uint32_t)unzigzag(reading_varint(&strides)));
+    uint64_t off = flags & FLAG_BASE ? (uint64_t)unzigzag(reading_varint(&streams[STREAM_BASES])) : 0;
+    r->base = (base_expected(s, r->warp) + off) & TRACE_ADDRESS_MASK;
+    r->stride = (int32_t)((uint32_t)s->stride + (flags & FLAG_STRIDE ? (uint32_t)unzigzag(reading_varint(&streams[STREAM_STRIDES])) : 0));
     base_seen(s, r->warp, r->base, r->stride);
   }
-  return !bases.bad && !strides.bad && !times.bad;
+  return !streams[STREAM_LANES].bad && !streams[STREAM_TIMES].bad && !streams[STREAM_BASES].bad && !streams[STREAM_STRIDES].bad;
 }
 
 static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *b) {
@@ -81,13 +78,14 @@ static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *b) {
     least[p] = reading_varint(from);
     shift[p] = (uint8_t)reading_varint(from) & 15;
   }
-  uint8_t by_steps = reading_u8(from), bytes = reading_u8(from);
-  if (from->bad || bytes > 8) return false;
+  uint8_t by_steps = reading_u8(from), planes = reading_u8(from);
+  if (from->bad || planes > 8) return false;
   b->addresses = ARENA_ARRAY(&b->arena, uint64_t, n);
-  for (unsigned k = 0; k < bytes; k++) {
-    Reading plane;
-    if (!column_read(c, from, &b->arena, n, &plane) || (uint64_t)(plane.end - plane.at) != n) return false;
-    for (uint64_t i = 0; i < n; i++) b->addresses[i] |= (uint64_t)plane.at[i] << 8 * k;
+  for (unsigned half = 0; half < (planes > 4 ? 2 : 1); half++) {
+    const uint32_t *words;
+    size_t count;
+    if (!column_read_words(c, from, &b->arena, n, &words, &count) || count != n) return false;
+    for (uint64_t i = 0; i < n; i++) b->addresses[i] |= (uint64_t)words[i] << 32 * half;
   }
   for (uint32_t i = 0; i < b->nrows; i++) {
     const TraceRow *r = &b->rows[i];
@@ -110,7 +108,8 @@ bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace 
   b->places = places, b->nplaces = nplaces;
   b->nrows = (uint32_t)nrows, b->nwords = (uint32_t)nwords;
   b->rows = ARENA_ARRAY(&b->arena, TraceRow, nrows);
-  if (!read_places(c, &from, b) || !read_warps(c, &from, b) || !read_lanes(c, &from, b) || !read_bases(c, &from, b) || !read_addresses(c, &from, b)) return false;
+  Reading streams[STREAMS];
+  if (!read_streams(c, &from, b, streams) || !read_places(&streams[STREAM_PLACES], b) || !read_warps(&streams[STREAM_WARPS], b) || !read_rows(streams, b) || !read_addresses(c, &from, b)) return false;
   uint64_t words = 0;
   for (uint32_t i = 0; i < nrows; i++) {
     b->rows[i].words = (uint32_t)words;

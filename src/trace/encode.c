@@ -55,26 +55,30 @@ void *writer_work(void *writer) {
     w->first_job = j->next;
     if (!w->first_job) w->last_job = NULL;
     w->busy++;
+    Bytes memory = j->contents ? (Bytes){0} : writer_buffer_take(w);
     pthread_mutex_unlock(&w->lock);
     ChunkOut *chunk = NULL;
     size_t before = j->contents ? j->contents->n : raw_memory(j->pieces);
     if (!w->has_stopped) {
       if (j->contents) compress_contents(j->contents);
-      else chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces);
+      else chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces, memory);
     }
     pthread_mutex_lock(&w->lock);
     w->in_memory -= MIN(before, w->in_memory);
     if (chunk) {
-      w->in_memory += chunk->bytes;
+      w->in_memory += chunk->bytes.cap;
       chunk->next = w->done;
       w->done = chunk;
-    } else if (j->contents && j->contents->len) {
+    } else if (!j->contents) {
+      writer_buffer_give(w, memory.data, memory.cap);
+    } else if (j->contents->len) {
       w->in_memory += j->contents->len;
       j->contents->next = w->contents_done;
       w->contents_done = j->contents;
       j->contents = NULL;
     }
     w->busy--;
+    for (RawPiece *p = j->pieces; p; p = p->next) writer_buffer_give(w, p->data, p->cap), p->data = NULL;
     pthread_cond_broadcast(&w->room);
     pthread_mutex_unlock(&w->lock);
     writer_job_free(w, j);

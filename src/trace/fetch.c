@@ -61,23 +61,50 @@ static CacheEntry *add(TraceReader *t, CacheEntry *e, uint64_t id) {
 
 typedef bool Decode(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e);
 
+// Where a part lies in its chunk.
+static void part_place(const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, uint64_t *at, uint64_t *end) {
+  *at = *end = 0;
+  if (part == PART_DIRECTORY) {
+    *at = MIN(c->directory, c->bytes), *end = c->bytes;
+    return;
+  }
+  uint32_t i = part >= PART_RANGES ? d->nblocks + d->npoints + part - PART_RANGES : part >= PART_POINTS ? d->nblocks + part - PART_POINTS : part;
+  if (i < d->nblocks + d->npoints + d->nranges) *at = d->parts[i], *end = d->parts[i + 1];
+}
+
+// Bytes of a chunk: where the one row that has them holds them, or copied from several. NULL and no error: the file does not have them. The statement is left on the row.
+static const uint8_t *chunk_bytes(TraceReader *t, const ReaderChunk *c, uint64_t at, uint64_t end, Error *err) {
+  if (!t->get_block && !(t->get_block = reader_prepare(t, "SELECT data FROM trace_block WHERE id=?", err))) return NULL;
+  t->piece.len = 0;
+  for (uint64_t row = at / PIECE_BYTES; row * PIECE_BYTES < end && row < 1 << 16; row++) {
+    sqlite3_reset(t->get_block);
+    sqlite3_bind_int64(t->get_block, 1, (int64_t)(c->id << 16 | row));
+    int code = sqlite3_step(t->get_block);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) sql_fail(t->db, err, "recorded operations cannot be read");
+    const uint8_t *data = code == SQLITE_ROW ? sqlite3_column_blob(t->get_block, 0) : NULL;
+    uint64_t n = data ? (uint64_t)sqlite3_column_bytes(t->get_block, 0) : 0, from = MAX(at, row * PIECE_BYTES) - row * PIECE_BYTES, upto = MIN(end, (row + 1) * PIECE_BYTES) - row * PIECE_BYTES;
+    if (n < upto) return NULL;
+    if (upto - from == end - at) return data + from;
+    bytes_add(&t->piece, data + from, upto - from);
+  }
+  return t->piece.len == end - at ? t->piece.data : NULL;
+}
+
 static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, Decode *decode, Error *err) {
-  uint64_t id = c->id << 16 | part;
+  uint64_t id = c->id << 16 | part, at, end;
   CacheEntry *e = find(t, id);
   if (e) return e;
-  if (!t->get_block && !(t->get_block = reader_prepare(t, "SELECT data FROM trace_block WHERE id=?", err))) return NULL;
-  sqlite3_bind_int64(t->get_block, 1, (int64_t)id);
-  int code = sqlite3_step(t->get_block);
-  if (code == SQLITE_ROW) {
-    const uint8_t *data = sqlite3_column_blob(t->get_block, 0);
-    int n = sqlite3_column_bytes(t->get_block, 0);
+  Error none = {{0}}, *why = err ? err : &none;
+  why->text[0] = 0;
+  part_place(c, d, part, &at, &end);
+  const uint8_t *data = end > at ? chunk_bytes(t, c, at, end, why) : NULL;
+  if (data) {
     e = mem_alloc(sizeof *e);
-    if (!data || !decode(t, c, d, data, (size_t)n, e)) free_entry(e), e = NULL;
+    if (!decode(t, c, d, data, end - at, e)) free_entry(e), e = NULL;
   }
-  sqlite3_reset(t->get_block);
+  if (t->get_block) sqlite3_reset(t->get_block);
   if (e) return add(t, e, id);
-  if (code != SQLITE_ROW && code != SQLITE_DONE) sql_fail(t->db, err, "recorded operations cannot be read");
-  else reader_damaged(t, id, err);
+  if (!why->text[0]) reader_damaged(t, id, why);
   return NULL;
 }
 
@@ -85,7 +112,7 @@ static bool decode_directory(TraceReader *t, const ReaderChunk *c, const ChunkDi
   (void)d;
   e->directory = mem_alloc(sizeof *e->directory);
   e->bytes = n * 8 + 4096;
-  return directory_read(t->coder, data, n, c->records, e->directory);
+  return directory_read(t->coder, data, n, c->records, c->directory, e->directory);
 }
 
 static bool decode_block(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
@@ -100,6 +127,13 @@ static bool decode_postings(TraceReader *t, const ReaderChunk *c, const ChunkDir
   (void)c;
   e->bytes = POSTINGS_PER_BLOCK * sizeof(Posting) + 65536;
   return postings_read(t->coder, data, n, d->nblocks, d->nplaces, &e->arena, &e->postings, &e->npostings);
+}
+
+static bool decode_points(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+  (void)t, (void)c;
+  bool ok = points_read(data, n, d->nblocks, d->places, d->nplaces, &e->arena, &e->postings, &e->npostings);
+  e->bytes = e->npostings * sizeof(Posting) + 4096;
+  return ok;
 }
 
 const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err) {
@@ -144,20 +178,11 @@ static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *
   }
   for (uint32_t i = first; i < n && parts[i].first < high; i++) {
     if (parts[i].end <= low) continue;
-    CacheEntry *e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + i, decode_postings, err);
+    CacheEntry *e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + i, ranges ? decode_postings : decode_points, err);
     if (!e) return false;
-    uint32_t at = 0, b = e->npostings;
-    if (!ranges) {
-      uint64_t from = low < POINT_BYTES ? 0 : low - POINT_BYTES;
-      while (at < b) {
-        uint32_t m = (at + b) / 2;
-        if (e->postings[m].start < from) at = m + 1;
-        else b = m;
-      }
-    }
-    for (; at < e->npostings && e->postings[at].start < high; at++) {
+    for (uint32_t at = 0; at < e->npostings; at++) {
       const Posting *p = &e->postings[at];
-      if (p->end <= low || marked[p->block] || (places && !places[p->place])) continue;
+      if (p->start >= high || p->end <= low || marked[p->block] || (places && !places[p->place])) continue;
       marked[p->block] = 1;
       add_block(out, p->block);
     }
@@ -194,7 +219,7 @@ bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, 
       bool range = k >= d->npoints;
       const PostingPart *part = range ? &d->ranges[k - d->npoints] : &d->points[k];
       if (part->first >= high || part->end <= low) continue;
-      CacheEntry *e = get(t, c, d, range ? PART_RANGES + k - d->npoints : PART_POINTS + k, decode_postings, err);
+      CacheEntry *e = get(t, c, d, range ? PART_RANGES + k - d->npoints : PART_POINTS + k, range ? decode_postings : decode_points, err);
       for (uint32_t j = 0; e && ok && j < e->npostings; j++) {
         const Posting *p = &e->postings[j];
         if (writes[p->place] && p->start < high && p->end > low) ok = f(t, c, &d->places[p->place], p->start, p->end, user);

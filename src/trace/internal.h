@@ -14,10 +14,18 @@ enum {
   CHUNK_RECORDS = 1 << 16, CHUNK_BYTES = 16 << 20,           // of raw records
   BLOCK_ROWS = 4096, BLOCK_LANES = 32768,                    // a block ends when it has so many
   CHUNK_BLOCKS = 4096,                                       // at most; enough for CHUNK_RECORDS full warps
-  POSTINGS_PER_BLOCK = 1024, POINT_BYTES = 64,               // longer ranges are kept apart from points
-  // ids in trace_block: chunk << 16 | one of
+  POSTINGS_PER_BLOCK = 1024, POINT_BYTES = 64,               // points reach so far at most
+  PIECE_BYTES = 32640,                                       // of a row of trace_block: with what SQLite adds, one page of 32 KB (docs/run-file.md)
+  // parts of a chunk
   PART_ROWS = 0, PART_POINTS = 0x4000, PART_RANGES = 0x8000, PART_DIRECTORY = 0xFFFF,
 };
+
+// Loops over many numbers, which compilers can do several at a time.
+#if defined __GNUC__ && !defined __clang__
+#define MANY_AT_A_TIME __attribute__((optimize("O3")))
+#else
+#define MANY_AT_A_TIME
+#endif
 
 // --- bytes.c: growing bytes, and reading what may be damaged ---
 typedef struct Bytes { uint8_t *data; size_t len, cap; } Bytes;
@@ -45,17 +53,22 @@ static inline uint32_t reading_u32(Reading *r) {
   return v;
 }
 
-// A column: its length, compressed length and bytes. words: of 4 bytes; whether they are kept as four planes of bytes is tried.
+// A column: its length, compressed length and bytes. words: of 4 bytes; as four planes of bytes, of which those are compressed that look as if it were worth it.
 typedef struct ColumnCoder ColumnCoder;    // of one thread
-uint32_t *column_coder_table(ColumnCoder *c);        // values.c's, zeroed
+enum { CODER_TABLE, CODER_STREAMS, CODER_STATES, CODER_GIVEN, CODER_RESTS, CODER_PLANES, CODER_PACKED, CODER_SCRATCHES };
+uint8_t *column_coder_scratch(ColumnCoder *c, unsigned which, size_t n);     // memory to work in, of at least n bytes, with anything in it
 ColumnCoder *column_coder_new(void);
 void column_coder_free(ColumnCoder *c);
 void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n);
+size_t column_size(ColumnCoder *c, const uint8_t *data, size_t n);           // what it would take
+typedef struct ColumnHabit { unsigned tried; bool plain; } ColumnHabit;       // which way was shorter, and how often that was asked since
+ColumnHabit *column_coder_habit(ColumnCoder *c);
+// words.c
 void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n);
+void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes);      // the lowest planes of words whose others are 0
 // The next column, in memory of `arena`; at most `most` bytes, anything else is damage.
 bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out);
-bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *n);
-bool column_skip(Reading *from);
+bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *n);     // most: words
 
 // --- raw.c: records as the device wrote them ---
 enum {                                     // what a row has
@@ -71,15 +84,27 @@ typedef struct TraceRow {
 // What does not change from execution to execution of a site; kept once for a chunk.
 typedef struct TracePlace { uint32_t site; uint8_t has, planes; } TracePlace;   // planes: 1, 2 or 4
 static inline unsigned place_bytes(uint32_t nplaces) { return nplaces <= 1u << 8 ? 1 : nplaces <= 1u << 16 ? 2 : 3; }
+// Words of a record besides those of its lanes, and for each lane, by the bits of its format and its planes; fixed 0: there is no such record, or it is a group.
+typedef struct RawShape { uint8_t fixed, each; } RawShape;
+extern const RawShape raw_shapes[4][128];
 #define RAW_UNFINISHED SIZE_MAX
-size_t raw_length(const uint32_t *words);  // in bytes, from the first 8 words (those that are not there are 0); 0: it is damaged; RAW_UNFINISHED: too early to tell
+static inline bool raw_is_group(const uint32_t *words) { return (words[0] >> 24 & 7) == WG_TRACE_GROUP; }
+size_t raw_group_length(const uint32_t *words);
+// In bytes, from the first 8 words (those that are not there are 0); 0: it is damaged; RAW_UNFINISHED: too early to tell
+static inline size_t raw_length(const uint32_t *w) {
+  if (!(w[0] & w[2] & w[3] & 0x80000000u) || !w[1]) return 0;
+  const RawShape *s = &raw_shapes[w[3] >> 28 & 3][w[0] >> 24 & 0x7F];
+  if (raw_is_group(w)) return raw_group_length(w);
+  uint32_t words = (uint32_t)__builtin_popcount(w[1]) * s->each + s->fixed;
+  return s->fixed ? (words * 4 + 15) & ~15u : 0;
+}
 bool raw_complete(const uint8_t *record, size_t n);
 uint64_t raw_warp(const uint32_t *words);
 uint64_t raw_place_key(const uint32_t *words);
 TracePlace raw_place(uint64_t key);
 uint64_t raw_key_of(const TracePlace *p);
-// Fills the row; addresses and words go behind what the lists have.
-void raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *values, uint32_t *nvalues);
+// Fills the row; addresses go behind what the list has. Returns its values, each ^ WG_TRACE_KEY: where they lie in the record, or in `unsplit`.
+const uint32_t *raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);
 // --- raw_group.c: records of several operations ---
 typedef struct RawGroup {
   const uint32_t *raw;
@@ -88,10 +113,8 @@ typedef struct RawGroup {
   const uint32_t *units, *offsets[WG_TRACE_GROUP_UNITS], *values[WG_TRACE_GROUP_OPS];
   TracePlace places[WG_TRACE_GROUP_OPS];
 } RawGroup;
-bool raw_is_group(const uint32_t *words);
-size_t raw_group_length(const uint32_t *words);
 bool raw_group_read(const uint32_t *words, RawGroup *g);                // of a complete one; false: it is damaged
-void raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *values, uint32_t *nvalues);
+const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);     // as raw_expand
 static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) { return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes); }
 static inline uint32_t row_words(const TracePlace *p, uint32_t lanes) {
   return row_plane_words(p, lanes) * p->planes * (!!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD));
@@ -107,12 +130,16 @@ typedef struct TraceBlock {                // decoded
   TraceRow *rows; uint32_t nrows;
   uint64_t *addresses;
   uint32_t *words;                         // see block_read_values
-  Reading values;                          // what they are made of
+  const uint8_t *flags; Reading masks, values;       // what they are made of
   uint32_t nwords;
   size_t bytes;
   uint64_t used;                           // by the cache
 } TraceBlock;
-typedef struct BlockInput { const TracePlace *places; uint32_t nplaces; const TraceRow *rows; uint32_t nrows; const uint64_t *addresses; uint32_t naddresses; const uint32_t *words; uint32_t nwords; } BlockInput;
+typedef struct BlockInput {
+  const TracePlace *places; uint32_t nplaces;
+  const TraceRow *rows; const uint32_t *const *words; uint32_t nrows;     // words: of each row, as raw_expand gives them
+  const uint64_t *addresses; uint32_t naddresses, nwords;
+} BlockInput;
 void block_write(ColumnCoder *c, const BlockInput *in, Bytes *out);
 bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places, uint32_t nplaces, TraceBlock *out);
 bool block_read_values(ColumnCoder *c, TraceBlock *b);
@@ -120,7 +147,9 @@ uint64_t row_address(const TraceBlock *b, const TraceRow *row, uint32_t lane);  
 static inline uint32_t lane_rank(uint32_t lanes, uint32_t lane) { return (uint32_t)__builtin_popcount(lanes & ((1u << lane) - 1)); }
 
 // --- values.c: words of values, as far as they do not follow from what the block did before ---
-void values_write(ColumnCoder *c, const BlockInput *in, Bytes *out);
+typedef struct ValueWriter { uint32_t *table, *given; uint8_t *masks; const uint32_t *before; uint32_t nbefore; } ValueWriter;       // given, masks: where the next ones go
+void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks);
+unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row);       // how they are kept: VALUE_*
 bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b);
 
 // --- postings.c ---
@@ -136,36 +165,50 @@ PostingList *postings_new(void);
 void postings_free(PostingList *p);
 void postings_add(PostingList *p, const BlockInput *in, uint32_t block);
 typedef struct ChunkOut ChunkOut;
-void postings_write(PostingList *p, ColumnCoder *c, ChunkOut *out);         // the list is empty again
+void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out);         // the list is empty again
 bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
+
+// --- points.c: those that are as wide as their place says, and no wider ---
+enum { POSTING_PLACE_BITS = 20 };
+typedef struct PointList PointList;
+PointList *points_new(void);
+void points_free(PointList *p);
+void points_clear(PointList *p);
+void points_add(PointList *p, uint64_t start, uint32_t tag);          // tag: block << POSTING_PLACE_BITS | place
+void points_add_row(PointList *p, const uint64_t *starts, uint32_t n, uint32_t tag);       // of global memory
+size_t points_count(const PointList *p);
+void points_get(const PointList *p, size_t i, uint64_t *start, uint32_t *tag);
+bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out);       // false: they are too far apart for it
+bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, const TracePlace *places, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
 
 // --- chunk.c: raw records of one launch become blobs ---
 typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap; uint32_t records; } RawPiece;
-typedef struct ChunkPart { uint64_t id; uint8_t *data; size_t len; } ChunkPart;
 typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row; } ChunkBlockInfo;
 struct ChunkOut {
   struct ChunkOut *next;
   uint64_t id;
   uint32_t process, launch;
   uint64_t records, operations, low, high, first_warp, last_warp;
-  VEC(ChunkPart) parts;
+  VEC(uint64_t) parts;                     // where each ends in `bytes`: blocks, points, ranges, directory
   VEC(PostingPart) points, ranges;
-  size_t bytes;                            // of all parts
+  Bytes bytes;
   bool shared_only;                        // low and high say nothing
 };
-void chunk_add_part(ChunkOut *out, uint32_t part, Bytes *data);         // takes the bytes
+void chunk_note_addresses(ChunkOut *out, uint64_t low, uint64_t high);       // of global memory
+void chunk_end_part(ChunkOut *out);        // what was added to `bytes` since the last one
 typedef struct ChunkScratch ChunkScratch;            // memory that an encoding thread uses again and again
 ChunkScratch *chunk_scratch_new(void);
 void chunk_scratch_free(ChunkScratch *s);
-ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces);
-void chunk_out_free(ChunkOut *out);
+ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory);      // memory: for the result
+void chunk_out_free(ChunkOut *out);        // but not out->bytes
 typedef struct ChunkDirectory {
   Arena arena;
   TracePlace *places; uint32_t nplaces;
   ChunkBlockInfo *blocks; uint32_t nblocks;
   PostingPart *points, *ranges; uint32_t npoints, nranges;
+  uint64_t *parts;                         // where each begins: blocks, points, ranges; and where the last one ends
 } ChunkDirectory;
-bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, ChunkDirectory *out);
+bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes, ChunkDirectory *out);      // bytes: of the chunk
 
 // --- tables.c ---
 bool tables_create(sqlite3 *db, Error *err);

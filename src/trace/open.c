@@ -105,12 +105,12 @@ static bool load_chunks(TraceReader *t, Error *err) {
   U64Map by_number = {0};
   for (uint32_t i = 0; i < t->nlaunches; i++) u64map_put(&by_number, process_key(t->launches[i].process, t->launches[i].number & 0xFFFFFF), (void *)(uintptr_t)(i + 1));
   uint32_t n = 0;
-  LOAD_ROWS(t, "SELECT id, process, launch, records, operations, low, high, first_warp, last_warp FROM trace_chunk ORDER BY id", ReaderChunk, t->chunks, n, err,
+  LOAD_ROWS(t, "SELECT id, process, launch, records, operations, low, high, first_warp, last_warp, bytes, directory FROM trace_chunk ORDER BY id", ReaderChunk, t->chunks, n, err,
     uintptr_t launch = (uintptr_t)u64map_get(&by_number, process_key(small(s, 1), small(s, 2)));
     x.id = number(s, 0); x.records = number(s, 3); x.operations = number(s, 4);
     if (!launch || x.id >> 40 || x.records >> 24 || x.operations > x.records * 32 || !x.records) continue;    // its launch is not in the file: nobody can ask for it
     x.launch = (uint32_t)launch - 1; x.step = t->launches[launch - 1].step; x.has_global = sqlite3_column_type(s, 5) == SQLITE_INTEGER; x.low = number(s, 5); x.high = number(s, 6);
-    x.first_warp = number(s, 7); x.last_warp = number(s, 8););
+    x.first_warp = number(s, 7); x.last_warp = number(s, 8); x.bytes = MIN(number(s, 9), (uint64_t)1 << 31); x.directory = number(s, 10););
   u64map_free(&by_number);
   t->nchunks = n;
   if (n) qsort(t->chunks, n, sizeof *t->chunks, by_step);
@@ -152,6 +152,7 @@ void trace_close(TraceReader *t) {
   if (!t) return;
   reader_cache_free(t);
   reader_idle(t);
+  bytes_free(&t->piece);
   column_coder_free(t->coder);
   for (uint32_t i = 0; i < t->nsites; i++) free(t->sites[i].text);
   free(t->sites);

@@ -3,40 +3,54 @@
 #include "trace/predict.h"
 
 typedef struct Entry { uint64_t start; uint32_t length, tag; } Entry;          // tag: block, place
-enum { PLACE_BITS = 20, LANES = 32, RADIX = 11, SMALL = 1024 };
+enum { PLACE_BITS = POSTING_PLACE_BITS, LANES = 32, RADIX = 11, SMALL = 1024 };
 
 struct PostingList {
   Entry *list, *spare;
   size_t n, cap, spare_cap;
   Bytes columns[4];
   Posting *open; uint32_t nopen;           // for each place and lane, what may still grow
+  PointList *points;
+  struct Roaming *roaming; uint32_t nroaming;
 };
 
-PostingList *postings_new(void) { return mem_alloc(sizeof(PostingList)); }
+PostingList *postings_new(void) {
+  PostingList *p = mem_alloc(sizeof *p);
+  p->points = points_new();
+  return p;
+}
 
 void postings_free(PostingList *p) {
   if (!p) return;
   free(p->list);
   free(p->spare);
   free(p->open);
+  free(p->roaming);
+  points_free(p->points);
   for (size_t i = 0; i < ARRAY_LEN(p->columns); i++) bytes_free(&p->columns[i]);
   free(p);
 }
 
-static void push(PostingList *p, const Posting *o) {
+static void push_range(PostingList *p, uint64_t start, uint64_t length, uint32_t tag) {
   if (p->n == p->cap) {
     p->cap = MAX(p->cap * 2, (size_t)4096);
     p->list = mem_realloc(p->list, p->cap * sizeof *p->list);
   }
-  p->list[p->n++] = (Entry){o->start, (uint32_t)(o->end - o->start), o->block << PLACE_BITS | o->place};
+  p->list[p->n++] = (Entry){start, (uint32_t)length, tag};
 }
 
-static inline void touch(PostingList *p, Posting *open, uint64_t start, uint64_t end) {
+static inline void push(PostingList *p, const Posting *o, uint32_t width) {
+  uint32_t tag = o->block << PLACE_BITS | o->place;
+  if (o->end - o->start == width) points_add(p->points, o->start, tag);
+  else push_range(p, o->start, o->end - o->start, tag);
+}
+
+static inline void touch(PostingList *p, Posting *open, uint64_t start, uint64_t end, uint32_t width) {
   if (start <= open->end && end >= open->start && open->end) {
     open->start = MIN(open->start, start), open->end = MAX(open->end, end);
     return;
   }
-  if (open->end) push(p, open);
+  if (open->end) push(p, open, width);
   open->start = start, open->end = end;
 }
 
@@ -46,12 +60,12 @@ static void touch_affine(PostingList *p, Posting *open, const TraceRow *r, uint3
   uint64_t step = (uint64_t)(stride < 0 ? -stride : stride);
   uint32_t left = r->lanes;
   if (!stride) {
-    touch(p, open, first, first + width);
+    touch(p, open, first, first + width, width);
   } else if (step > width) {
     for (; left; left &= left - 1) {
       unsigned lane = (unsigned)__builtin_ctz(left);
       uint64_t at = posting_key((r->base + (uint64_t)(stride * lane)) & TRACE_ADDRESS_MASK, r->warp);
-      touch(p, &open[lane], at, at + width);
+      touch(p, &open[lane], at, at + width, width);
     }
   } else {
     for (unsigned run = 0; left; run++) {
@@ -59,15 +73,42 @@ static void touch_affine(PostingList *p, Posting *open, const TraceRow *r, uint3
       uint64_t rest = ~((uint64_t)left >> from);
       unsigned n = (unsigned)__builtin_ctzll(rest);
       uint64_t low = first + (uint64_t)(stride * (stride > 0 ? from : from + n - 1));
-      touch(p, &open[run], low, low + step * (n - 1) + width);
+      touch(p, &open[run], low, low + step * (n - 1) + width, width);
       left = from + n >= 32 ? 0 : left & (uint32_t)(UINT32_MAX << (from + n));
     }
   }
 }
 
+// Lanes that go their own ways: where they are all over memory and none goes on where it was, nothing is worth joining or looking for twice.
+typedef struct Roaming { uint64_t least, most; const uint64_t *before; uint32_t nbefore, lanes, adjacent; bool wild; } Roaming;
+MANY_AT_A_TIME static void roam(Roaming *x, const uint64_t *a, uint32_t n, uint32_t width) {
+  uint64_t least = x->least, most = x->most;
+  uint32_t adjacent = 0;
+  for (uint32_t k = 0; k < n; k++) least = MIN(least, a[k]), most = MAX(most, a[k]);
+  for (uint32_t k = 0; k < MIN(n, x->nbefore); k++) adjacent += a[k] - x->before[k] + width <= 2 * (uint64_t)width;
+  *x = (Roaming){least, most, a, n, x->lanes + n, x->adjacent + adjacent, false};
+}
+
+static const Roaming *roamings(PostingList *p, const BlockInput *in) {
+  if (p->nroaming < in->nplaces) p->roaming = mem_realloc(p->roaming, sizeof(Roaming) * in->nplaces), p->nroaming = in->nplaces;
+  Roaming *list = p->roaming;
+  for (uint32_t i = 0; i < in->nplaces; i++) list[i] = (Roaming){.least = UINT64_MAX};
+  for (uint32_t i = 0; i < in->nrows && in->naddresses; i++) {
+    const TraceRow *r = &in->rows[i];
+    const TracePlace *place = &in->places[r->place];
+    if (place->has & ROW_EACH) roam(&list[r->place], in->addresses + r->addresses, (uint32_t)__builtin_popcount(r->lanes), place_width(place));
+  }
+  for (uint32_t i = 0; i < in->nplaces; i++) {
+    Roaming *x = &list[i];
+    x->wild = x->lanes && !((x->least | x->most) >> WG_TRACE_SPACE_AT) && x->adjacent * 16 < x->lanes && (x->most - x->least) / place_width(&in->places[i]) > 4 * (uint64_t)x->lanes;
+  }
+  return list;
+}
+
 void postings_add(PostingList *p, const BlockInput *in, uint32_t block) {
   if (p->nopen < in->nplaces) p->open = mem_realloc(p->open, sizeof *p->open * LANES * in->nplaces), p->nopen = in->nplaces;
   for (uint32_t i = 0; i < in->nplaces * LANES; i++) p->open[i] = (Posting){.block = block, .place = i / LANES};
+  const Roaming *roaming = roamings(p, in);
   for (uint32_t i = 0; i < in->nrows; i++) {
     const TraceRow *r = &in->rows[i];
     const TracePlace *place = &in->places[r->place];
@@ -76,14 +117,19 @@ void postings_add(PostingList *p, const BlockInput *in, uint32_t block) {
     if (place->has & ROW_AFFINE) {
       touch_affine(p, open, r, width);
     } else if (place->has & ROW_EACH) {
-      for (uint32_t k = 0, n = (uint32_t)__builtin_popcount(r->lanes); k < n; k++) {
+      uint32_t n = (uint32_t)__builtin_popcount(r->lanes);
+      if (roaming[r->place].wild) {
+        points_add_row(p->points, in->addresses + r->addresses, n, block << PLACE_BITS | r->place);
+        continue;
+      }
+      for (uint32_t k = 0; k < n; k++) {
         uint64_t at = posting_key(in->addresses[r->addresses + k], r->warp);
-        touch(p, &open[k], at, at + width);
+        touch(p, &open[k], at, at + width, width);
       }
     }
   }
   for (uint32_t i = 0; i < in->nplaces * LANES; i++)
-    if (p->open[i].end) push(p, &p->open[i]);
+    if (p->open[i].end) push(p, &p->open[i], place_width(&in->places[i / LANES]));
 }
 
 static int by_start(const void *a, const void *b) {
@@ -169,29 +215,23 @@ static PostingPart write_part(PostingList *p, ColumnCoder *c, const Entry *e, si
   return part;
 }
 
-void postings_write(PostingList *p, ColumnCoder *c, ChunkOut *out) {
+void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out) {
+  if (!points_write(p->points, places, nplaces, nblocks, out))
+    for (size_t i = 0, n = points_count(p->points); i < n; i++) {
+      uint64_t start;
+      uint32_t tag;
+      points_get(p->points, i, &start, &tag);
+      push_range(p, start, place_width(&places[tag & ((1u << PLACE_BITS) - 1)]), tag);
+    }
+  points_clear(p->points);
   sort(p);
   p->n = drop_repeated(p->list, p->n);
-  for (size_t i = 0; i < p->n; i++) {
-    if (p->list[i].start >> 62) continue;
-    if (out->shared_only) out->low = p->list[i].start, out->shared_only = false;
-    out->high = MAX(out->high, p->list[i].start + p->list[i].length);
-  }
-  reserve_spare(p);
-  Entry *sorted = p->spare;
-  for (int ranges = 0; ranges < 2; ranges++) {
-    size_t n = 0;
-    for (size_t i = 0; i < p->n; i++)
-      if ((p->list[i].length > POINT_BYTES) == ranges) sorted[n++] = p->list[i];
-    for (size_t i = 0; i < n; i += POSTINGS_PER_BLOCK) {
-      Bytes data = {0};
-      PostingPart part = write_part(p, c, sorted + i, MIN(n - i, (size_t)POSTINGS_PER_BLOCK), &data);
-      uint32_t number = ranges ? out->ranges.len : out->points.len;
-      CHECK(number < PART_RANGES - PART_POINTS);
-      chunk_add_part(out, (ranges ? PART_RANGES : PART_POINTS) + number, &data);
-      if (ranges) vec_push(&out->ranges, part);
-      else vec_push(&out->points, part);
-    }
+  for (size_t i = 0; i < p->n; i++) if (!(p->list[i].start >> 62)) chunk_note_addresses(out, p->list[i].start, p->list[i].start + p->list[i].length);
+  for (size_t i = 0; i < p->n; i += POSTINGS_PER_BLOCK) {
+    CHECK(out->ranges.len < PART_DIRECTORY - PART_RANGES);
+    PostingPart part = write_part(p, c, p->list + i, MIN(p->n - i, (size_t)POSTINGS_PER_BLOCK), &out->bytes);
+    chunk_end_part(out);
+    vec_push(&out->ranges, part);
   }
   p->n = 0;
 }

@@ -34,12 +34,13 @@ static inline void time_seen(TimeState *s, uint64_t warp, uint32_t time) {
   s->last = time;
 }
 
-// Values: what was last seen at an address; without one, what the place had last.
-enum { VALUE_SLOTS = 1 << 15 };
-static inline uint32_t value_slot(uint64_t address) {
-  uint64_t a = address >> 2;
-  return (uint32_t)(a ^ a >> 7 ^ a >> 15) & (VALUE_SLOTS - 1);
+// Values: what was last seen at an address; without one, what the place had last. Words of a line of 128 bytes lie side by side.
+enum { VALUE_LINE_BITS = 5, VALUE_LINES = 1 << 10, VALUE_SLOTS = VALUE_LINES << VALUE_LINE_BITS };
+static inline uint32_t value_line(uint64_t address) {
+  uint64_t line = address >> (VALUE_LINE_BITS + 2);
+  return ((uint32_t)line ^ (uint32_t)(line >> 10) * 5u ^ (uint32_t)(line >> 20)) & (VALUE_LINES - 1);
 }
+static inline uint32_t value_slot(uint64_t address) { return value_line(address) << VALUE_LINE_BITS | ((uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1)); }
 // Fills the slots of a row's words, in the order in which they are kept: planes of values, then of what was found.
 static inline void row_slots(const TracePlace *p, const TraceRow *row, const uint64_t *addresses, uint32_t *slots) {
   uint32_t lanes = row->lanes, n = row_plane_words(p, lanes), parts = !!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD);
@@ -65,11 +66,12 @@ static inline void row_slots(const TracePlace *p, const TraceRow *row, const uin
     }
   }
 }
-static inline void values_seen(uint32_t *table, const TracePlace *p, const uint32_t *slots, const uint32_t *words, uint32_t n) {
+// key: what the words and the table are kept with.
+static inline void values_seen(uint32_t *table, const TracePlace *p, const uint32_t *slots, const uint32_t *words, uint32_t n, uint32_t key) {
   if (p->has & ROW_VALUES && p->has & ROW_OLD) {
     uint32_t half = n / 2;
     for (uint32_t i = 0; i < half; i++) table[slots[i]] = words[i];
-    for (uint32_t i = 0; i < half; i++) table[slots[half + i]] = words[half + i] + words[i];      // most atomic operations add
+    for (uint32_t i = 0; i < half; i++) table[slots[half + i]] = ((words[half + i] ^ key) + (words[i] ^ key)) ^ key;      // most atomic operations add
   } else {
     for (uint32_t i = 0; i < n; i++) table[slots[i]] = words[i];
   }
@@ -77,4 +79,8 @@ static inline void values_seen(uint32_t *table, const TracePlace *p, const uint3
 
 enum { ROW_WORDS_MAX = 32 * 4 * 2 };
 enum { VALUE_EXPECTED, VALUE_SOME, VALUE_AGAIN, VALUE_ALL };        // a row's words: as expected; some are not; those of the row before; all are given
+// What a row's byte of flags says: its lanes (as of the row before, all, given), whether its base and its stride are given, how its values are kept.
+enum { FLAG_LANES = 3, LANES_SAME = 0, LANES_ALL = 1, LANES_GIVEN = 2, FLAG_BASE = 4, FLAG_STRIDE = 8, FLAG_VALUES_AT = 4 };
+// What a block's first column has, one behind the other.
+enum { STREAM_PLACES, STREAM_FLAGS, STREAM_WARPS, STREAM_LANES, STREAM_BASES, STREAM_STRIDES, STREAM_TIMES, STREAM_MASKS, STREAMS };
 #endif

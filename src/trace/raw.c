@@ -1,4 +1,4 @@
-// Records as the device wrote them (probe/trace_abi.h). raw_length decides whether a head can be right; the rest then has a
+// Records as the device wrote them (probe/trace_abi.h). raw_length (raw_shapes) decides whether a head can be right; the rest then has a
 // known length and every content is some operation, so that nothing else needs to be believed.
 #include "trace/internal.h"
 
@@ -8,19 +8,16 @@ static const uint32_t TOP = 0x80000000u;
 static uint32_t format_of(const uint32_t *w) { return w[HEAD] >> 24 & 0x7F; }
 static uint32_t planes_of(const uint32_t *w) { return 1u << (w[LAUNCH] >> 28 & 3); }
 
-size_t raw_length(const uint32_t *w) {
-  if (raw_is_group(w)) return (w[HEAD] & w[WARP] & w[LAUNCH] & TOP) && w[LANES] ? raw_group_length(w) : 0;
-  uint32_t format = format_of(w), lanes = (uint32_t)__builtin_popcount(w[LANES]);
-  if (!(w[HEAD] & w[WARP] & w[LAUNCH] & TOP) || !lanes || planes_of(w) == 8) return 0;
-  if ((format & WG_TRACE_OFFSETS && format & WG_TRACE_FAR) || (format & (WG_TRACE_OFFSETS | WG_TRACE_FAR) && !(format & WG_TRACE_ADDRESS))) return 0;
-  uint32_t plane = (format & WG_TRACE_ONE_VALUE ? 1 : lanes) * (format & WG_TRACE_SPLIT ? 2 : 1) * planes_of(w), words = 4;
-  if (format & WG_TRACE_ADDRESS) words += 4;
-  if (format & WG_TRACE_OFFSETS) words += lanes;
-  if (format & WG_TRACE_FAR) words += 2 * lanes;
-  if (format & WG_TRACE_VALUES) words += plane;
-  if (format & WG_TRACE_OLD) words += plane;
-  return (words * 4 + 15) & ~15u;
-}
+// OFFSETS and FAR exclude one another and need an address.
+#define POSSIBLE(f) (!(((f) & WG_TRACE_OFFSETS && (f) & WG_TRACE_FAR) || ((f) & (WG_TRACE_OFFSETS | WG_TRACE_FAR) && !((f) & WG_TRACE_ADDRESS))))
+#define PLANE(f, p) ((!!((f) & WG_TRACE_VALUES) + !!((f) & WG_TRACE_OLD)) * ((f) & WG_TRACE_SPLIT ? 2 : 1) * (1 << (p)))
+#define FIXED(f, p) (POSSIBLE(f) && (p) < 3 ? 4 + ((f) & WG_TRACE_ADDRESS ? 4 : 0) + ((f) & WG_TRACE_ONE_VALUE ? PLANE(f, p) : 0) : 0)
+#define EACH(f, p) (((f) & WG_TRACE_OFFSETS ? 1 : 0) + ((f) & WG_TRACE_FAR ? 2 : 0) + ((f) & WG_TRACE_ONE_VALUE ? 0 : PLANE(f, p)))
+#define SHAPE1(f, p) {FIXED(f, p), EACH(f, p)}
+#define SHAPE4(f, p) SHAPE1(f, p), SHAPE1((f) + 1, p), SHAPE1((f) + 2, p), SHAPE1((f) + 3, p)
+#define SHAPE16(f, p) SHAPE4(f, p), SHAPE4((f) + 4, p), SHAPE4((f) + 8, p), SHAPE4((f) + 12, p)
+#define SHAPES(p) {SHAPE16(0, p), SHAPE16(16, p), SHAPE16(32, p), SHAPE16(48, p), SHAPE16(64, p), SHAPE16(80, p), SHAPE16(96, p), SHAPE16(112, p)}
+const RawShape raw_shapes[4][128] = {SHAPES(0), SHAPES(1), SHAPES(2), SHAPES(3)};
 
 bool raw_complete(const uint8_t *record, size_t n) {
   typedef uint32_t Four __attribute__((vector_size(16)));
@@ -58,9 +55,9 @@ static const uint64_t ADDRESS_MASK = (1ull << 62) - 1;
 static int32_t sign31(uint32_t w) { return (int32_t)(w << 1) >> 1; }
 static uint64_t pair31(uint32_t low, uint32_t high) { return (low & ~TOP) | (uint64_t)(high & ~TOP) << 31; }
 
-void raw_expand(const uint32_t *w, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *values, uint32_t *nvalues) {
+MANY_AT_A_TIME const uint32_t *raw_expand(const uint32_t *w, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit) {
   uint32_t format = format_of(w), lanes = (uint32_t)__builtin_popcount(w[LANES]);
-  *row = (TraceRow){.warp = raw_warp(w), .lanes = w[LANES], .addresses = *naddresses, .words = *nvalues};
+  *row = (TraceRow){.warp = raw_warp(w), .lanes = w[LANES], .addresses = *naddresses};
   const uint32_t *at = w + UNIT;
   if (format & WG_TRACE_ADDRESS) {
     row->base = pair31(at[0], at[1]);
@@ -68,19 +65,22 @@ void raw_expand(const uint32_t *w, TraceRow *row, uint64_t *addresses, uint32_t 
     row->time = at[3] & ~TOP;
     at += 4;
   }
-  if (format & WG_TRACE_OFFSETS) {
-    for (uint32_t i = 0; i < lanes; i++) addresses[*naddresses + i] = (row->base + (uint64_t)(int64_t)sign31(at[i])) & ADDRESS_MASK;
-    *naddresses += lanes, at += lanes;
-  } else if (format & WG_TRACE_FAR) {
-    for (uint32_t i = 0; i < lanes; i++) addresses[*naddresses + i] = pair31(at[2 * i], at[2 * i + 1]);
-    *naddresses += lanes, at += 2 * lanes;
+  if (format & (WG_TRACE_OFFSETS | WG_TRACE_FAR)) {
+    uint64_t *to = addresses + *naddresses;
+    if (format & WG_TRACE_OFFSETS) {
+      for (uint32_t i = 0; i < lanes; i++) to[i] = (row->base + (uint64_t)(int64_t)sign31(at[i])) & ADDRESS_MASK;
+      at += lanes;
+    } else {
+      for (uint32_t i = 0; i < lanes; i++) to[i] = pair31(at[2 * i], at[2 * i + 1]);
+      at += 2 * lanes;
+    }
+    *naddresses += lanes;
+    row->base = 0, row->stride = 0;
   }
-  if (format & (WG_TRACE_OFFSETS | WG_TRACE_FAR)) row->base = 0, row->stride = 0;
+  if (!(format & WG_TRACE_SPLIT)) return at;
   uint32_t n = (format & WG_TRACE_ONE_VALUE ? 1 : lanes) * planes_of(w) * (!!(format & WG_TRACE_VALUES) + !!(format & WG_TRACE_OLD));
-  uint32_t *to = values + *nvalues;
-  if (format & WG_TRACE_SPLIT)
-    for (uint32_t i = 0; i < n; i++) to[i] = (at[2 * i] & 0xFFFF) | at[2 * i + 1] << 16;
-  else
-    for (uint32_t i = 0; i < n; i++) to[i] = at[i] ^ (uint32_t)WG_TRACE_KEY;
-  *nvalues += n;
+  uint32_t *to = unsplit + *nunsplit;
+  for (uint32_t i = 0; i < n; i++) to[i] = ((at[2 * i] & 0xFFFF) | at[2 * i + 1] << 16) ^ (uint32_t)WG_TRACE_KEY;
+  *nunsplit += n;
+  return to;
 }

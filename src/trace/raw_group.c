@@ -8,8 +8,6 @@ static const uint64_t ADDRESS_MASK = (1ull << 62) - 1;
 static int64_t sign31(uint32_t w) { return (int32_t)(w << 1) >> 1; }
 static uint64_t pair31(uint32_t low, uint32_t high) { return (low & ~TOP) | (uint64_t)(high & ~TOP) << 31; }
 
-bool raw_is_group(const uint32_t *w) { return (w[HEAD] >> 24 & 7) == WG_TRACE_GROUP; }
-
 size_t raw_group_length(const uint32_t *w) {
   if (!w[COUNTS]) return RAW_UNFINISHED;
   size_t length = 16 * (w[COUNTS] >> 12 & 0xFFF);
@@ -42,12 +40,12 @@ bool raw_group_read(const uint32_t *w, RawGroup *g) {
   return at <= words && words - at < 4;
 }
 
-void raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *values, uint32_t *nvalues) {
+const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit) {
   const uint32_t *w = g->raw;
   uint32_t i = part % g->nops, turn = part / g->nops, lanes = (uint32_t)__builtin_popcount(w[LANES]), d = w[FIRST_WORD + i], unit = d >> 27 & 15;
   const uint32_t *u = g->units + 4 * unit, *each = g->offsets[unit];
   uint64_t moved = (uint64_t)((int64_t)((int32_t)(d << 8) >> 8) + sign31(u[3]) * (int64_t)turn), base = pair31(u[0], u[1]);
-  *row = (TraceRow){.warp = raw_warp(w), .lanes = w[LANES], .time = w[CLOCK] & ~TOP, .addresses = *naddresses, .words = *nvalues};
+  *row = (TraceRow){.warp = raw_warp(w), .lanes = w[LANES], .time = w[CLOCK] & ~TOP, .addresses = *naddresses};
   if (!each) {
     row->base = (base + moved) & ADDRESS_MASK;
     row->stride = (int32_t)sign31(u[2]);
@@ -58,11 +56,10 @@ void raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t 
     }
     *naddresses += lanes;
   }
-  uint32_t n = row_words(&g->places[i], w[LANES]), *to = values + *nvalues;
   const uint32_t *at = g->values[i];
-  if (g->split)
-    for (uint32_t k = 0; k < n; k++) to[k] = (at[2 * k] & 0xFFFF) | at[2 * k + 1] << 16;
-  else
-    for (uint32_t k = 0; k < n; k++) to[k] = at[k] ^ (uint32_t)WG_TRACE_KEY;
-  *nvalues += n;
+  if (!g->split || !at) return at;
+  uint32_t n = row_words(&g->places[i], w[LANES]), *to = unsplit + *nunsplit;
+  for (uint32_t k = 0; k < n; k++) to[k] = ((at[2 * k] & 0xFFFF) | at[2 * k + 1] << 16) ^ (uint32_t)WG_TRACE_KEY;
+  *nunsplit += n;
+  return to;
 }

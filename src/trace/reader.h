@@ -6,7 +6,7 @@
 
 typedef struct ReaderSite { uint32_t process, number, id; uint32_t bytes, classes; uint8_t space; char *text; } ReaderSite;
 typedef struct ReaderChunk {
-  uint64_t id, records, operations, low, high, first_warp, last_warp, first_record;
+  uint64_t id, records, operations, low, high, first_warp, last_warp, first_record, bytes, directory;
   uint32_t launch, step;                   // indexes
   bool has_global;
 } ReaderChunk;
@@ -34,6 +34,7 @@ struct TraceReader {
   sqlite3 *db;
   ColumnCoder *coder;
   sqlite3_stmt *get_block;
+  Bytes piece;                             // a part that lies in several rows
   ReaderStep *steps; uint32_t nsteps;
   ReaderLaunch *launches; uint32_t nlaunches;
   ReaderChunk *chunks; uint32_t nchunks;   // by step, then id

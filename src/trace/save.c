@@ -11,7 +11,7 @@ typedef struct Save { TraceWriter *w; sqlite3 *db; Error *err; sqlite3_stmt *chu
 static bool prepare(Save *s) {
   if (s->chunk) return true;
   return (tables_create(s->db, s->err) &&
-          sqlite3_prepare_v2(s->db, "INSERT INTO trace_chunk VALUES (?,?,?,?,?,?,?,?,?)", -1, &s->chunk, NULL) == SQLITE_OK &&
+          sqlite3_prepare_v2(s->db, "INSERT INTO trace_chunk VALUES (?,?,?,?,?,?,?,?,?,?,?)", -1, &s->chunk, NULL) == SQLITE_OK &&
           sqlite3_prepare_v2(s->db, "INSERT INTO trace_block VALUES (?,?)", -1, &s->block, NULL) == SQLITE_OK &&
           sqlite3_prepare_v2(s->db, "INSERT INTO trace_contents VALUES (?,?,?,?,?,?)", -1, &s->contents, NULL) == SQLITE_OK) ||
          (s->err->text[0] ? false : sql_fail(s->db, s->err, "recorded operations cannot be saved"));
@@ -25,10 +25,10 @@ static bool step(Save *s, sqlite3_stmt *statement) {
 
 static bool save_chunk(Save *s, const ChunkOut *c) {
   const int64_t numbers[] = {(int64_t)c->id, c->process, c->launch, (int64_t)c->records, (int64_t)c->operations, (int64_t)c->low, (int64_t)c->high,
-                             (int64_t)c->first_warp, (int64_t)c->last_warp};
-  for (uint32_t i = 0; i < c->parts.len; i++) {
-    sqlite3_bind_int64(s->block, 1, (int64_t)c->parts.data[i].id);
-    sqlite3_bind_blob64(s->block, 2, c->parts.data[i].data, c->parts.data[i].len, SQLITE_STATIC);
+                             (int64_t)c->first_warp, (int64_t)c->last_warp, (int64_t)c->bytes.len, (int64_t)c->parts.data[c->parts.len - 2]};
+  for (size_t at = 0; at < c->bytes.len; at += PIECE_BYTES) {
+    sqlite3_bind_int64(s->block, 1, (int64_t)(c->id << 16 | at / PIECE_BYTES));
+    sqlite3_bind_blob64(s->block, 2, c->bytes.data + at, MIN(c->bytes.len - at, (size_t)PIECE_BYTES), SQLITE_STATIC);
     if (!step(s, s->block)) return false;
   }
   for (int i = 0; i < (int)ARRAY_LEN(numbers); i++) {
@@ -79,11 +79,12 @@ static bool save_finished(Save *s) {
   for (ChunkOut *c = chunks, *next; c; c = next) next = c->next, c->next = in_order, in_order = c;
   for (ChunkOut *c = in_order, *next; c; c = next) {
     next = c->next;
-    freed += c->bytes;
-    bool kept = ok && may_write(s, c->bytes) && (ok = prepare(s) && save_chunk(s, c));
+    freed += c->bytes.cap;
+    bool kept = ok && may_write(s, c->bytes.len) && (ok = prepare(s) && save_chunk(s, c));
     pthread_mutex_lock(&w->lock);
     if (kept) w->records += c->records, w->operations += c->operations;
     else w->lost += c->records;
+    writer_buffer_give(w, c->bytes.data, c->bytes.cap);
     pthread_mutex_unlock(&w->lock);
     chunk_out_free(c);
   }

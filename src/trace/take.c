@@ -5,11 +5,11 @@
 
 #include "trace/writer.h"
 
-enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18 };
+enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18, COPY = 1 << 16 };     // COPY: bytes that a look leaves in a processor's cache
 
 static uint64_t default_memory(void) {
   uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-  return MAX(MIN(all / 8, 4ull << 30), 256ull << 20);
+  return MAX(MIN(all / 4, 32ull << 30), 256ull << 20);
 }
 
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
@@ -48,7 +48,8 @@ void trace_writer_free(TraceWriter *w) {
   pthread_mutex_unlock(&w->lock);
   for (unsigned i = 0; i < w->nthreads; i++) pthread_join(w->threads[i], NULL);
   for (Job *j = w->first_job, *next; j; j = next) next = j->next, writer_job_free(w, j);
-  for (ChunkOut *c = w->done, *next; c; c = next) next = c->next, chunk_out_free(c);
+  for (ChunkOut *c = w->done, *next; c; c = next) next = c->next, free(c->bytes.data), chunk_out_free(c);
+  for (uint32_t i = 0; i < w->spare.n; i++) free(w->spare.list[i].data);
   for (ContentsOut *c = w->contents_done, *next; c; c = next) next = c->next, free(c->data), free(c);
   for (uint32_t i = 0; i < w->ring_list.len; i++) {
     Ring *r = w->ring_list.data[i];
@@ -225,10 +226,19 @@ static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data
   o->used_ns = clock_ns();
   if (p->cap - p->len < n) {
     size_t cap = MAX(MAX(p->cap * 2, (size_t)FIRST_PIECE), p->len + n);
-    p->data = mem_realloc(p->data, cap);
     pthread_mutex_lock(&w->lock);
+    Bytes old = p->cap ? writer_buffer_take(w) : (Bytes){0};          // what has little may stay little
+    if (old.cap >= cap) cap = old.cap;
+    else if (old.cap) writer_buffer_give(w, old.data, old.cap), old = (Bytes){0};
     w->in_memory += cap - p->cap;
     pthread_mutex_unlock(&w->lock);
+    if (old.data) {
+      memcpy(old.data, p->data, p->len);
+      free(p->data);
+      p->data = old.data;
+    } else {
+      p->data = mem_realloc(p->data, cap);
+    }
     p->cap = cap;
   }
   memcpy(p->data + p->len, data, n);
@@ -268,7 +278,7 @@ static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool 
     if (length > n - at) break;
     if (!complete && !ended) break;
     uint32_t its = head[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1);
-    if (its != launch || !complete || records >= CHUNK_RECORDS / 16 || at - from >= 1 << 20) {
+    if (its != launch || !complete || records >= CHUNK_RECORDS / 16 || at - from >= COPY) {
       append(w, r, launch, data + from, at - from, records);
       from = at, records = 0, launch = its;
     }

@@ -1,57 +1,97 @@
-// The words of a block: a row's mode, which of its words are given, and those.
+// The words of a block: which of a row's words are given, and those. The writer's words and table are as records have them, ^ WG_TRACE_KEY.
 #include "trace/predict.h"
 
-void values_write(ColumnCoder *c, const BlockInput *in, Bytes *out) {
-  Bytes modes = {0}, masks = {0}, given = {0};
-  uint32_t *table = column_coder_table(c), slots[ROW_WORDS_MAX];
-  const uint32_t *before = NULL;
-  uint32_t nbefore = 0;
-  for (uint32_t i = 0; i < in->nrows; i++) {
-    const TraceRow *r = &in->rows[i];
-    const TracePlace *p = &in->places[r->place];
-    const uint32_t *words = in->words + r->words;
-    uint32_t n = row_words(p, r->lanes), wrong = 0;
-    if (!n) continue;
-    row_slots(p, r, in->addresses, slots);
-    uint8_t bad[ROW_WORDS_MAX];
-    for (uint32_t k = 0; k < n; k++) bad[k] = table[slots[k]] != words[k], wrong += bad[k];
-    if (!wrong) {
-      bytes_u8(&modes, VALUE_EXPECTED);
-    } else if (n == nbefore && memcmp(before, words, (size_t)n * 4) == 0) {
-      bytes_u8(&modes, VALUE_AGAIN);
-    } else if (wrong <= n - n / 4) {
-      bytes_u8(&modes, VALUE_SOME);
-      for (uint32_t k = 0; k < n; k += 8) {
-        uint8_t mask = 0;
-        for (uint32_t j = 0; j < 8 && k + j < n; j++) mask |= (uint8_t)(bad[k + j] << j);
-        bytes_u8(&masks, mask);
-      }
-      for (uint32_t k = 0; k < n; k++)
-        if (bad[k]) bytes_add(&given, &words[k], 4);
-    } else {
-      bytes_u8(&modes, VALUE_ALL);
-      bytes_add(&given, words, (size_t)n * 4);
-    }
-    values_seen(table, p, slots, words, n);
-    before = words, nbefore = n;
+void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks) {
+  *v = (ValueWriter){.table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *v->table * VALUE_SLOTS),
+                     .given = (uint32_t *)column_coder_scratch(c, CODER_GIVEN, sizeof *v->given * (in->nwords + 1)), .masks = masks};
+  for (uint32_t i = 0; i < VALUE_SLOTS; i++) v->table[i] = (uint32_t)WG_TRACE_KEY;
+}
+
+MANY_AT_A_TIME static void give(ValueWriter *v, const uint32_t *words, uint32_t n) {
+  uint32_t *to = v->given;
+  for (uint32_t k = 0; k < n; k++) to[k] = words[k] ^ (uint32_t)WG_TRACE_KEY;
+  v->given += n;
+}
+
+static void give_some(ValueWriter *v, const uint32_t *words, const uint8_t *bad, uint32_t n) {
+  for (uint32_t k = 0; k < n; k += 8) {
+    uint8_t mask = 0;
+    for (uint32_t j = 0; j < 8 && k + j < n; j++) mask |= (uint8_t)(bad[k + j] << j);
+    *v->masks++ = mask;
   }
-  column_write(c, out, modes.data, modes.len);
-  column_write(c, out, masks.data, masks.len);
-  column_write_words(c, out, (const uint32_t *)given.data, given.len / 4);
-  bytes_free(&modes);
-  bytes_free(&masks);
-  bytes_free(&given);
+  for (uint32_t k = 0; k < n; k++) {
+    *v->given = words[k] ^ (uint32_t)WG_TRACE_KEY;
+    v->given += bad[k];
+  }
+}
+
+MANY_AT_A_TIME static uint32_t count_different(const uint32_t *a, const uint32_t *b, uint32_t n, uint8_t *bad) {
+  uint32_t wrong = 0;
+  for (uint32_t k = 0; k < n; k++) bad[k] = a[k] != b[k], wrong += bad[k];
+  return wrong;
+}
+
+static unsigned kept_as(ValueWriter *v, const uint32_t *words, uint32_t n, uint32_t wrong, const uint8_t *bad) {
+  unsigned mode = VALUE_ALL;
+  if (n == v->nbefore && memcmp(v->before, words, (size_t)n * 4) == 0) mode = VALUE_AGAIN;
+  else if (wrong <= n - n / 4) mode = VALUE_SOME, give_some(v, words, bad, n);
+  else give(v, words, n);
+  return mode;
+}
+
+// Words of 4 bytes side by side, which is what most rows have: one stretch of the table, or two.
+static unsigned write_one(ValueWriter *v, uint64_t address, const uint32_t *words) {
+  uint32_t *a = v->table + value_slot(address);
+  if (*a == *words) return VALUE_EXPECTED;
+  *a = *words;
+  if (v->nbefore == 1 && *v->before == *words) return VALUE_AGAIN;
+  *v->given++ = *words ^ (uint32_t)WG_TRACE_KEY;
+  return VALUE_ALL;
+}
+
+static unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t *words, uint32_t n) {
+  uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1), first = MIN(n, (1u << VALUE_LINE_BITS) - from), wrong = 0;
+  uint32_t *a = v->table + (value_line(address) << VALUE_LINE_BITS) + from, *b = v->table + (value_line(address + 4 * (uint64_t)first) << VALUE_LINE_BITS);
+  uint8_t bad[32];
+  unsigned mode = VALUE_EXPECTED;
+  if (memcmp(a, words, (size_t)first * 4) != 0 || memcmp(b, words + first, (size_t)(n - first) * 4) != 0) {
+    wrong = count_different(a, words, first, bad) + count_different(b, words + first, n - first, bad + first);
+    mode = kept_as(v, words, n, wrong, bad);
+    memcpy(a, words, (size_t)first * 4);
+    memcpy(b, words + first, (size_t)(n - first) * 4);
+  }
+  return mode;
+}
+
+unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row) {
+  const TraceRow *r = &in->rows[row];
+  const TracePlace *p = &in->places[r->place];
+  const uint32_t *words = in->words[row];
+  uint32_t n = row_words(p, r->lanes), slots[ROW_WORDS_MAX], wrong = 0;
+  unsigned mode;
+  uint32_t run = r->lanes >> __builtin_ctz(r->lanes);
+  if (p->has & ROW_AFFINE && p->planes == 1 && !(p->has & ROW_OLD) && (n == 1 || (r->stride == 4 && !(run & (run + 1))))) {
+    uint64_t address = r->base + (uint64_t)((int64_t)r->stride * __builtin_ctz(r->lanes));
+    mode = n == 1 ? write_one(v, address, words) : write_adjacent(v, address, words, n);
+  } else {
+    uint8_t bad[ROW_WORDS_MAX];
+    row_slots(p, r, in->addresses, slots);
+    for (uint32_t k = 0; k < n; k++) bad[k] = v->table[slots[k]] != words[k], wrong += bad[k];
+    mode = wrong ? kept_as(v, words, n, wrong, bad) : VALUE_EXPECTED;
+    values_seen(v->table, p, slots, words, n, (uint32_t)WG_TRACE_KEY);
+  }
+  v->before = words, v->nbefore = n;
+  return mode;
 }
 
 bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
-  Reading modes, masks;
+  Reading masks = b->masks;
   const uint32_t *given;
   size_t ngiven, at = 0;
-  if (!column_read(c, from, &b->arena, b->nrows, &modes) || !column_read(c, from, &b->arena, (size_t)b->nrows * ROW_WORDS_MAX / 8, &masks) ||
-      !column_read_words(c, from, &b->arena, (size_t)b->nwords * 4, &given, &ngiven)) return false;
-  uint32_t *out = ARENA_ARRAY(&b->arena, uint32_t, b->nwords + 1), *table = column_coder_table(c), slots[ROW_WORDS_MAX];
+  if (!column_read_words(c, from, &b->arena, b->nwords, &given, &ngiven)) return false;
+  uint32_t *table = memset(column_coder_scratch(c, CODER_TABLE, sizeof *table * VALUE_SLOTS), 0, sizeof *table * VALUE_SLOTS);
+  uint32_t slots[ROW_WORDS_MAX], *out = ARENA_ARRAY(&b->arena, uint32_t, b->nwords + 1), nbefore = 0;
   const uint32_t *before = NULL;
-  uint32_t nbefore = 0;
   bool ok = true;
   for (uint32_t i = 0; i < b->nrows && ok; i++) {
     const TraceRow *r = &b->rows[i];
@@ -59,7 +99,7 @@ bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
     uint32_t n = row_words(p, r->lanes), *words = out + r->words;
     if (!n) continue;
     row_slots(p, r, b->addresses, slots);
-    uint8_t mode = reading_u8(&modes);
+    unsigned mode = b->flags[i] >> FLAG_VALUES_AT & 3;
     if (mode == VALUE_EXPECTED) {
       for (uint32_t k = 0; k < n; k++) words[k] = table[slots[k]];
     } else if (mode == VALUE_AGAIN && nbefore == n) {
@@ -78,10 +118,10 @@ bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
     } else {
       ok = false;
     }
-    values_seen(table, p, slots, words, n);
+    values_seen(table, p, slots, words, n, 0);
     before = words, nbefore = n;
   }
-  if (!ok || modes.bad || masks.bad) return false;
+  if (!ok || masks.bad) return false;
   b->words = out;
   b->bytes += (size_t)b->nwords * 4;
   return true;

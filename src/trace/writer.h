@@ -22,6 +22,9 @@ typedef struct Job {
   ContentsOut *contents;                   // or bytes to be compressed
 } Job;
 
+// Memory that was used before: the system need not find it, nor clear it, again.
+typedef struct Buffers { Bytes list[64]; uint32_t n; uint64_t bytes; } Buffers;
+
 struct TraceWriter {
   pthread_mutex_t lock;                    // of everything below; taken while a ring's lock is held, never the other way round
   pthread_cond_t work, room;
@@ -39,6 +42,7 @@ struct TraceWriter {
   _Atomic bool has_stopped;
   bool ending;
   pthread_t *threads; unsigned nthreads;
+  Buffers spare;
 };
 
 // --- take.c ---
@@ -46,6 +50,9 @@ void writer_stop(TraceWriter *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held);   // closes what was not used for so long; held: locked by the caller
 void writer_submit_rests(TraceWriter *w);
 void writer_pieces_free(RawPiece *p);
+// --- buffers.c; the lock is held ---
+Bytes writer_buffer_take(TraceWriter *w);                                 // some memory, or none
+void writer_buffer_give(TraceWriter *w, uint8_t *data, size_t cap);
 // --- encode.c ---
 void writer_submit(TraceWriter *w, Job *job);                           // the lock is held
 void *writer_work(void *writer);

@@ -26,7 +26,7 @@ static void prepare(void) {
 static void change(const uint8_t *c) {
   int64_t row = rows.data[((unsigned)c[0] | (unsigned)c[1] << 8) % rows.len];
   if (c[5] > 2) {
-    static const char *const what[] = {"trace_chunk SET records", "trace_chunk SET operations", "trace_chunk SET low", "trace_chunk SET first_warp", "trace_chunk SET launch", "trace_contents SET bytes",
+    static const char *const what[] = {"trace_chunk SET records", "trace_chunk SET operations", "trace_chunk SET low", "trace_chunk SET first_warp", "trace_chunk SET launch", "trace_chunk SET bytes", "trace_chunk SET directory", "trace_contents SET bytes",
                                        "trace_contents SET address", "launch SET block_x", "launch SET grid_x", "step SET width", "step SET to_pitch", "step SET height", "site SET bytes", "site SET classes", "allocation SET size"};
     const char *name = what[c[5] % ARRAY_LEN(what)];
     static const char *const columns[] = {"=0", "=%d", "=-%d", "=%d<<40", "=NULL", "='%d'"};

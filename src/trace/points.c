@@ -1,0 +1,258 @@
+// Postings of single places in memory, of which kernels that gather have one for each lane. They are put into buckets by address, not sorted: a question looks through one
+// bucket. Within a bucket they stay in the order of blocks; each has the bits of its address and of its place, and how wide it is follows from the place.
+#include "trace/predict.h"
+
+enum { PART_POINTS_MOST = 4096, BUCKET_BITS_MOST = 11, REGION_AT = 24, REGIONS = 512, REGION_SLOTS = 2048, SEEN = 2048, RADIX = 11 };
+typedef struct Seen { uint64_t start; uint32_t tag; bool used; } Seen;
+struct PointList {
+  uint64_t *starts, *packed, *spare; uint32_t *tags;         // tag: block << POSTING_PLACE_BITS | place
+  size_t n, cap, packed_cap;
+  Seen seen[SEEN];                         // what came lately does not come again
+  uint64_t region[REGION_SLOTS]; uint16_t rank[REGION_SLOTS];      // region: plus 1
+};
+
+PointList *points_new(void) { return mem_alloc(sizeof(PointList)); }
+
+void points_free(PointList *p) {
+  if (!p) return;
+  free(p->starts), free(p->tags), free(p->packed), free(p->spare);
+  free(p);
+}
+
+static void reserve(PointList *p, size_t more) {
+  if (p->cap - p->n >= more) return;
+  p->cap = MAX(p->cap * 2, (size_t)1 << 14);
+  p->starts = mem_realloc(p->starts, p->cap * sizeof *p->starts);
+  p->tags = mem_realloc(p->tags, p->cap * sizeof *p->tags);
+}
+
+size_t points_count(const PointList *p) { return p->n; }
+void points_get(const PointList *p, size_t i, uint64_t *start, uint32_t *tag) { *start = p->starts[i], *tag = p->tags[i]; }
+void points_clear(PointList *p) {
+  p->n = 0;
+  memset(p->seen, 0, sizeof p->seen);
+}
+
+void points_add(PointList *p, uint64_t start, uint32_t tag) {
+  Seen *s = &p->seen[(uint32_t)((start >> 2) * 0x9E3779B1u + tag * 0x85EBCA6Bu) >> 21];
+  if (s->start == start && s->tag == tag && s->used) return;
+  *s = (Seen){start, tag, true};
+  reserve(p, 1);
+  p->starts[p->n] = start, p->tags[p->n++] = tag;
+}
+
+MANY_AT_A_TIME void points_add_row(PointList *p, const uint64_t *starts, uint32_t n, uint32_t tag) {
+  reserve(p, n);
+  uint64_t *to = p->starts + p->n;
+  uint32_t *tags = p->tags + p->n;
+  for (uint32_t k = 0; k < n; k++) to[k] = starts[k], tags[k] = tag;
+  p->n += n;
+}
+
+static unsigned bits_of(uint64_t v) { return v ? 64 - (unsigned)__builtin_clzll(v) : 0; }
+
+static uint32_t region_slot(const PointList *p, uint64_t region) {
+  uint32_t slot = (uint32_t)(region * 0x9E3779B97F4A7C15ull >> 53);
+  while (p->region[slot] && p->region[slot] != region + 1) slot = (slot + 1) % REGION_SLOTS;
+  return slot;
+}
+
+static int ascending(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+// Regions of 16 MB that are touched, in order, so that buckets are made where there is something. 0: too many
+static unsigned find_regions(PointList *p, uint64_t *list) {
+  memset(p->region, 0, sizeof p->region);
+  unsigned n = 0;
+  uint64_t last = UINT64_MAX;
+  for (size_t i = 0; i < p->n; i++) {
+    uint64_t region = p->starts[i] >> REGION_AT;
+    if (region == last) continue;
+    last = region;
+    uint32_t slot = region_slot(p, region);
+    if (p->region[slot]) continue;
+    if (n == REGIONS) return 0;
+    p->region[slot] = region + 1;
+    list[n++] = region;
+  }
+  qsort(list, n, sizeof *list, ascending);
+  for (unsigned i = 0; i < n; i++) p->rank[region_slot(p, list[i])] = (uint16_t)i;
+  return n;
+}
+
+static void sort_packed(uint64_t *list, uint64_t *spare, size_t n, unsigned from, unsigned upto) {
+  uint64_t *a = list, *b = spare;
+  for (unsigned at = from; at < upto; at += RADIX) {
+    size_t count[1 << RADIX] = {0}, sum = 0;
+    uint64_t mask = (1ull << MIN((unsigned)RADIX, upto - at)) - 1;
+    for (size_t i = 0; i < n; i++) count[a[i] >> at & mask]++;
+    for (unsigned d = 0; d < 1 << RADIX; d++) {
+      size_t k = count[d];
+      count[d] = sum, sum += k;
+    }
+    for (size_t i = 0; i < n; i++) b[count[a[i] >> at & mask]++] = a[i];
+    uint64_t *t = a;
+    a = b, b = t;
+  }
+  if (a != list) memcpy(list, a, n * sizeof *list);
+}
+
+typedef struct Packing { unsigned shift, tag_bits, place_bits, nregions; uint64_t low; const uint64_t *regions; uint32_t widest; } Packing;
+
+static uint64_t unpack(const Packing *k, uint64_t packed) {
+  uint64_t rest = (packed >> k->tag_bits) << k->shift;
+  return (k->nregions ? (k->regions[rest >> REGION_AT] << REGION_AT | (rest & ((1u << REGION_AT) - 1))) : rest) + k->low;
+}
+
+// What does not lie in one region has no common unit but the address itself.
+static inline uint64_t rest_of(const Packing *k, uint64_t packed, uint64_t least, bool one_region) {
+  return one_region ? (packed >> k->tag_bits) - least : (unpack(k, packed) - least) >> k->shift;
+}
+
+static uint8_t *put_bits(const Packing *k, const uint64_t *list, uint32_t n, uint64_t least, bool one_region, unsigned width, uint8_t *at) {
+  uint32_t place_mask = (1u << k->place_bits) - 1;
+  unsigned each = width + k->place_bits, have = 0;
+  if (each <= 32) {
+    uint64_t pending = 0;
+    for (uint32_t i = 0; i < n; i++) {
+      pending |= (rest_of(k, list[i], least, one_region) << k->place_bits | (list[i] & place_mask)) << have;
+      have += each;
+      if (have < 32) continue;
+      uint32_t word = (uint32_t)pending;
+      memcpy(at, &word, 4);
+      at += 4, pending >>= 32, have -= 32;
+    }
+    for (; have; have -= MIN(have, 8u)) *at++ = (uint8_t)pending, pending >>= 8;
+    return at;
+  }
+  unsigned __int128 pending = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    pending |= ((unsigned __int128)rest_of(k, list[i], least, one_region) << k->place_bits | (list[i] & place_mask)) << have;
+    for (have += each; have >= 8; have -= 8) *at++ = (uint8_t)pending, pending >>= 8;
+  }
+  if (have) *at++ = (uint8_t)pending;
+  return at;
+}
+
+MANY_AT_A_TIME static void extent(const uint64_t *list, uint32_t n, uint64_t *least, uint64_t *most) {
+  uint64_t a = UINT64_MAX, b = 0;
+  for (uint32_t i = 0; i < n; i++) a = MIN(a, list[i]), b = MAX(b, list[i]);
+  *least = a, *most = b;
+}
+
+static void write_part(const Packing *k, const uint64_t *list, uint32_t n, ChunkOut *out) {
+  uint64_t least, most;
+  extent(list, n, &least, &most);            // order by rank is order by address
+  uint64_t first = unpack(k, least), last = unpack(k, most);
+  bool one_region = !k->nregions || first >> REGION_AT == last >> REGION_AT;
+  unsigned width = bits_of((last - first) >> k->shift);
+  CHECK(out->points.len < PART_RANGES - PART_POINTS);
+  Bytes *data = &out->bytes;
+  bytes_reserve(data, 64 + (size_t)n * 8 + ((size_t)n * (width + k->place_bits) + 7) / 8);
+  bytes_varint(data, n);
+  bytes_varint(data, first);
+  bytes_u8(data, (uint8_t)k->shift);
+  bytes_u8(data, (uint8_t)width);
+  bytes_u8(data, (uint8_t)k->place_bits);
+  uint64_t block_mask = ((1ull << (k->tag_bits - k->place_bits)) - 1) << k->place_bits;
+  for (uint32_t i = 0; i < n;) {               // blocks, and how many points of each
+    uint64_t block = list[i] & block_mask;
+    uint32_t from = i;
+    while (i < n && (list[i] & block_mask) == block) i++;
+    bytes_varint(data, block >> k->place_bits);
+    bytes_varint(data, i - from);
+  }
+  data->len = (size_t)(put_bits(k, list, n, one_region ? least >> k->tag_bits : first, one_region, width, data->data + data->len) - data->data);
+  chunk_end_part(out);
+  vec_push(&out->points, (PostingPart){first, last + k->widest});
+}
+
+// Where global memory was touched: from, and up to where something begins
+MANY_AT_A_TIME static void look_over(const PointList *p, uint64_t *least, uint64_t *most, uint64_t *differ, uint64_t *last_global) {
+  uint64_t a = UINT64_MAX, b = 0, c = 0, d = 0, first = p->starts[0];
+  for (size_t i = 0; i < p->n; i++) {
+    uint64_t s = p->starts[i];
+    a = MIN(a, s), b = MAX(b, s), c |= s ^ first;
+    d = MAX(d, s >> 62 ? 0 : s);
+  }
+  *least = a, *most = b, *differ = c, *last_global = d;
+}
+
+bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out) {
+  if (!p->n) return true;
+  uint64_t regions[REGIONS], least, most, differ, last_global;
+  look_over(p, &least, &most, &differ, &last_global);
+  Packing k = {.shift = differ ? MIN((unsigned)__builtin_ctzll(differ), 15u) : 0, .place_bits = bits_of(nplaces - 1), .regions = regions};
+  for (uint32_t i = 0; i < nplaces; i++) k.widest = MAX(k.widest, place_width(&places[i]));
+  if (!(least >> 62)) chunk_note_addresses(out, least, last_global + k.widest);
+  k.tag_bits = k.place_bits + bits_of(nblocks - 1);
+  k.nregions = most - least < 1ull << 32 ? 0 : find_regions(p, regions);
+  k.low = k.nregions ? least & ((1ull << k.shift) - 1) : least;          // what the shift leaves out
+  unsigned span = bits_of((k.nregions ? ((uint64_t)k.nregions << REGION_AT) - 1 : most - least) >> k.shift);
+  if (span + k.tag_bits > 64) return false;
+  if (p->packed_cap < p->n) {
+    p->packed_cap = p->cap;
+    free(p->packed), free(p->spare);
+    p->packed = mem_alloc(p->packed_cap * sizeof *p->packed);
+    p->spare = mem_alloc(p->packed_cap * sizeof *p->spare);
+  }
+  unsigned wanted = bits_of(p->n / (PART_POINTS_MOST / 2)), bucket_bits = MIN(MIN(wanted, (unsigned)BUCKET_BITS_MOST), span), bucket_at = span - bucket_bits + k.tag_bits;
+  size_t count[(1 << BUCKET_BITS_MOST) + 1] = {0}, sum = 0;
+  uint64_t last = UINT64_MAX, rank = 0;
+  for (size_t i = 0; i < p->n; i++) {
+    uint64_t start = p->starts[i], rest = start - k.low, tag = (uint64_t)(p->tags[i] >> POSTING_PLACE_BITS) << k.place_bits | (p->tags[i] & ((1u << POSTING_PLACE_BITS) - 1));
+    if (k.nregions) {
+      if (start >> REGION_AT != last) last = start >> REGION_AT, rank = p->rank[region_slot(p, last)];
+      rest = (rank << REGION_AT | (start & ((1u << REGION_AT) - 1))) - k.low;
+    }
+    uint64_t packed = rest >> k.shift << k.tag_bits | tag;
+    p->spare[i] = packed;
+    count[bucket_at >= 64 ? 0 : packed >> bucket_at]++;
+  }
+  for (unsigned d = 0; d <= 1 << BUCKET_BITS_MOST; d++) {
+    size_t n = count[d];
+    count[d] = sum, sum += n;
+  }
+  for (size_t i = 0; i < p->n; i++) p->packed[count[bucket_at >= 64 ? 0 : p->spare[i] >> bucket_at]++] = p->spare[i];
+  // count[d] is now where bucket d ends. Small ones are joined, large ones sorted and cut.
+  size_t from = 0, upto = 0;
+  for (unsigned d = 0; d < 1u << bucket_bits; d++) {
+    size_t end = count[d];
+    if (end - from > PART_POINTS_MOST && upto > from) write_part(&k, p->packed + from, (uint32_t)(upto - from), out), from = upto;
+    if (end - from > PART_POINTS_MOST) {
+      sort_packed(p->packed + from, p->spare, end - from, k.tag_bits, bucket_at);
+      for (; end - from > PART_POINTS_MOST; from += PART_POINTS_MOST) write_part(&k, p->packed + from, PART_POINTS_MOST, out);
+    }
+    upto = end;
+  }
+  if (upto > from) write_part(&k, p->packed + from, (uint32_t)(upto - from), out);
+  return true;
+}
+
+bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, const TracePlace *places, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {
+  Reading from = {data, data + n, false};
+  uint64_t entries = reading_varint(&from), least = reading_varint(&from);
+  uint8_t shift = reading_u8(&from) & 15, width = reading_u8(&from), place_bits = reading_u8(&from);
+  if (from.bad || entries > PART_POINTS_MOST || width > 62 || place_bits > POSTING_PLACE_BITS) return false;
+  Posting *out = ARENA_ARRAY(arena, Posting, entries + 1);
+  for (uint64_t i = 0; i < entries;) {
+    uint64_t block = reading_varint(&from), run = reading_varint(&from);
+    if (from.bad || !run || run > entries - i || block >= nblocks) return false;
+    for (; run; run--) out[i++].block = (uint32_t)block;
+  }
+  unsigned each = width + place_bits, have = 0;
+  if ((uint64_t)(from.end - from.at) < (entries * each + 7) / 8) return false;
+  unsigned __int128 pending = 0;
+  for (uint64_t i = 0; i < entries; i++) {
+    while (have < each) pending |= (unsigned __int128)reading_u8(&from) << have, have += 8;      // never more than is there
+    uint32_t place = (uint32_t)pending & ((1u << place_bits) - 1);
+    uint64_t rest = (uint64_t)(pending >> place_bits) & ((1ull << width) - 1);
+    pending >>= each, have -= each;
+    if (place >= nplaces) return false;
+    out[i].start = least + (rest << shift), out[i].end = out[i].start + place_width(&places[place]), out[i].place = place;
+  }
+  *list = out, *count = (uint32_t)entries;
+  return true;
+}

@@ -1,0 +1,197 @@
+// Columns of words: planes of bytes, each kept in the way that a look at some of it says is good. What is random stays as it is, and what has a few bytes in no order is
+// packed here: the compressor needs ten times as long for it and gains little.
+#include "trace/internal.h"
+
+enum { FEW_WORDS = 32, SAMPLE = 2048, TRY_EVERY = 16 };      // SAMPLE: words
+enum { PLANE_RAW, PLANE_COMPRESSED, PLANE_TWO_BITS, PLANE_FOUR_BITS };       // two bits for each plane; the last two: numbers of frequent bytes, the largest one: another byte
+enum { KIND_PLAIN = 8 };                   // words as they lie, as one column; else how many planes there are
+
+MANY_AT_A_TIME static void split(const uint32_t *restrict words, size_t n, unsigned plane, uint8_t *restrict to) {
+  for (size_t i = 0; i < n; i++) to[i] = (uint8_t)(words[i] >> 8 * plane);
+}
+MANY_AT_A_TIME static void join(uint32_t *restrict words, size_t n, unsigned plane, const uint8_t *restrict from) {
+  for (size_t i = 0; i < n; i++) words[i] |= (uint32_t)from[i] << 8 * plane;
+}
+
+// Some of the words: bytes of each plane, and what comes from one to the next.
+typedef struct Look { uint32_t bytes[4][256], steps[4][256]; uint32_t seen[1024], n, again; } Look;
+static void look_at(const uint32_t *words, size_t n, Look *l) {
+  enum { RUN = 32, RUNS = 32 };
+  memset(l, 0, sizeof *l);
+  size_t apart = n / RUNS > RUN ? n / RUNS : RUN;
+  for (size_t at = 0; at + RUN <= n; at += apart) {
+    uint32_t before = words[at];
+    for (size_t i = at; i < at + RUN; i++) {
+      uint32_t w = words[i], slot = w * 0x9E3779B1u >> 22;
+      for (unsigned p = 0; p < 4; p++) l->bytes[p][w >> 8 * p & 255]++, l->steps[p][(uint8_t)((w >> 8 * p) - (before >> 8 * p))]++;
+      l->again += l->seen[slot] == w;
+      l->seen[slot] = w;
+      before = w;
+    }
+    l->n += RUN;
+  }
+}
+
+static uint64_t equal_pairs(const uint32_t *count) {
+  uint64_t pairs = 0;
+  for (unsigned i = 0; i < 256; i++) pairs += (uint64_t)count[i] * count[i];
+  return pairs;
+}
+// Two of them are equal twice as often as by chance: less than 7 bits a byte.
+static bool uneven(uint64_t pairs, uint32_t n) { return (pairs - n) * 256 > (uint64_t)n * n * 2; }
+
+// The bytes that are most frequent, and how many are left.
+static uint32_t frequent(const uint32_t *count, uint32_t n, unsigned most, uint8_t *list) {
+  bool taken[256] = {0};
+  for (unsigned k = 0; k < most; k++) {
+    unsigned best = 0;
+    while (taken[best]) best++;
+    for (unsigned i = best + 1; i < 256; i++)
+      if (!taken[i] && count[i] > count[best]) best = i;
+    taken[best] = true;
+    list[k] = (uint8_t)best;
+    n -= count[best];
+  }
+  return n;
+}
+
+static unsigned way_for_plane(const Look *l, unsigned plane, uint8_t *list) {
+  uint64_t pairs = equal_pairs(l->bytes[plane]), steps = equal_pairs(l->steps[plane]);
+  if (!uneven(pairs, l->n)) return uneven(steps, l->n) ? PLANE_COMPRESSED : PLANE_RAW;
+  // In no order: a byte follows itself as often as chance has it.
+  if ((uint64_t)l->steps[plane][0] * l->n * 2 > pairs * 3 || pairs * 10 > (uint64_t)l->n * l->n * 9) return PLANE_COMPRESSED;
+  uint8_t four[15];
+  uint32_t left = frequent(l->bytes[plane], l->n, 15, four), few = l->n - left;
+  for (unsigned i = 3; i < 15; i++) few -= l->bytes[plane][four[i]];
+  uint32_t two_bits = 2 * l->n + 8 * (l->n - few), four_bits = 4 * l->n + 8 * left, all = 8 * l->n;
+  if (MIN(two_bits, four_bits) > all - all / 8) return PLANE_COMPRESSED;
+  memcpy(list, four, sizeof four);
+  return two_bits <= four_bits ? PLANE_TWO_BITS : PLANE_FOUR_BITS;
+}
+
+MANY_AT_A_TIME static void pack(const uint8_t *restrict codes, size_t quarter, bool four, uint8_t *restrict to) {
+  if (four)
+    for (size_t i = 0; i < quarter; i++) to[i] = (uint8_t)(codes[i] | codes[quarter + i] << 4);
+  else
+    for (size_t i = 0; i < quarter; i++) to[i] = (uint8_t)(codes[i] | codes[quarter + i] << 2 | codes[2 * quarter + i] << 4 | codes[3 * quarter + i] << 6);
+}
+
+static void write_packed(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned plane, bool four, const uint8_t *list) {
+  unsigned symbols = four ? 15 : 3, parts = four ? 2 : 4;
+  size_t part = (n + parts - 1) / parts, others = 0;
+  uint8_t *bytes = column_coder_scratch(c, CODER_PACKED, 3 * n + 64), *codes = bytes + n, *other = codes + n + 8, code[256];
+  memset(code, (int)symbols, sizeof code);
+  for (unsigned i = 0; i < symbols; i++) code[list[i]] = (uint8_t)i;
+  split(words, n, plane, bytes);
+  for (size_t i = 0; i < n; i++) {
+    uint8_t k = code[bytes[i]];
+    codes[i] = k;
+    other[others] = bytes[i];
+    others += k == symbols;
+  }
+  memset(codes + n, 0, parts * part - n);
+  bytes_add(out, list, symbols);
+  bytes_varint(out, others);
+  bytes_reserve(out, part + others);
+  pack(codes, part, four, out->data + out->len);
+  out->len += part;
+  bytes_add(out, other, others);
+}
+
+static bool read_packed(Reading *from, uint32_t *words, size_t n, unsigned plane, bool four) {
+  unsigned symbols = four ? 15 : 3, parts = four ? 2 : 4, bits = four ? 4 : 2;
+  size_t part = (n + parts - 1) / parts;
+  uint8_t list[15];
+  for (unsigned i = 0; i < symbols; i++) list[i] = reading_u8(from);
+  uint64_t others = reading_varint(from);
+  if (from->bad || (uint64_t)(from->end - from->at) < part || others > (uint64_t)(from->end - from->at) - part) return false;
+  const uint8_t *packed = from->at, *other = packed + part, *end = other + others;
+  for (size_t i = 0; i < n; i++) {
+    unsigned k = packed[i % part] >> i / part * bits & symbols;
+    if (k == symbols && other == end) return false;
+    words[i] |= (uint32_t)(k == symbols ? *other++ : list[k]) << 8 * plane;
+  }
+  from->at = end;
+  return true;
+}
+
+// Whether words are better compressed as they lie: tried with a piece of them now and then.
+static bool plain_is_shorter(ColumnCoder *c, const uint32_t *words, size_t n) {
+  ColumnHabit *h = column_coder_habit(c);
+  if (h->tried++ % TRY_EVERY && n > SAMPLE) return h->plain;
+  size_t some = MIN(n, (size_t)SAMPLE);
+  uint8_t *planes = column_coder_scratch(c, CODER_PLANES, n * 4);
+  const uint32_t *from = words + (n - some) / 2;
+  for (unsigned p = 0; p < 4; p++) split(from, some, p, planes + p * some);
+  size_t as_planes = column_size(c, planes, some * 4);
+  return h->plain = column_size(c, (const uint8_t *)from, some * 4) < as_planes;
+}
+
+static void write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes, bool may_be_plain) {
+  bytes_varint(out, n);
+  if (!n) return;
+  unsigned way[4] = {PLANE_COMPRESSED, PLANE_COMPRESSED, PLANE_COMPRESSED, PLANE_COMPRESSED}, compressed = 0, ways = 0;
+  uint8_t list[4][15];
+  if (n >= FEW_WORDS) {
+    Look l;
+    look_at(words, n, &l);
+    if (l.again * 64 <= l.n)
+      for (unsigned p = 0; p < planes; p++) way[p] = way_for_plane(&l, p, list[p]);
+  }
+  for (unsigned p = 0; p < planes; p++) compressed += way[p] == PLANE_COMPRESSED, ways |= way[p] << 2 * p;
+  if (may_be_plain && (n < FEW_WORDS || (compressed == 4 && plain_is_shorter(c, words, n)))) {
+    bytes_u8(out, KIND_PLAIN);
+    column_write(c, out, (const uint8_t *)words, n * 4);
+    return;
+  }
+  bytes_u8(out, (uint8_t)planes);
+  bytes_u8(out, (uint8_t)ways);
+  uint8_t *to = column_coder_scratch(c, CODER_PLANES, n * 4);
+  size_t at = 0;
+  for (unsigned p = 0; p < planes; p++)
+    if (way[p] == PLANE_COMPRESSED) split(words, n, p, to + at), at += n;
+  if (at) column_write(c, out, to, at);
+  for (unsigned p = 0; p < planes; p++) {
+    if (way[p] == PLANE_RAW) bytes_reserve(out, n), split(words, n, p, out->data + out->len), out->len += n;
+    if (way[p] >= PLANE_TWO_BITS) write_packed(c, out, words, n, p, way[p] == PLANE_FOUR_BITS, list[p]);
+  }
+}
+
+void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n) { write_words(c, out, words, n, 4, true); }
+void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes) { write_words(c, out, words, n, planes, false); }
+
+bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *count) {
+  uint64_t n = reading_varint(from);
+  *words = NULL, *count = 0;
+  if (from->bad || n > most) return false;
+  if (!n) return true;
+  uint8_t planes = reading_u8(from);
+  Reading col = {0};
+  *count = n;
+  if (planes == KIND_PLAIN) {
+    if (!column_read(c, from, arena, n * 4, &col) || (uint64_t)(col.end - col.at) != n * 4) return false;
+    *words = (const uint32_t *)col.at;     // arenas align to 16
+    return true;
+  }
+  uint8_t ways = reading_u8(from);
+  uint64_t compressed = 0;
+  if (from->bad || planes > 4) return false;
+  for (unsigned p = 0; p < planes; p++) compressed += (ways >> 2 * p & 3) == PLANE_COMPRESSED;
+  if (compressed && (!column_read(c, from, arena, n * 4, &col) || (uint64_t)(col.end - col.at) != n * compressed)) return false;
+  uint32_t *w = ARENA_ARRAY(arena, uint32_t, n);
+  for (unsigned p = 0; p < planes; p++) {
+    unsigned way = ways >> 2 * p & 3;
+    if (way == PLANE_COMPRESSED) {
+      join(w, n, p, col.at);
+      col.at += n;
+    } else if (way == PLANE_RAW) {
+      if ((uint64_t)(from->end - from->at) < n) return false;
+      join(w, n, p, from->at);
+      from->at += n;
+    } else if (!read_packed(from, w, n, p, way == PLANE_FOUR_BITS)) {
+      return false;
+    }
+  }
+  *words = w;
+  return true;
+}
