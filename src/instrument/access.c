@@ -36,6 +36,23 @@ static uint32_t tile_bytes(const PtxInstr *in) {
   return 0;
 }
 
+uint32_t access_matrix_lanes(const PtxInstr *in) {
+  uint32_t count = ptx_has(in, MOD_X4) ? 4 : ptx_has(in, MOD_X2) ? 2 : 1;
+  return MIN(count * (ptx_has(in, MOD_M16N16) ? 16 : 8), 32u);
+}
+
+bool access_tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements) {
+  unsigned m, n, k;
+  for (unsigned i = 0; i < in->nmods; i++) {
+    if (sscanf(ptx_mod_name(in->mods[i]), ".m%un%uk%u", &m, &n, &k) != 3 || !in->ntypes) continue;
+    uint32_t rows = ptx_has(in, MOD_B) ? k : m, columns = ptx_has(in, MOD_A) ? k : n;
+    *lines = ptx_has(in, MOD_ROW) ? rows : columns;
+    *elements = ptx_has(in, MOD_ROW) ? columns : rows;
+    return true;
+  }
+  return false;
+}
+
 uint32_t access_bytes(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
   if (!(classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC))) return 0;

@@ -54,30 +54,12 @@ void memcheck_complete(Memcheck *m, Code *code, const PtxInstr *in) {
 
 // --- matrices ---
 
-static uint32_t matrix_lanes(const PtxInstr *in) {
-  uint32_t count = ptx_has(in, MOD_X4) ? 4 : ptx_has(in, MOD_X2) ? 2 : 1;
-  return MIN(count * (ptx_has(in, MOD_M16N16) ? 16 : 8), 32u);
-}
-
 static void plan_matrix(Memcheck *m, uint32_t instr) {
   enum { ROW = 16 };
   const PtxInstr *in = m->body->cfg->instrs[instr];
   bool loads = in->op == OP_LDMATRIX;
   memcheck_plan_address(m, (Check){.instr = instr, .operand = loads ? 1 : 0, .space = in->space, .access = loads ? WG_ACCESS_READ : WG_ACCESS_WRITE,
-                                   .bytes = ROW, .align = ROW, .lanes = matrix_lanes(in)});
-}
-
-// Rows (or columns) of a tile and what each has.
-static bool tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements) {
-  unsigned m, n, k;
-  for (unsigned i = 0; i < in->nmods; i++) {
-    if (sscanf(ptx_mod_name(in->mods[i]), ".m%un%uk%u", &m, &n, &k) != 3 || !in->ntypes) continue;
-    uint32_t rows = ptx_has(in, MOD_B) ? k : m, columns = ptx_has(in, MOD_A) ? k : n;
-    *lines = ptx_has(in, MOD_ROW) ? rows : columns;
-    *elements = ptx_has(in, MOD_ROW) ? columns : rows;
-    return true;
-  }
-  return false;
+                                   .bytes = ROW, .align = ROW, .lanes = access_matrix_lanes(in)});
 }
 
 // wmma: from the first line to the end of the last. The distance of lines is an operand, else they follow each other.
@@ -85,7 +67,7 @@ static void plan_tile(Memcheck *m, uint32_t instr) {
   const PtxInstr *in = m->body->cfg->instrs[instr];
   bool loads = in->op == OP_WMMA_LOAD;
   uint32_t lines, elements, bits = in->ntypes ? access_type_bits(in->types[0]) : 0;
-  if (!tile_shape(in, &lines, &elements) || bits * elements < 8) return;
+  if (!access_tile_shape(in, &lines, &elements) || bits * elements < 8) return;
   Check c = {.instr = instr, .operand = loads ? 1 : 0, .space = in->space, .access = loads ? WG_ACCESS_READ : WG_ACCESS_WRITE,
              .bytes = lines * elements * bits / 8, .align = 1, .lanes = 32};
   const PtxOperand *stride = in->nops > 2 ? &in->ops[2] : NULL;

@@ -161,6 +161,11 @@ PtxVar *body_param(Body *b, PtxType t);    // a .param variable for a call; its 
 // --- spare.c: calls out of line keep no register of the kernel; statements cold to cold_end ---
 bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end, Error *err);
 
+// --- constant.c: registers that are written at one place ---
+const PtxInstr *constant_write(const Body *b, const PtxReg *r);            // that place; NULL: there are several, or it is guarded
+bool constant_value(const Body *b, const PtxOperand *o, int64_t *value);   // a number, or a register that always holds it
+bool constant_is_extent(const Body *b, const PtxOperand *o);               // a size of the block or the grid, or a product of them: not 0, the same in all turns of a loop
+
 // --- scopes.c ---
 bool *scopes_to_open(Body *b);             // by statement: goes, or moves to the top of the function
 
@@ -220,6 +225,8 @@ void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result, c
 
 // --- access.c ---
 unsigned access_type_bits(PtxType t);                     // of one element in memory
+uint32_t access_matrix_lanes(const PtxInstr *in);          // ldmatrix, stmatrix: the first so many have addresses of rows
+bool access_tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements);   // wmma: rows (or columns) of a tile and what each has
 uint32_t access_bytes(const PtxInstr *in);                 // of one thread; 0: not known before it runs
 void access_address(Code *c, PtxReg *to, const PtxOperand *address);       // [base + offset] into a register of 8 bytes
 bool access_is_memory(const PtxInstr *in);                 // a load, store or atomic, kernel and call parameters excepted

@@ -118,6 +118,7 @@ static void weave_instr(RaceCheck *k, uint32_t i, uint32_t *a) {
   const PtxInstr *in = b->cfg->instrs[i];
   bool orders = race_is_order(in);
   if (k->nwaiting && (orders || is_end(in) || k->nwaiting + 2 > WG_RACE_WAITING)) race_look(k, body_before(b, i));
+  race_order_before(k, i);
   for (; *a < k->accesses.len && k->accesses.data[*a].instr == i; ++*a) {
     RaceAccess *x = &k->accesses.data[*a];
     if (!x->gone) race_access(k, x);

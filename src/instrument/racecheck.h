@@ -19,6 +19,8 @@ typedef struct RaceAccess {
   bool reads_too;            // a store: the thread has read it just before, which is not looked at, or stores something else later: no other thread writes the same
   bool gone;                 // another access says the same
   bool same;                 // racecheck_same.c: its address is still in its register
+  uint32_t lanes;            // matrices: so many lanes of a warp access a line of `bytes` each; 0: every lane
+  const PtxOperand *apart; uint32_t apart_bits;      // … lines of a tile are so many elements apart, of that many bits; apart NULL, bits not 0: that many bits; both 0: each lane has its address
   bool is_shared_space;      // the instruction says .shared; else the address is global or generic
   RacePlaceKind place;
   uint32_t fact_at;          // PARAM: base, size, entries in the record
@@ -68,6 +70,8 @@ void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);    // of 
 bool race_says(const RaceCheck *k, uint32_t i);             // that races on some bytes are meant
 void race_said(RaceCheck *k, uint32_t i);
 // --- racecheck_order.c ---
+bool race_is_matrix(const PtxInstr *in);                    // lanes of a warp access a matrix together
+void race_order_before(RaceCheck *k, uint32_t i);           // what they all have done before
 void race_order(RaceCheck *k, uint32_t i);                  // barriers, fences, what tells another thread something
 // A strong access in a kernel with clocks: before it tells, after it takes.
 void race_tells(RaceCheck *k, const RaceAccess *a);

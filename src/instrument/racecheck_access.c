@@ -23,6 +23,25 @@ static PtxReg *wide(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_B64
 static PtxReg *word(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_B32, n); }
 static PtxReg *pred(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_PRED, n); }
 
+// Where this lane's bytes are; lanes that have none go back.
+static void find_address(Emit *e, Code *c, PtxReg *to) {
+  const RaceAccess *a = e->a;
+  access_address(c, to, a->address);
+  if (!a->lanes) return;
+  PtxReg *lane = word(e, 1), *none = pred(e, 1), *more = wide(e, 7);
+  EMIT(c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
+  if (a->lanes < 32) {
+    EMIT(c, "setp.ge.u32", opd_reg(none), opd_reg(lane), opd_imm(a->lanes));
+    code_branch(c, none, false, e->back);
+  }
+  if (!a->apart_bits) return;
+  EMIT(c, "mul.lo.u32", opd_reg(lane), opd_reg(lane), opd_imm(a->apart_bits));
+  if (a->apart) EMIT(c, "mul.wide.u32", opd_reg(more), opd_reg(lane), *a->apart);
+  else EMIT(c, "cvt.u64.u32", opd_reg(more), opd_reg(lane));
+  EMIT(c, "shr.u64", opd_reg(more), opd_reg(more), opd_imm(3));
+  EMIT(c, "add.u64", opd_reg(to), opd_reg(to), opd_reg(more));
+}
+
 // in = guard && off < size
 static void test_inside(Emit *e, Code *c, PtxReg *in, PtxOperand size) {
   const PtxInstr *i = e->in;
@@ -60,7 +79,7 @@ static void go_by_param(Emit *e, Code *hot, Code *cold) {
   record_load(hot, size, e->a->fact_at + 8);
   go_if(e, hot, size);
   code_label(cold, e->slow);
-  access_address(cold, e->at, e->a->address);
+  find_address(e, cold, e->at);
   record_load(cold, base, e->a->fact_at);
   record_load(cold, size, e->a->fact_at + 8);
   EMIT(cold, "sub.s64", opd_reg(e->off), opd_reg(e->at), opd_reg(base));
@@ -74,7 +93,7 @@ static void go_to_shared(Emit *e, Code *hot, Code *cold) {
   RACE_LOAD(e->k, hot, stride, shared_stride);
   go_if(e, hot, stride);
   code_label(cold, e->slow);
-  access_address(cold, e->off, e->a->address);
+  find_address(e, cold, e->off);
   if (!e->a->is_shared_space) EMIT(cold, "cvta.to.shared.u64", opd_reg(e->off), opd_reg(e->off));
   EMIT(cold, "mov.b64", opd_reg(e->at), opd_reg(e->off));
   shared_size(e, cold, wide(e, 3));
@@ -91,7 +110,7 @@ static void look_up(Emit *e, Code *hot) {
   PtxReg *outside = pred(e, 0), *other = pred(e, 1), *range = wide(e, 3), *table = wide(e, 4);
   PtxLabel *miss = body_label(b), *found = body_label(b);
   bool generic = e->in->space == SPACE_GENERIC && e->in->op != OP_CP_ASYNC;
-  access_address(hot, e->at, e->a->address);
+  find_address(e, hot, e->at);
   if (e->in->guard) code_branch(hot, e->in->guard, !e->in->guard_negated, e->back);
   if (e->a->once) {
     EMIT(hot, "and.b32", opd_reg(word(e, 1)), opd_reg(k->once), opd_imm((int32_t)e->a->once));

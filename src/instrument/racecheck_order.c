@@ -42,11 +42,14 @@ static void count_barrier(RaceCheck *k, uint32_t i) {
   EMIT(c, "selp.b64", opd_reg(k->me), opd_reg(next), opd_reg(k->me), opd_reg(more));
 }
 
-static bool is_everybody(const PtxOperand *mask) { return mask->kind == OPD_INT && (uint32_t)mask->imm == UINT32_MAX; }
+static bool is_everybody(const RaceCheck *k, const PtxOperand *o) {
+  int64_t mask;
+  return constant_value(k->body, o, &mask) && (uint32_t)mask == UINT32_MAX;
+}
 
 // With the whole warp, or with lanes nobody knows: then the order within the warp is not known until the next barrier.
-static void count_sync(RaceCheck *k, uint32_t i, bool everybody) {
-  Code *c = guarded(k, i, true);
+static void count_sync(RaceCheck *k, uint32_t i, bool everybody, bool after) {
+  Code *c = guarded(k, i, after);
   PtxReg *all = wide(k, 0), *t = wide(k, 1), *more = body_temp(k->body, TYPE_PRED, 0);
   RACE_LOAD(k, c, all, syncs);
   if (!everybody) {
@@ -58,6 +61,14 @@ static void count_sync(RaceCheck *k, uint32_t i, bool everybody) {
   RACE_LOAD(k, c, t, sync);
   EMIT(c, "add.u64", opd_reg(t), opd_reg(k->me), opd_reg(t));
   EMIT(c, "selp.b64", opd_reg(k->me), opd_reg(t), opd_reg(k->me), opd_reg(more));
+  code_guard(c, NULL, false);
+}
+
+bool race_is_matrix(const PtxInstr *in) { return in->op == OP_LDMATRIX || in->op == OP_STMATRIX || in->op == OP_WMMA_LOAD || in->op == OP_WMMA_STORE; }
+
+// All lanes come to it together, and programs rely on that; who accesses which bytes is not known.
+void race_order_before(RaceCheck *k, uint32_t i) {
+  if (race_is_matrix(k->body->cfg->instrs[i])) count_sync(k, i, true, false);
 }
 
 // --- clocks ---
@@ -164,7 +175,7 @@ static void at_warp_sync(RaceCheck *k, uint32_t i, bool everybody) {
     depart(k, c, WG_RACE_MEET_WARP, NULL);
     end_around(c, over);
   }
-  count_sync(k, i, everybody);
+  count_sync(k, i, everybody, true);
 }
 
 static void at_fence(RaceCheck *k, uint32_t i) {
@@ -279,9 +290,9 @@ void race_order(RaceCheck *k, uint32_t i) {
   switch (in->op) {
     case OP_BAR: case OP_BARRIER: at_barrier(k, i); return;
     case OP_BARRIER_CLUSTER: at_cluster_barrier(k, i); return;
-    case OP_BAR_WARP_SYNC: at_warp_sync(k, i, is_everybody(&in->ops[0])); return;
+    case OP_BAR_WARP_SYNC: at_warp_sync(k, i, is_everybody(k, &in->ops[0])); return;
     case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: case OP_ELECT:
-      at_warp_sync(k, i, !ptx_has(in, MOD_SYNC) || is_everybody(&in->ops[in->nops - 1]));
+      at_warp_sync(k, i, !ptx_has(in, MOD_SYNC) || is_everybody(k, &in->ops[in->nops - 1]));
       return;
     case OP_MEMBAR: case OP_FENCE: at_fence(k, i); return;
     case OP_MBARRIER_INIT: case OP_MBARRIER_EXPECT_TX: case OP_MBARRIER_COMPLETE_TX: case OP_MBARRIER_ARRIVE: case OP_MBARRIER_ARRIVE_DROP:

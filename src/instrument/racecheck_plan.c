@@ -45,15 +45,36 @@ static void find_place(RaceCheck *k, RaceAccess *a) {
 
 // --- what ---
 
-static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, uint32_t bytes, uint32_t flags, bool shared) {
-  RaceAccess a = {.instr = i, .address = address, .bytes = bytes, .flags = flags, .is_shared_space = shared};
-  if (!address || address->kind != OPD_ADDR || !bytes) return;
+static void add_one(RaceCheck *k, RaceAccess a) {
+  uint32_t i = a.instr, flags = a.flags;
+  if (!a.address || a.address->kind != OPD_ADDR || !a.bytes) return;
   find_place(k, &a);
   if (a.place == RACE_NOWHERE) return;
   k->uses_shared |= a.place == RACE_SHARED_MEMORY || (a.place == RACE_LOOKUP && k->body->cfg->instrs[i]->space == SPACE_GENERIC);
   k->looks_up |= a.place == RACE_LOOKUP;
   k->stores_anywhere |= a.place == RACE_LOOKUP && flags & WG_RACE_WRITE;
   vec_push(&k->accesses, a);
+}
+
+static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, uint32_t bytes, uint32_t flags, bool shared) {
+  add_one(k, (RaceAccess){.instr = i, .address = address, .bytes = bytes, .flags = flags, .is_shared_space = shared});
+}
+
+// ldmatrix, stmatrix: the first lanes have the addresses of rows. wmma: a line of the tile for each of the first lanes, as nobody says which lane has which elements.
+static void add_matrix(RaceCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  bool loads = in->op == OP_LDMATRIX || in->op == OP_WMMA_LOAD;
+  RaceAccess a = {.instr = i, .address = &in->ops[loads ? 1 : 0], .flags = loads ? 0 : WG_RACE_WRITE, .is_shared_space = in->space == SPACE_SHARED};
+  if (in->op == OP_LDMATRIX || in->op == OP_STMATRIX) {
+    a.bytes = 16, a.lanes = access_matrix_lanes(in);
+    add_one(k, a);
+    return;
+  }
+  uint32_t lines, elements, bits = in->ntypes ? access_type_bits(in->types[0]) : 0;
+  if (!access_tile_shape(in, &lines, &elements) || elements * bits % 8 || lines > 32) return;
+  a.bytes = elements * bits / 8, a.lanes = lines;
+  a.apart = in->nops > 2 ? &in->ops[2] : NULL, a.apart_bits = a.apart ? bits : elements * bits;
+  add_one(k, a);
 }
 
 static const PtxOperand *address_of(const PtxInstr *in) {
@@ -70,6 +91,7 @@ static void add_access(RaceCheck *k, uint32_t i) {
       if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL) return;
       add(k, i, address_of(in), access_bytes(in), strong | (in->op == OP_LD || in->op == OP_LDU ? 0 : WG_RACE_WRITE), in->space == SPACE_SHARED);
       return;
+    case OP_LDMATRIX: case OP_STMATRIX: case OP_WMMA_LOAD: case OP_WMMA_STORE: add_matrix(k, i); return;
     case OP_CP_ASYNC:
       add(k, i, &in->ops[1], access_bytes(in), 0, false);
       add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE, true);
@@ -91,6 +113,7 @@ static bool is_mbarrier(PtxOp op) {
 static bool is_warp_sync(const PtxInstr *in) {
   switch (in->op) {
     case OP_BAR_WARP_SYNC: return true;
+    case OP_LDMATRIX: case OP_STMATRIX: case OP_WMMA_LOAD: case OP_WMMA_STORE: return true;
     case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: case OP_ELECT: return true;
     default: return false;
   }

@@ -22,6 +22,7 @@ static void forget(void *user, PtxReg **r, bool is_def) {
 }
 
 bool race_is_order(const PtxInstr *in) {
+  if (race_is_matrix(in)) return true;
   switch (in->op) {
     case OP_CALL: case OP_BAR: case OP_BARRIER: case OP_BARRIER_CLUSTER: case OP_BAR_WARP_SYNC: case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: case OP_ELECT: case OP_MEMBAR:
     case OP_FENCE: case OP_ATOM: case OP_RED: case OP_EXIT: case OP_RET: case OP_TRAP: case OP_CP_ASYNC: case OP_GRIDDEPCONTROL: return true;

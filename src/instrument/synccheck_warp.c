@@ -15,7 +15,10 @@ static const PtxOperand *mask_of(const PtxInstr *in) {
 
 bool synccheck_is_warp_meeting(const PtxInstr *in) { return mask_of(in) != NULL; }
 
-static bool is_everybody(const PtxOperand *o) { return o->kind == OPD_INT && (uint32_t)o->imm == ~0u; }
+static bool is_everybody(const Sync *s, const PtxOperand *o) {
+  int64_t mask;
+  return constant_value(s->body, o, &mask) && (uint32_t)mask == ~0u;
+}
 
 // The mask says who is here: nobody else is named.
 static bool is_whoever_is_here(const Sync *s, const PtxOperand *mask, uint32_t at) {
@@ -147,7 +150,7 @@ void synccheck_weave_warp(Sync *s) {
     const PtxInstr *in = s->body->cfg->instrs[i];
     const PtxOperand *mask = mask_of(in);
     if (!mask || (mask->kind != OPD_REG && mask->kind != OPD_INT)) continue;
-    if (!is_everybody(mask) && !is_whoever_is_here(s, mask, i)) test_named(s, i, in, mask);
+    if (!is_everybody(s, mask) && !is_whoever_is_here(s, mask, i)) test_named(s, i, in, mask);
     if (asks_who_is_here(s, i)) test_present(s, i, in, mask);
     if (in->op == OP_SHFL && in->nops == 5 && s->is_kernel) test_source(s, i, in, mask);
   }

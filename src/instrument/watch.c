@@ -139,6 +139,7 @@ void watch_weave_loops(Sync *s) {
   for (uint32_t k = 0; k < s->body->cfg->nloops; k++) {
     IrLoopEnd e;
     ir_loop_end(s->body->cfg, k, &e);
-    if (e.kind != IR_END_BOUNDED) watch_loop(s, k, &e);
+    bool by_extent = e.kind == IR_END_STEPS && e.step && constant_is_extent(s->body, e.step);     // i += blockDim.x
+    if (e.kind != IR_END_BOUNDED && !by_extent) watch_loop(s, k, &e);
   }
 }

@@ -54,8 +54,8 @@ __attribute__((noinline)) void wg_sync_gone(uint64_t watch, uint32_t launch, uin
   WgWatchWarp *w = own_warp(watch, launch);
   uint32_t lanes = device_active_lanes();
   if (!w || !is_first(lanes)) return;
-  device_swap_or32(&w->gone, lanes);
-  if (dead) device_swap_or32(&w->dead, lanes);
+  device_or32(&w->gone, lanes);
+  if (dead) device_or32(&w->dead, lanes);
 }
 
 DEVICE uint32_t gone_lanes(WgWatchWarp *w) { return device_swap_or32(&w->gone, 0); }
@@ -175,40 +175,51 @@ DEVICE WgWatchBlock *own_block(uint64_t watch, uint32_t launch) {
   return *(volatile uint64_t *)&b->key == key ? b : 0;
 }
 
+// Some lanes of a warp end: those that wait for them wait in vain.
+DEVICE void leave_others(uint64_t watch, uint64_t channel, uint32_t launch, WgWatchWarp *w, uint32_t here) {
+  WgWatchLane *lanes = lanes_of(watch, w);
+  *(volatile uint32_t *)&lanes[device_lane()].waits = 0;
+  if (!is_first(here)) return;
+#pragma clang loop unroll(disable)
+  for (uint32_t l = 0; l < 32; l++) {
+    if (here >> l & 1 || !waits_of(&lanes[l])) continue;
+    uint32_t mask = *(volatile uint32_t *)&lanes[l].mask;
+    if (!(mask & here)) continue;
+    uint32_t at = *(volatile uint32_t *)&lanes[l].site;
+    clear_lanes(lanes, ~here);
+    *(volatile uint32_t *)&w->wait_lanes = 0;
+    wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0, mask | (uint64_t)(mask & here) << 32, 0);
+    break;
+  }
+  device_or32(&w->gone, here);
+  device_or32(&w->dead, here);
+  device_and32(&w->wait_lanes, ~here);
+}
+
 // A thread ends. barriers: how many it has executed of those that not every thread must come to; early: it left before them.
 void wg_sync_leave(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t barriers, uint32_t site, uint32_t early);
 __attribute__((noinline)) void wg_sync_leave(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t barriers, uint32_t site, uint32_t early) {
   if (!watch) return;
   uint32_t here = device_active_lanes();
   WgWatchWarp *w = own_warp(watch, launch);
-  if (w) {
-    WgWatchLane *lanes = lanes_of(watch, w);
-    *(volatile uint32_t *)&lanes[device_lane()].waits = 0;
-    if (is_first(here)) {
-#pragma clang loop unroll(disable)
-      for (uint32_t l = 0; l < 32; l++) {
-        uint32_t mask = *(volatile uint32_t *)&lanes[l].mask;
-        if (here >> l & 1 || !waits_of(&lanes[l]) || !(mask & here)) continue;
-        uint32_t at = *(volatile uint32_t *)&lanes[l].site;
-        clear_lanes(lanes, ~here);
-        *(volatile uint32_t *)&w->wait_lanes = 0;
-        wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0, mask | (uint64_t)(mask & here) << 32, 0);
-        break;
-      }
-      device_swap_or32(&w->gone, here);
-      device_swap_or32(&w->dead, here);
-      device_and32(&w->wait_lanes, ~here);
-    }
-  }
+  if (w && here == lanes_of_warp()) {      // nobody of it is left who could wait or ask
+    if (is_first(here)) *(volatile uint32_t *)&w->wait_lanes = 0;
+  } else if (w) leave_others(watch, channel, launch, w, here);
   if (site == ~0u) return;                 // the kernel has no such barrier
   WgWatchBlock *b = own_block(watch, launch);
   if (!b) return;
+  uint32_t leader = (uint32_t)__builtin_ctz(here), threads = 1;
+  uint32_t its_barriers = device_read_lane(here, barriers, leader), its_site = device_read_lane(here, site, leader), its_early = device_read_lane(here, early, leader);
+  if (device_ballot(here, barriers == its_barriers && site == its_site && early == its_early) == here) {              // one speaks for all
+    if (!is_first(here)) return;
+    threads = (uint32_t)__builtin_popcount(here);
+  }
   if (!early) {
     device_max64(&b->most, (uint64_t)barriers << 32 | site);
     device_max64(&b->least, (uint64_t)(0x7fffffffu - barriers) << 32 | thread_number());
   }
   device_fence();
-  if (device_add32(&b->left, 1) + 1 < threads_of_block()) return;
+  if (device_add32(&b->left, threads) + threads < threads_of_block()) return;
   device_fence();
   uint64_t most = *(volatile uint64_t *)&b->most, least = *(volatile uint64_t *)&b->least;
   uint32_t fewest = 0x7fffffffu - (uint32_t)(least >> 32);
