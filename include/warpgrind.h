@@ -5,6 +5,7 @@
  *   wg_is_initialized(p, n)       true if every byte was written. Without Warpgrind, and for memory it knows nothing of: true
  *   wg_benign_race(p, n)          races on these n bytes are meant: they are not reported
  *   wg_record(x)                  in device code, C++: what x is here goes into a recording (--record), as an operation of the thread. x has up to 8 bytes
+ *   wg_watch(x)                   the same, and warpgrind view shows it as a picture, a dot for each thread, while the program runs too (docs/viewer.md)
  *   wg_record_begin()             recording goes on from here: on the host from the next launch on, in device code for the thread that says it, until
  *   wg_record_end()               it does not; __dflog_begin() and __dflog_end() are other names
  *   __dflog_forceinit(x)          wg_mark_initialized of the variable or array x; __dflog_forceinit(p, n) is wg_mark_initialized(p, n)
@@ -20,7 +21,7 @@
  *
  * wg_mark_uninitialized is the same with its own name. wg_is_initialized has a third register, wg_is_initialized_r (.b32), which is set to 1 and then
  * moved to the result; Warpgrind may replace the 1. The address is a generic one. wg_record moves its argument into a register whose name ends with its type:
- * wg_record_f32, _f64, _s32, _u32, _s64, _u64, _b32, _b64; wg_record_begin and wg_record_end move a 1 into one of that name.
+ * wg_record_f32, _f64, _s32, _u32, _s64, _u64, _b32, _b64, so does wg_watch; wg_record_begin and wg_record_end move a 1 into one of that name.
  */
 #ifndef WARPGRIND_H
 #define WARPGRIND_H
@@ -116,39 +117,39 @@ WG_BOTH_ void wg_record_end(void) {
 #define __dflog_end wg_record_end
 
 #if defined(__cplusplus) && defined(__CUDACC__)
+// wg_record and wg_watch: a function for each type; the register's name is that of the function and of the type.
 #if defined(__CUDA_ARCH__)
-#define WG_RECORD_OF_(T, type, constraint) \
-  static __inline__ __host__ __device__ void wg_record(T x) { WG_DEVICE_RECORDS_("wg_record_" type, type, constraint, x); }
+#define WG_VALUE_OF_(name, T, type, constraint) \
+  static __inline__ __host__ __device__ void name(T x) { WG_DEVICE_RECORDS_(#name "_" type, type, constraint, x); }
+#define WG_BITS_OF_(name) \
+  static_assert(sizeof x <= 8, #name ": at most 8 bytes"); \
+  unsigned long long bits = 0; \
+  memcpy(&bits, &x, sizeof x); \
+  if (sizeof x <= 4) WG_DEVICE_RECORDS_(#name "_b32", "b32", "r", (unsigned)bits); \
+  else WG_DEVICE_RECORDS_(#name "_b64", "b64", "l", bits);
 #else
-#define WG_RECORD_OF_(T, type, constraint) static __inline__ __host__ __device__ void wg_record(T x) { (void)x; }
+#define WG_VALUE_OF_(name, T, type, constraint) static __inline__ __host__ __device__ void name(T x) { (void)x; }
+#define WG_BITS_OF_(name) (void)x;
 #endif
-WG_RECORD_OF_(float, "f32", "f")
-WG_RECORD_OF_(double, "f64", "d")
-WG_RECORD_OF_(int, "s32", "r")
-WG_RECORD_OF_(unsigned, "u32", "r")
-WG_RECORD_OF_(long, "s64", "l")
-WG_RECORD_OF_(unsigned long, "u64", "l")
-WG_RECORD_OF_(long long, "s64", "l")
-WG_RECORD_OF_(unsigned long long, "u64", "l")
-static __inline__ __host__ __device__ void wg_record(signed char x) { wg_record((int)x); }
-static __inline__ __host__ __device__ void wg_record(char x) { wg_record((int)x); }
-static __inline__ __host__ __device__ void wg_record(unsigned char x) { wg_record((unsigned)x); }
-static __inline__ __host__ __device__ void wg_record(short x) { wg_record((int)x); }
-static __inline__ __host__ __device__ void wg_record(unsigned short x) { wg_record((unsigned)x); }
-static __inline__ __host__ __device__ void wg_record(bool x) { wg_record((unsigned)x); }
-template <class T> static __inline__ __host__ __device__ void wg_record(T *x) { wg_record((unsigned long long)(size_t)x); }
-// Whatever else: its bits.
-template <class T> static __inline__ __host__ __device__ void wg_record(T x) {
-#if defined(__CUDA_ARCH__)
-  static_assert(sizeof x <= 8, "wg_record: at most 8 bytes");
-  unsigned long long bits = 0;
-  memcpy(&bits, &x, sizeof x);
-  if (sizeof x <= 4) WG_DEVICE_RECORDS_("wg_record_b32", "b32", "r", (unsigned)bits);
-  else WG_DEVICE_RECORDS_("wg_record_b64", "b64", "l", bits);
-#else
-  (void)x;
-#endif
-}
+#define WG_VALUES_(name) \
+  WG_VALUE_OF_(name, float, "f32", "f") \
+  WG_VALUE_OF_(name, double, "f64", "d") \
+  WG_VALUE_OF_(name, int, "s32", "r") \
+  WG_VALUE_OF_(name, unsigned, "u32", "r") \
+  WG_VALUE_OF_(name, long, "s64", "l") \
+  WG_VALUE_OF_(name, unsigned long, "u64", "l") \
+  WG_VALUE_OF_(name, long long, "s64", "l") \
+  WG_VALUE_OF_(name, unsigned long long, "u64", "l") \
+  static __inline__ __host__ __device__ void name(signed char x) { name((int)x); } \
+  static __inline__ __host__ __device__ void name(char x) { name((int)x); } \
+  static __inline__ __host__ __device__ void name(unsigned char x) { name((unsigned)x); } \
+  static __inline__ __host__ __device__ void name(short x) { name((int)x); } \
+  static __inline__ __host__ __device__ void name(unsigned short x) { name((unsigned)x); } \
+  static __inline__ __host__ __device__ void name(bool x) { name((unsigned)x); } \
+  template <class T> static __inline__ __host__ __device__ void name(T *x) { name((unsigned long long)(size_t)x); } \
+  template <class T> static __inline__ __host__ __device__ void name(T x) { WG_BITS_OF_(name) }      /* whatever else: its bits */
+WG_VALUES_(wg_record)
+WG_VALUES_(wg_watch)
 #endif
 
 #define WG_THIRD_(a, b, c, ...) c

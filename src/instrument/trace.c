@@ -159,7 +159,7 @@ static void sync(Tracing *t, uint32_t i, const PtxInstr *in) {
 // --- include/warpgrind.h: moves into registers that are known by their names ---
 
 static bool is_moved(const PtxInstr *in) {
-  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && !strncmp(in->ops[0].reg->name, "wg_record", 9);
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && (!strncmp(in->ops[0].reg->name, "wg_record", 9) || !strncmp(in->ops[0].reg->name, "wg_watch_", 9));
 }
 static bool begins(const PtxInstr *in) { return code_is_named(in->ops[0].reg, "wg_record_begin"); }
 static bool is_switch(const PtxInstr *in) { return begins(in) || code_is_named(in->ops[0].reg, "wg_record_end"); }

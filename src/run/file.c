@@ -81,9 +81,19 @@ RunFile *run_file_create(const char *path, bool large, Error *err) {
   return NULL;
 }
 
+// One file without companions. While somebody else has it open (warpgrind view --live) that cannot be: then it is complete all the same, with what SQLite keeps beside it.
+static void make_one_file(RunFile *f) {
+  enum { TRIES = 40, PAUSE_US = 50000 };
+  int code = SQLITE_BUSY;
+  for (int i = 0; i < TRIES && (code == SQLITE_BUSY || code == SQLITE_LOCKED); i++) {
+    if (i) usleep(PAUSE_US);
+    code = sqlite3_exec(f->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+  }
+  if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) fail(f);
+}
+
 bool run_file_close(RunFile *f, Error *err) {
-  // One file without companions, when all went well.
-  if (!f->failure[0]) execute(f, "PRAGMA journal_mode=DELETE");
+  if (!f->failure[0]) make_one_file(f);
   bool ok = !f->failure[0] || error_set(err, "%s. What it holds is not complete.", f->failure);
   close_file(f);
   free(f->path);

@@ -135,7 +135,10 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
   s.err->text[0] = 0;
   bool mine = sqlite3_get_autocommit(db), ok = true;
   writer_flush_rings(w, last ? 0 : IDLE_NS, NULL);
-  if (last) writer_submit_rests(w);
+  if (last || clock_ns() - w->rests_ns > IDLE_NS) {         // whoever looks at the file meanwhile does not wait for more of a launch
+    writer_submit_rests(w);
+    w->rests_ns = clock_ns();
+  }
   if (!last) {
     pthread_mutex_lock(&w->lock);
     bool nothing = !w->done && !w->contents_done;

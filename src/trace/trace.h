@@ -72,6 +72,10 @@ bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t 
 // The contents of a buffer after a step (0: at the end). known[i]: 0 never written, 1 known, 2 written by something that was not recorded.
 bool trace_contents(TraceReader *t, uint32_t allocation, uint32_t step, uint64_t offset, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err);
 
+// Values of wg_watch and wg_record at a site (id), of every thread that came there, each thread's in order.
+typedef void TraceValueVisitor(void *user, uint64_t thread, const uint8_t *value);
+bool trace_values_of(TraceReader *t, uint32_t launch, uint32_t site, TraceValueVisitor *f, void *user, Error *err);
+
 // Ranges of an allocation that nothing wrote to up to a step (0: the end); `bytes`: of all of them.
 typedef struct TraceRange { uint64_t offset, bytes; } TraceRange;
 typedef struct TraceRanges { TraceRange *list; uint32_t n; bool more; uint64_t bytes; } TraceRanges;

@@ -29,6 +29,7 @@ struct TraceWriter {
   pthread_mutex_t lock;                    // of everything below; taken while a ring's lock is held, never the other way round
   pthread_cond_t work, room;
   uint64_t memory_limit, disk_limit;
+  uint64_t rests_ns;                       // when rests were last handed on; of the thread that saves
   size_t piece_bytes;                      // a piece is full then
   U64Map rings, rests;
   VEC(Ring *) ring_list;

@@ -100,6 +100,13 @@ ViewDesk *view_desk_open(const char *path, Error *err) {
   return d;
 }
 
+bool view_can_open(const char *path, Error *err) {
+  ViewDesk *d = view_desk_open(path, err);
+  if (d) view_desk_close(d);
+  return d != NULL;
+}
+
+
 void view_desk_close(ViewDesk *d) {
   if (d->trace) trace_close(d->trace);
   for (uint32_t i = 0; i < d->allocations.len; i++) free(d->allocations.data[i].name), free(d->allocations.data[i].kind);

@@ -34,6 +34,7 @@ typedef struct ViewDesk {
   TraceReader *trace;                      // NULL: no_trace says why
   Error no_trace;
   uint64_t deadline;                       // of the SQL of this question, clock_ns
+  bool live;                               // it is being written
   bool without_facts;                      // answers about operations alone; see static.c
   VEC(ViewAllocation) allocations;         // by process, base, id
   uint64_t largest;                        // allocation

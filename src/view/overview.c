@@ -21,6 +21,8 @@ void view_answer_run(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     {"launches", "SELECT count(*) FROM launch"}, {"steps", "SELECT count(*) FROM step"}, {"buffers", "SELECT count(*) FROM allocation"},
     {"findings", "SELECT count(*) FROM finding WHERE suppressed = 0"}};
   for (size_t i = 0; i < ARRAY_LEN(counts); i++) json_number(s, counts[i].key, view_one(d, counts[i].sql, ""));
+  json_key(s, "live");
+  str_add(s, d->live ? "true" : "false");
   json_key(s, "recorded");
   str_add(s, d->trace ? "true" : "false");
   if (d->trace) json_number(s, "operations", trace_count(d->trace));

@@ -81,6 +81,28 @@ static void add(Pixel *p, const uint8_t *value, const uint8_t *known, ElementTyp
 
 // The answer: two 32-bit numbers (columns, rows), two doubles (smallest and largest of all), then for each pixel a float (smallest), for each a float
 // (largest), for each a float (mean), for each a byte (flags).
+static void write_pixels(const Pixel *pixels, uint64_t nx, uint64_t ny, ViewAnswer *a) {
+  double low = NAN, high = NAN;
+  uint32_t size[2] = {(uint32_t)nx, (uint32_t)ny};
+  for (uint64_t i = 0; i < nx * ny; i++) {
+    if (!(pixels[i].flags & HAS_NUMBER)) continue;
+    if (!(pixels[i].low >= low)) low = pixels[i].low;
+    if (!(pixels[i].high <= high)) high = pixels[i].high;
+  }
+  a->type = "application/octet-stream";
+  str_addn(&a->body, (char *)size, 8);
+  str_addn(&a->body, (char *)&low, 8);
+  str_addn(&a->body, (char *)&high, 8);
+  for (int part = 0; part < 3; part++) {
+    for (uint64_t i = 0; i < nx * ny; i++) {
+      const Pixel *p = &pixels[i];
+      float f = (float)(part == 0 ? p->low : part == 1 ? p->high : p->n ? p->sum / p->n : 0);
+      str_addn(&a->body, (char *)&f, 4);
+    }
+  }
+  for (uint64_t i = 0; i < nx * ny; i++) str_addc(&a->body, (char)(pixels[i].flags ? pixels[i].flags : HAS_NOTHING));
+}
+
 void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   const char *name = view_text(q, "type");
   int type = 0;
@@ -110,28 +132,108 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     }
   }
   if (!ok) view_fail(a, 500, err.text);
-  else {
-    double low = NAN, high = NAN;
-    uint32_t size[2] = {(uint32_t)nx, (uint32_t)ny};
-    for (uint64_t i = 0; i < nx * ny; i++) {
-      if (!(pixels[i].flags & HAS_NUMBER)) continue;
-      if (!(pixels[i].low >= low)) low = pixels[i].low;
-      if (!(pixels[i].high <= high)) high = pixels[i].high;
-    }
-    a->type = "application/octet-stream";
-    str_addn(&a->body, (char *)size, 8);
-    str_addn(&a->body, (char *)&low, 8);
-    str_addn(&a->body, (char *)&high, 8);
-    for (int part = 0; part < 3; part++) {
-      for (uint64_t i = 0; i < nx * ny; i++) {
-        const Pixel *p = &pixels[i];
-        float f = (float)(part == 0 ? p->low : part == 1 ? p->high : p->n ? p->sum / p->n : 0);
-        str_addn(&a->body, (char *)&f, 4);
-      }
-    }
-    for (uint64_t i = 0; i < nx * ny; i++) str_addc(&a->body, (char)(pixels[i].flags ? pixels[i].flags : HAS_NOTHING));
-  }
+  else write_pixels(pixels, nx, ny, a);
   free(pixels);
   free(value);
   free(known);
+}
+
+// --- wg_watch: a dot for each thread ---
+
+static int type_named(const char *name) {
+  int type = 0;
+  while (type < TYPE_COUNT && (!name || strcmp(types[type].name, name) != 0)) type++;
+  return type;
+}
+
+// "mov.f32 wg_watch_f32, %f1;"; a register that occurs again has a number behind its name.
+static const char *watched_type(const char *text) {
+  static const char *const names[][2] = {{"f32", "f32"}, {"f64", "f64"}, {"s32", "i32"}, {"u32", "u32"}, {"s64", "i64"}, {"u64", "u64"}, {"b32", "u32"}, {"b64", "u64"}};
+  const char *at = text ? strstr(text, "wg_watch_") : NULL;
+  at = at ? at + 9 : text && strstr(text, "wg_record_") ? strstr(text, "wg_record_") + 10 : NULL;
+  for (size_t i = 0; at && i < ARRAY_LEN(names); i++)
+    if (!strncmp(at, names[i][0], 3)) return names[i][1];
+  return NULL;
+}
+
+void view_answer_watches(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  enum { SITES = 200, LAUNCHES = 2000 };
+  Str *s = &a->body;
+  str_add(s, "{");
+  json_open(s, "watches", '[');
+  ViewRows r = view_rows(d, "SELECT s.id, s.text, p.file, p.line, k.id, s.function FROM site s LEFT JOIN place p ON p.site = s.id AND p.depth = (SELECT min(depth) FROM place o WHERE o.site = s.id AND o.file NOT LIKE '%/warpgrind.h') LEFT JOIN kernel k ON k.name = s.function AND k.process = s.process "
+                            "WHERE (s.text LIKE '%wg\\_watch\\_%' ESCAPE '\\' OR s.text LIKE '%wg\\_record\\_%' ESCAPE '\\') AND s.text NOT LIKE '%record\\_begin%' ESCAPE '\\' AND s.text NOT LIKE '%record\\_end%' ESCAPE '\\' "
+                            "GROUP BY s.id LIMIT ?", "i", (int64_t)SITES);
+  while (view_next(&r)) {
+    const char *type = watched_type(view_column_text(&r, 1)), *file = view_column_text(&r, 2);
+    if (!type) continue;
+    json_open(s, NULL, '{');
+    json_number(s, "site", view_column(&r, 0));
+    json_text(s, "type", type);
+    json_key(s, "watched");
+    str_add(s, strstr(view_column_text(&r, 1), "wg_watch_") ? "true" : "false");
+    json_text(s, "path", file);
+    str_printf(s, ",\"file\":%d", file ? view_file_number(d, file) : -1);
+    json_number(s, "line", view_column(&r, 3));
+    json_text(s, "function", view_column_text(&r, 5));
+    json_open(s, "launches", '[');
+    // Those that were recorded, the newest first; of a function that kernels call, all.
+    ViewRows l = view_rows(d, "SELECT l.id, l.number, l.grid_x * l.grid_y * l.grid_z * l.block_x * l.block_y * l.block_z FROM launch l WHERE (?1 = 0 OR l.kernel = ?1) AND "
+                              "l.number & 16777215 IN (SELECT launch FROM trace_chunk WHERE process = l.process) ORDER BY l.id DESC LIMIT ?2", "ii", (int64_t)view_column(&r, 4), (int64_t)LAUNCHES);
+    for (bool first = true; view_next(&l); first = false)
+      str_printf(s, "%s[%llu,%llu,%llu]", first ? "" : ",", (unsigned long long)view_column(&l, 0), (unsigned long long)view_column(&l, 1), (unsigned long long)view_column(&l, 2));
+    view_rows_end(&l);
+    str_add(s, "]}");
+  }
+  str_add(s, "]}");
+  view_rows_ok(&r, a);
+}
+
+// What each thread said last.
+typedef struct Watched { uint8_t *value, *known; uint64_t threads; unsigned bytes; } Watched;
+static void take_value(void *user, uint64_t thread, const uint8_t *value) {
+  Watched *w = user;
+  if (thread >= w->threads) return;
+  memcpy(w->value + thread * w->bytes, value, w->bytes);
+  w->known[thread] = 1;
+}
+
+void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  enum { THREADS_MOST = 64 << 20 };
+  uint32_t launch = (uint32_t)view_number(q, "launch", UINT32_MAX), site = (uint32_t)view_number(q, "site", UINT32_MAX);
+  uint64_t width = view_number(q, "width", 1 << 24), pool = view_number_or(q, "pool", 1, 1 << 24);
+  uint64_t thread = view_number_or(q, "thread", UINT64_MAX, UINT64_MAX);
+  int type = type_named(view_text(q, "type"));
+  if (q->error.text[0]) return;
+  if (!d->trace) { view_fail(a, 404, "nothing was recorded in this run"); return; }
+  if (type == TYPE_COUNT) { view_fail(a, 400, "type: there is no such type"); return; }
+  Watched w = {.bytes = types[type].bytes, .threads = view_one(d, "SELECT grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch WHERE id = ?", "i", (int64_t)launch)};
+  if (!w.threads || w.threads > THREADS_MOST) { view_fail(a, w.threads ? 400 : 404, w.threads ? "the launch has too many threads for a picture" : "there is no such launch"); return; }
+  if (!width || !pool) { view_fail(a, 400, "the numbers of the picture do not fit together"); return; }
+  uint64_t rows = (w.threads + width - 1) / width, nx = (width + pool - 1) / pool, ny = (rows + pool - 1) / pool;
+  if (nx * ny > PIXELS_MOST) { view_fail(a, 400, "the picture is too large"); return; }
+  w.value = mem_alloc(w.threads * w.bytes);
+  w.known = mem_alloc(w.threads);
+  Error err = {{0}};
+  if (!trace_values_of(d->trace, launch, site, take_value, &w, &err)) view_fail(a, 500, err.text);
+  else if (thread < w.threads) {           // one value alone, as text
+    Str *s = &a->body;
+    str_add(s, "{");
+    if (w.known[thread]) {
+      char text[64];
+      double v = number_at(w.value + thread * w.bytes, (ElementType)type);
+      snprintf(text, sizeof text, "%.9g", v);
+      json_text(s, "value", text);
+    }
+    str_add(s, "}");
+  } else {
+    Pixel *pixels = mem_alloc(nx * ny * sizeof *pixels);
+    uint8_t known[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    for (uint64_t i = 0; i < w.threads; i++)
+      if (w.known[i]) add(&pixels[i / width / pool * nx + i % width / pool], w.value + i * w.bytes, known, (ElementType)type);
+    write_pixels(pixels, nx, ny, a);
+    free(pixels);
+  }
+  free(w.value);
+  free(w.known);
 }

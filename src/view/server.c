@@ -32,6 +32,7 @@ static bool load_library(Error *err) {
 enum { DESKS = 4, WORKING = 64 };
 typedef struct Server {
   const char *path;
+  bool live;
   char host[2][64];                        // what the Host header may be
   pthread_mutex_t lock;
   pthread_cond_t freed;
@@ -50,10 +51,16 @@ static ViewDesk *take_desk(Server *s, int *index, Error *err) {
   s->busy[*index] = true;
   pthread_mutex_unlock(&s->lock);
   if (!s->desks[*index]) s->desks[*index] = view_desk_open(s->path, err);
+  if (s->desks[*index]) s->desks[*index]->live = s->live;
   return s->desks[*index];
 }
 
+// A file that is being written is not kept open: whoever writes it wants it for itself at the end.
 static void give_desk(Server *s, int index) {
+  if (s->live && s->desks[index]) {
+    view_desk_close(s->desks[index]);
+    s->desks[index] = NULL;
+  }
   pthread_mutex_lock(&s->lock);
   s->busy[index] = false;
   pthread_cond_signal(&s->freed);
@@ -160,8 +167,9 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
 bool view_serve(const ViewOptions *o, Error *err) {
   if (!view_page_is_there()) return error_set(err, "this warpgrind was built without the page: npm could not be used when it was built (docs/viewer.md).");
   if (!load_library(err)) return false;
-  Server s = {.path = o->path, .lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
+  Server s = {.path = o->path, .live = o->live, .lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
   if (!(s.desks[0] = view_desk_open(o->path, err))) return false;
+  if (o->live) give_desk(&s, 0);
   // Before any thread is made, so that all of them leave these signals to this one.
   sigset_t signals;
   sigemptyset(&signals);

@@ -8,10 +8,13 @@
 typedef struct ViewOptions {
   const char *path;                        // the run file
   uint16_t port;                           // 0: any that is free
+  bool live;                               // the file is being written: it is opened anew for each question
   void (*ready)(const char *url, void *user);        // it answers now
   void *user;
 } ViewOptions;
 bool view_serve(const ViewOptions *o, Error *err);       // until SIGINT or SIGTERM; false: it could not begin
+
+bool view_can_open(const char *path, Error *err);        // it is a run file
 
 // --- static.c ---
 bool view_write(const char *path, const char *folder, Error *err);       // a page that needs no server; small runs only

@@ -22,12 +22,13 @@ export interface Finding {
 }
 export interface RunInfo {
   file: string; version: string; meta: Record<string, string>; launches: number; steps: number; buffers: number; findings: number;
-  recorded: boolean; operations?: number; not_recorded?: string;
+  recorded: boolean; operations?: number; not_recorded?: string; live?: boolean;
 }
 export interface FlowStep {
   id: number; number: number; kind: string; launch: number; kernel: number; blocks: number; threads: number; findings: number; recorded: boolean; stream: number;
   call: string; bytes: number; uses: [buffer: number, how: number][]; ns: number;
 }
+export interface Watch { site: number; type: string; watched: boolean; path?: string; file: number; line: number; function?: string; launches: [id: number, number: number, threads: number][] }     // the newest first
 export interface Page { ops: Op[]; skip: number; more: boolean; total?: number; index?: number }
 export interface Source { path: string; whole?: string; text?: string; missing?: string; lines: [line: number, sites: number, findings: number][] }
 export interface LaunchInfo {
@@ -83,6 +84,9 @@ export function ask<T>(name: string, parameters: Record<string, string | number 
   answer.catch(() => answers.delete(path));
   return answer;
 }
+
+// While the program runs answers change: those that are kept are asked for anew.
+export const forgetAnswers = () => answers.clear();
 
 export async function askBytes(name: string, parameters: Record<string, string | number | undefined>): Promise<ArrayBuffer> {
   const path = address(name, parameters);

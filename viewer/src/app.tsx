@@ -1,6 +1,6 @@
 import { ComponentChild } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Buffer, Finding, RunInfo, ask, buffers, flowStep, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
+import { Buffer, Finding, RunInfo, Watch, ask, buffers, flowStep, forgetAnswers, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
 import { CalculatorPane } from "./calculator";
 import { ElementPane, stepOrder } from "./element";
 import { Flow, FlowChart, kernelName } from "./flow";
@@ -13,6 +13,7 @@ import { Button, Copy, Failure, mainPlace } from "./parts";
 import { BufferPane } from "./picture";
 import { SourcePane } from "./source";
 import { ThreadPane } from "./thread";
+import { WatchPane, WatchRow } from "./watch";
 import { Pane, activate, activePane, close, cut, follow, fromAddress, onTrail, paneText, start, trail } from "./trail";
 
 export function findingPane(f: Finding): Pane {
@@ -50,6 +51,7 @@ function trailLabel(p: Pane): string {
     case "source": return `line ${p.line}`;
     case "launch": return launchName(launches.get(p.launch), p.launch);
     case "finding": return `finding`;
+    case "watch": return "watch";
     case "calculator": return "calculator";
   }
 }
@@ -97,7 +99,7 @@ export function App() {
   useListen(onTrail, onTypes);
 
   const [run, setRun] = useState<RunInfo>(), [error, setError] = useState<string>(), [findings, setFindings] = useState<Finding[]>([]), [flow, setFlow] = useState<Flow>({ steps: [], kernels: {}, total: 0 });
-  const [list, setList] = useState<Buffer[]>([]), [ready, setReady] = useState(false), [tab, setTab] = useState<"findings" | "buffers">("findings"), [help, setHelp] = useState(false), [where, setWhere] = useState("");
+  const [list, setList] = useState<Buffer[]>([]), [ready, setReady] = useState(false), [tab, setTab] = useState<"findings" | "buffers" | "watches">("findings"), [watches, setWatches] = useState<Watch[]>([]), [help, setHelp] = useState(false), [where, setWhere] = useState("");
   const [theme, setTheme] = useState(() => { try { return localStorage.getItem("theme") ?? "auto"; } catch { return "auto"; } });
   const panesBox = useRef<HTMLElement>(null), search = useRef<HTMLInputElement>(null);
   const panes = trail(), active = activePane();
@@ -131,6 +133,39 @@ export function App() {
     addEventListener("popstate", back); addEventListener("hashchange", back);
     return () => { removeEventListener("popstate", back); removeEventListener("hashchange", back); };
   }, []);
+
+  const haveWatches = () => ask<{ watches: Watch[] }>("watches").then(w => { setWatches(w.watches); return w.watches; }, () => [] as Watch[]);
+  useEffect(() => {
+    if (!run?.recorded || isStatic()) return;
+    void haveWatches().then(w => { const first = w.find(x => x.watched); if (first && run.live) { setTab("watches"); if (trail().length <= 1 && !findings.length) start({ kind: "watch", site: first.site, launch: 0, width: 0 }); } });
+  }, [run?.recorded]);
+  // While the program runs the file grows: all that was asked at the start is asked again when it has.
+  useEffect(() => {
+    if (!run?.live) return;
+    let gone = false;
+    const look = async () => {
+      try {
+        forgetAnswers();
+        const r = await ask<RunInfo>("run");
+        if (gone) return;
+        if (r.steps !== run.steps || r.operations !== run.operations || r.launches !== run.launches || r.findings !== run.findings || r.recorded !== run.recorded || r.meta.complete !== run.meta.complete) {
+          const [f, b, all] = await Promise.all([ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: 20000 })]);
+          if (gone) return;
+          const steps = all.steps.map(flowStep);
+          b.buffers.forEach(x => buffers.set(x.id, x));
+          stepOrder.length = 0;
+          stepOrder.push(...steps.map((s: any) => s.id));
+          setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: all.kernels, total: all.total });
+          if (r.recorded) await haveWatches();
+          setRun(r);
+          return;
+        }
+      } catch { /* the server may be busy: the next look tells */ }
+      if (!gone) timer = window.setTimeout(look, 500);
+    };
+    let timer = window.setTimeout(look, 500);
+    return () => { gone = true; clearTimeout(timer); };
+  }, [run]);
 
   // The active pane comes into sight.
   useLayoutEffect(() => {
@@ -192,6 +227,7 @@ export function App() {
       case "source": return <SourcePane {...common} pane={p} />;
       case "launch": return <LaunchPane {...common} pane={p} findings={findings} />;
       case "finding": return <FindingPane {...common} pane={p} findings={findings} />;
+      case "watch": return <WatchPane {...common} pane={p} watches={watches} live={!!run?.live && run.meta.complete !== "yes"} />;
       case "calculator": return <CalculatorPane {...common} pane={p} />;
     }
   }
@@ -216,8 +252,9 @@ export function App() {
       <div class="tabs" role="tablist">
         <button type="button" role="tab" aria-selected={tab === "findings"} onClick={() => setTab("findings")}>Findings <span class="count">{run?.findings ?? ""}</span></button>
         <button type="button" role="tab" aria-selected={tab === "buffers"} onClick={() => setTab("buffers")}>Buffers <span class="count">{run?.buffers ?? ""}</span></button>
+        {watches.length > 0 && <button type="button" role="tab" aria-selected={tab === "watches"} onClick={() => setTab("watches")}>Watches <span class="count">{watches.length}</span></button>}
       </div>
-      {ready && (tab === "findings" ? <Findings list={findings} current={panes} total={run?.findings ?? 0} /> : <Buffers list={list} current={currentBuffer} open={id => start({ kind: "buffer", buffer: id, step: 0, width: 0 })} />)}
+      {ready && (tab === "findings" ? <Findings list={findings} current={panes} total={run?.findings ?? 0} /> : tab === "watches" ? <List label="watches" className="buffers" count={watches.length} height={30} row={i => <WatchRow watch={watches[i]} here={here?.kind === "watch" && here.site === watches[i].site} open={() => start({ kind: "watch", site: watches[i].site, launch: 0, width: 0 })} />} /> : <Buffers list={list} current={currentBuffer} open={id => start({ kind: "buffer", buffer: id, step: 0, width: 0 })} />)}
       <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => start({ kind: "buffer", buffer, step, width: 0 })} />
     </aside>
     <main class="panes" ref={panesBox}>

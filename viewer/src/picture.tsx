@@ -6,17 +6,17 @@ import { useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
 import { Pane, follow, replace } from "./trail";
 
-interface Picture { columns: number; rows: number; low: number; high: number; min: Float32Array; max: Float32Array; mean: Float32Array; flags: Uint8Array }
-const NUMBER = 1, NAN = 2, PLUS = 4, MINUS = 8, UNWRITTEN = 16, UNRECORDED = 32, NOTHING = 64;
+export interface Picture { columns: number; rows: number; low: number; high: number; min: Float32Array; max: Float32Array; mean: Float32Array; flags: Uint8Array }
+export const NUMBER = 1, NAN = 2, PLUS = 4, MINUS = 8, UNWRITTEN = 16, UNRECORDED = 32, NOTHING = 64;
 
-function decode(b: ArrayBuffer): Picture {
+export function decode(b: ArrayBuffer): Picture {
   const d = new DataView(b), columns = d.getUint32(0, true), rows = d.getUint32(4, true), n = columns * rows;
   const floats = (k: number) => new Float32Array(b, 24 + 4 * n * k, n);
   return { columns, rows, low: d.getFloat64(8, true), high: d.getFloat64(16, true), min: floats(0), max: floats(1), mean: floats(2), flags: new Uint8Array(b, 24 + 12 * n, n) };
 }
 
 // Colour scales from dark to light, as stops.
-const scales: Record<string, number[][]> = {
+export const scales: Record<string, number[][]> = {
   viridis: [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142], [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37]],
   grey: [[20, 20, 20], [245, 245, 245]],
   "blue–red": [[33, 60, 143], [94, 135, 199], [190, 205, 226], [240, 240, 240], [233, 190, 170], [206, 104, 84], [150, 20, 38]],
@@ -28,7 +28,40 @@ function colour(t: number, stops: number[][]): number[] {
 }
 
 // A square for plain arrays; a width that somebody has chosen otherwise.
-function goodWidth(count: number) { const w = 2 ** Math.round(Math.log2(Math.max(1, Math.sqrt(count)))); return Math.max(1, Math.min(count, Math.max(16, w))); }
+export function goodWidth(count: number) { const w = 2 ** Math.round(Math.log2(Math.max(1, Math.sqrt(count)))); return Math.max(1, Math.min(count, Math.max(16, w))); }
+
+// Of several elements in one pixel the one that is farthest from the mean of all is shown.
+export function paint(c: HTMLCanvasElement, picture: Picture, dot: number, stops: number[][], place: (v: number) => number): CanvasRenderingContext2D {
+  c.width = picture.columns * dot, c.height = picture.rows * dot;
+  const g = c.getContext("2d")!, image = g.createImageData(c.width, c.height);
+  let sum = 0, n = 0;
+  for (let i = 0; i < picture.mean.length; i++) if (picture.flags[i] & NUMBER) sum += picture.mean[i], n++;
+  const middle = n ? sum / n : 0, gap = dot > 4 ? 1 : 0, round = dot >= 8;
+  for (let i = 0; i < picture.flags.length; i++) {
+    const f = picture.flags[i];
+    if (f & NOTHING) continue;
+    const v = Math.abs(picture.max[i] - middle) >= Math.abs(picture.min[i] - middle) ? picture.max[i] : picture.min[i];
+    const rgb = f & NAN ? special.nan : f & PLUS ? special.plus : f & MINUS ? special.minus : f & UNWRITTEN ? special.unwritten : f & UNRECORDED ? special.unrecorded : colour(place(v), stops);
+    const x0 = i % picture.columns * dot, y0 = Math.floor(i / picture.columns) * dot, r = (dot - gap) / 2;
+    for (let y = 0; y < dot - gap; y++) for (let x = 0; x < dot - gap; x++) {
+      if (round && (x + .5 - r) ** 2 + (y + .5 - r) ** 2 > r * r) continue;
+      const k = ((y0 + y) * c.width + x0 + x) * 4;
+      image.data[k] = rgb[0], image.data[k + 1] = rgb[1], image.data[k + 2] = rgb[2], image.data[k + 3] = 255;
+    }
+  }
+  g.putImageData(image, 0, 0);
+  return g;
+}
+
+// The scale for all but the farthest hundredth at either end.
+export function usualRange(picture: Picture | undefined): [number, number] {
+  if (!picture) return [0, 1];
+  const all: number[] = [], every = Math.max(1, Math.floor(picture.mean.length / 20000));
+  for (let i = 0; i < picture.mean.length; i += every) if (picture.flags[i] & NUMBER) all.push(picture.mean[i]);
+  all.sort((a, b) => a - b);
+  const at = (q: number) => all.length ? all[Math.min(all.length - 1, Math.floor(q * all.length))] : 0;
+  return all.length < 50 ? [picture.low, picture.high] : [at(.01), at(.99)];
+}
 
 export function BufferPane({ pane, index, active, steps, findings }: { pane: Extract<Pane, { kind: "buffer" }>; index: number; active: boolean; steps: FlowStep[]; findings: Finding[] }) {
   const b = buffers.get(pane.buffer);
@@ -63,14 +96,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   }, [pane.buffer, pane.step, width, rows, t.scalar, t.components, component, pool]);
 
   // Without a word from somebody the scale is for all but the farthest hundredth at either end.
-  const usual = useMemo(() => {
-    if (!picture) return [0, 1];
-    const all: number[] = [], every = Math.max(1, Math.floor(picture.mean.length / 20000));
-    for (let i = 0; i < picture.mean.length; i += every) if (picture.flags[i] & NUMBER) all.push(picture.mean[i]);
-    all.sort((a, b) => a - b);
-    const at = (q: number) => all.length ? all[Math.min(all.length - 1, Math.floor(q * all.length))] : 0;
-    return all.length < 50 ? [picture.low, picture.high] : [at(.01), at(.99)];
-  }, [picture]);
+  const usual = useMemo(() => usualRange(picture), [picture]);
   const low = range.low ?? usual[0], high = range.high ?? usual[1];
   const present = useMemo(() => { let f = 0; for (const x of picture?.flags ?? []) f |= x; return f; }, [picture]);
   const place = (v: number) => {
@@ -81,25 +107,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   useEffect(() => {
     const c = canvas.current;
     if (!c || !picture) return;
-    c.width = picture.columns * dot, c.height = picture.rows * dot;
-    const g = c.getContext("2d")!, image = g.createImageData(c.width, c.height), stops = scales[scale];
-    // Of several elements in one pixel the one that is farthest from the mean of all is shown.
-    let sum = 0, n = 0;
-    for (let i = 0; i < picture.mean.length; i++) if (picture.flags[i] & NUMBER) sum += picture.mean[i], n++;
-    const middle = n ? sum / n : 0, gap = dot > 4 ? 1 : 0, round = dot >= 8;
-    for (let i = 0; i < picture.flags.length; i++) {
-      const f = picture.flags[i];
-      if (f & NOTHING) continue;
-      const v = Math.abs(picture.max[i] - middle) >= Math.abs(picture.min[i] - middle) ? picture.max[i] : picture.min[i];
-      const rgb = f & NAN ? special.nan : f & PLUS ? special.plus : f & MINUS ? special.minus : f & UNWRITTEN ? special.unwritten : f & UNRECORDED ? special.unrecorded : colour(place(v), stops);
-      const x0 = i % picture.columns * dot, y0 = Math.floor(i / picture.columns) * dot, r = (dot - gap) / 2;
-      for (let y = 0; y < dot - gap; y++) for (let x = 0; x < dot - gap; x++) {
-        if (round && (x + .5 - r) ** 2 + (y + .5 - r) ** 2 > r * r) continue;
-        const k = ((y0 + y) * c.width + x0 + x) * 4;
-        image.data[k] = rgb[0], image.data[k + 1] = rgb[1], image.data[k + 2] = rgb[2], image.data[k + 3] = 255;
-      }
-    }
-    g.putImageData(image, 0, 0);
+    const gap = dot > 4 ? 1 : 0, g = paint(c, picture, dot, scales[scale], place);
     const ring = (element: number, style: string) => {
       const x = Math.floor(element % width / pool) * dot, y = Math.floor(Math.floor(element / width) / pool) * dot, m = Math.max(dot - gap, 3) + 5;
       g.strokeStyle = style, g.lineWidth = 1.5;

@@ -8,6 +8,7 @@ export type Pane =
   | { kind: "source"; file: number; line: number; launch: number; thread: number }
   | { kind: "launch"; launch: number }
   | { kind: "finding"; finding: number }
+  | { kind: "watch"; site: number; launch: number; width: number }       // launch 0: the newest
   | { kind: "calculator"; expression: string };
 
 const atText = (at: At) => !at ? "" : "record" in at ? `@${at.record}.${at.lane}` : `@${at.address}${at.write ? "w" : ""}`;
@@ -25,6 +26,7 @@ export function paneText(p: Pane): string {
     case "source": return `s:${p.file}.${p.line}.${p.launch}.${p.thread}`;
     case "launch": return `l:${p.launch}`;
     case "finding": return `f:${p.finding}`;
+    case "watch": return `w:${p.site}.${p.launch}.${p.width}`;
     case "calculator": return `c:${encodeURIComponent(p.expression)}`;
   }
 }
@@ -42,6 +44,7 @@ export function paneFrom(text: string): Pane | undefined {
     case "b": return n.length === 3 ? { kind: "buffer", buffer: n[0], step: n[1], width: n[2] } : undefined;
     case "s": return n.length === 4 ? { kind: "source", file: n[0], line: n[1], launch: n[2], thread: n[3] } : undefined;
     case "l": return n.length === 1 ? { kind: "launch", launch: n[0] } : undefined;
+    case "w": return n.length === 3 ? { kind: "watch", site: n[0], launch: n[1], width: n[2] } : undefined;
     case "f": return n.length === 1 ? { kind: "finding", finding: n[0] } : undefined;
   }
   return undefined;
