@@ -9,7 +9,7 @@ __global__ void k(int *out, int *more) {
     __syncwarp();
     out[t + 1 & 15] += 1;
   } else                                   // whoever ends before the others wait is not missed
-    for (int i = 0; i < 100; i++) __nanosleep(1000);
+    for (int i = 0; i < 10; i++) __nanosleep(10000);
 #else
   if (more[t] > 0) out[t] = t;
   __syncwarp();
