@@ -50,7 +50,11 @@ bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const Gp
     units[made] = read_unit(texts[made], lens[made], source[0] ? source : code->name, jit, sm, err);
     if (!units[made]) break;
   }
-  if (made == n && ((!session_tools() && !session_plan()->find_writes) || instrument_module(units, n, session_plan(), out, err))) return true;
+  bool may_wait = made == n && session_wants_trace() && gpu_may_wait(units, n);
+  if (made == n && ((!session_tools() && !session_plan()->find_writes) || instrument_module(units, n, session_plan(), out, err))) {
+    out->may_wait = may_wait;
+    return true;
+  }
   for (uint32_t i = 0; i < made; i++) ptx_free(units[i]);
   return false;
 }

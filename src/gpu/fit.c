@@ -19,7 +19,7 @@ static bool kernel_needs(CUmodule module, CUlibrary library, const char *name, N
 }
 
 // Does this code wait for other blocks? Then all blocks that ran at a time must still run at a time.
-static bool may_wait(PtxModule *const *units, uint32_t n) {
+bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
   for (uint32_t u = 0; u < n; u++)
     for (uint32_t i = 0; i < units[u]->nfuncs; i++)
       for (uint32_t k = 0; k < units[u]->funcs[i]->nstmts; k++) {
@@ -31,10 +31,13 @@ static bool may_wait(PtxModule *const *units, uint32_t n) {
       }
   return false;
 }
+// The code that makes records waits too, but for nobody on the device: there the program's own counts.
+static bool may_wait(const Instrumented *made, PtxModule *const *units, uint32_t n) { return session_wants_trace() ? made->may_wait : gpu_may_wait(units, n); }
 
 // Registers that a kernel with checks may have in any case. 32: as many threads run at a time as can. Loops gain more from a few registers more than they
 // lose by having fewer threads (measured on an H200 with PolyBench: 2MM 1.50 times the plain time with 32, 1.20 with 48; 2DCONV, without loops, 1.76 and 2.27).
-enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48 };
+// Records leave over the bus, which is slower than any number of threads; 64 is the most with which a block may have 1024.
+enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48, REGISTERS_OF_RECORDS = 64 };
 unsigned gpu_fit_floor(void) {                // 0: nobody has asked for another
   const char *text = getenv("WARPGRIND_REGISTERS");
   int n = text ? atoi(text) : 0;
@@ -72,11 +75,12 @@ static void limit_registers(PtxModule *m, PtxFunc *f, unsigned limit) {
 static unsigned floor_of(const Instrumented *made, const char *kernel, bool keep_occupancy) {
   const InstrumentedKernel *k = instrument_kernel(made, kernel);
   if (gpu_fit_floor()) return gpu_fit_floor();
+  if (session_wants_trace() && !keep_occupancy) return REGISTERS_OF_RECORDS;
   return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_NOBODY_MISSES;
 }
 
 void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n) {
-  bool keep_occupancy = may_wait(units, n);
+  bool keep_occupancy = may_wait(made, units, n);
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original;
     if (!kernel_needs(m->module, m->library, p->kernels[i], &original) || original.regs <= 0) continue;
@@ -88,9 +92,9 @@ void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxM
   }
 }
 
-bool gpu_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, bool *try_again, Error *err) {
+bool gpu_fit(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n, bool *try_again, Error *err) {
   const GpuLoaded *l = &p->loaded;
-  bool keep_occupancy = may_wait(units, n), fit = true;
+  bool keep_occupancy = may_wait(made, units, n), fit = true;
   *try_again = false;
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original, ours;

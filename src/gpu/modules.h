@@ -140,7 +140,8 @@ unsigned gpu_device_sm(void);              // of the current context, else of th
 void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n);   // before compiling: as many as the original has
 // true: all kernels of the piece fit. Else err says why not, and *try_again whether registers were limited in the units.
 unsigned gpu_fit_floor(void);
-bool gpu_fit(GpuModule *m, GpuPiece *p, PtxModule **units, uint32_t n, bool *try_again, Error *err);
+bool gpu_may_wait(PtxModule *const *units, uint32_t n);        // this code, for other blocks
+bool gpu_fit(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n, bool *try_again, Error *err);
 
 // --- variables.c: the session hears of variables as of other memory ---
 void gpu_variables_tell(GpuModule *m, const GpuPiece *p);   // its code is loaded; the context is current

@@ -306,7 +306,7 @@ static bool compile(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModu
     }
     gpu_texts_free(&t);
     if (!ok) return false;
-    if (!session_tools() || gpu_fit(m, p, units, n, &try_again, err)) return true;
+    if (!session_tools() || gpu_fit(m, p, made, units, n, &try_again, err)) return true;
     gpu_unload(&p->loaded);
     if (!try_again) return false;
   }

@@ -4,6 +4,8 @@
 GpuReal gpu_real;
 GpuContext *gpu_context_current(void) { return NULL; }
 static InstrumentedKernel made;
+static bool records;
+bool session_wants_trace(void) { return records; }
 const InstrumentedKernel *instrument_kernel(const Instrumented *r, const char *name) { return &made; }
 
 typedef struct Figures { int threads, shared, regs; } Figures;
@@ -28,7 +30,8 @@ static void expect(const char *what, const char *head, const char *body, Figures
   GpuPiece p = {.kernels = &name, .nkernels = 1, .loaded = {.module = (CUmodule)2}};
   GpuModule m = {.module = (CUmodule)1};
   original = before, ours = after;
-  if (unit) fits = gpu_fit(&m, &p, &unit, 1, &again, &err);
+  Instrumented all = {.may_wait = false};
+  if (unit) fits = gpu_fit(&m, &p, &all, &unit, 1, &again, &err);
   if (fits) snprintf(got, sizeof got, "fits");
   else if (again) snprintf(got, sizeof got, "limit %u", unit->funcs[0]->maxnreg);
   else snprintf(got, sizeof got, "%s", err.text);
@@ -44,7 +47,7 @@ static void expect(const char *what, const char *head, const char *body, Figures
 }
 
 // What the compiler is allowed from the start: as much as the original has, and a few that nobody misses; more where there are loops, unless blocks may wait for each other.
-static void expect_limit(const char *what, const char *body, int regs, bool loops, unsigned limit) {
+static void expect_limit(const char *what, const char *body, int regs, bool loops, unsigned limit, bool program_waits) {
   char text[512];
   Error err = {{0}};
   snprintf(text, sizeof text, ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p) {\n.reg .b32 %%r; .reg .b64 %%a; ld.param.u64 %%a, [p];\n%s ret;\n}\n", body);
@@ -54,7 +57,8 @@ static void expect_limit(const char *what, const char *body, int regs, bool loop
   GpuModule m = {.module = (CUmodule)1};
   original = (Figures){1024, 0, regs};
   made.has_loops = loops;
-  if (unit) gpu_fit_registers(&m, &p, NULL, &unit, 1);
+  Instrumented all = {.may_wait = program_waits};
+  if (unit) gpu_fit_registers(&m, &p, &all, &unit, 1);
   unsigned got = unit ? unit->funcs[0]->maxnreg : 0;
   printf("%s %s\n", got == limit ? "ok" : "FAIL", what);
   if (got != limit) printf("    %u, wanted %u %s\n", got, limit, err.text), failures++;
@@ -78,9 +82,13 @@ int main(void) {
   expect("acquires", "", acquires, (Figures){1024, 0, 33}, (Figures){1024, 0, 48}, "limit 40");
   expect("compares and swaps", "", cas, (Figures){1024, 0, 40}, (Figures){1024, 0, 60}, "limit 40");
   expect("waits within the block", "", shared, (Figures){1024, 0, 40}, (Figures){1024, 0, 60}, "fits");
-  expect_limit("few registers", "", 22, false, 32);
-  expect_limit("few registers and loops", "", 22, true, 48);
-  expect_limit("loops that wait for other blocks", "ld.volatile.global.u32 %r, [%a];", 22, true, 32);
-  expect_limit("many registers", "", 61, true, 64);
+  expect_limit("few registers", "", 22, false, 32, false);
+  expect_limit("few registers and loops", "", 22, true, 48, false);
+  expect_limit("loops that wait for other blocks", "ld.volatile.global.u32 %r, [%a];", 22, true, 32, false);
+  expect_limit("many registers", "", 61, true, 64, false);
+  records = true;                            // whose own code waits, for the command
+  expect_limit("records", "ld.volatile.global.u32 %r, [%a];", 22, true, 64, false);
+  expect_limit("records of a program that waits for other blocks", "ld.volatile.global.u32 %r, [%a];", 22, true, 32, true);
+  expect("records have more registers", "", waits, (Figures){1024, 0, 40}, (Figures){1024, 0, 60}, "fits");
   return failures != 0;
 }
