@@ -101,7 +101,27 @@ static int by_time(const void *p, const void *q) {
   return a->lane < b->lane ? -1 : a->lane > b->lane;
 }
 
+// Whether it is too much, as far as postings tell: a block that is in them has an access at least.
+static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan *scan, bool *often, Error *err) {
+  BlockSet set = {0};
+  uint64_t n = 0;
+  bool ok = true;
+  for (uint32_t i = 0; i < l->nchunks && ok && n <= SORTED_MOST; i++) {
+    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
+    if (!c->has_global || c->low >= scan->high || c->high <= scan->low) continue;
+    if (!t->scanning) reader_cache_trim(t);
+    ok = reader_blocks_touching(t, c, scan->low, scan->high, NULL, NULL, &set, err);
+    n += set.n;
+  }
+  free(set.list);
+  *often = n > SORTED_MOST;
+  return ok;
+}
+
 static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const RangeScan *scan, Page *p, Error *err) {
+  bool often;
+  if (!touched_often(t, l, scan, &often, err)) return SCAN_FAILED;
+  if (often) return reader_scan_range(t, l, scan, element_lane, p, err);
   Hits *h = mem_alloc(sizeof *h);
   ScanResult result = reader_scan_range(t, l, scan, hit, h, err);
   if (h->many && result != SCAN_FAILED) {

@@ -218,6 +218,7 @@ ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t 
       s->words[in.nrows++] = expand(s, &s->list[i], r, &in, &unsplit);
       r->place = s->list[i].place;
       in.nwords += row_words(&places.list.data[r->place], r->lanes);
+      if (places.list.data[r->place].has & (ROW_AFFINE | ROW_EACH) && (!out->has_time || time_is_later(r->time, out->last_time))) out->last_time = r->time, out->has_time = true;
       lanes += (uint32_t)__builtin_popcount(r->lanes);
     }
     out->operations += lanes;

@@ -1,7 +1,9 @@
 // Parts of chunks, decoded when they are needed and kept for a while.
+#include <zstd.h>
+
 #include "trace/reader.h"
 
-enum { MANY_ENTRIES = 100000 };
+enum { MANY_ENTRIES = 100000, CONTENTS_BYTES = 1 << 20 };
 static const uint64_t CACHE_BYTES = 192ull << 20;
 
 static void free_entry(CacheEntry *e) {
@@ -25,6 +27,10 @@ void reader_cache_free(TraceReader *t) {
 void reader_idle(TraceReader *t) {
   sqlite3_finalize(t->get_block);
   t->get_block = NULL;
+  for (size_t i = 0; i < ARRAY_LEN(t->statements); i++) {
+    sqlite3_finalize(t->statements[i].statement);
+    t->statements[i].sql = NULL, t->statements[i].statement = NULL;
+  }
 }
 
 // Half of what is there goes, the longest unused first: found by halving the span of time until about half is older.
@@ -57,6 +63,24 @@ static CacheEntry *add(TraceReader *t, CacheEntry *e, uint64_t id) {
   t->cache_bytes += e->bytes;
   u64map_put(&t->cache, id, e);
   return e;
+}
+
+const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_stmt *row, int column) {
+  static const uint64_t CONTENTS = 1ull << 63;               // no chunk has such a number
+  CacheEntry *e = find(t, CONTENTS | id);
+  if (e && e->bytes == n) return e->contents;
+  const uint8_t *data = sqlite3_column_blob(row, column);
+  size_t len = (size_t)sqlite3_column_bytes(row, column);
+  if (e || !data || id & CONTENTS || n > CONTENTS_BYTES) return NULL;
+  e = mem_alloc(sizeof *e);
+  e->contents = arena_alloc(&e->arena, n + 1);
+  e->bytes = n;
+  if (len == n) memcpy(e->contents, data, n);
+  else if (ZSTD_decompress(e->contents, n, data, len) != n) {
+    free_entry(e);
+    return NULL;
+  }
+  return add(t, e, CONTENTS | id)->contents;
 }
 
 typedef bool Decode(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e);
@@ -162,7 +186,7 @@ static void add_block(BlockSet *s, uint32_t block) {
   s->list[s->n++] = block;
 }
 
-static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint64_t low, uint64_t high, const bool *places, uint8_t *marked, BlockSet *out, Error *err) {
+static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint64_t low, uint64_t high, const bool *places, const RangeScan *what, uint8_t *marked, BlockSet *out, Error *err) {
   const PostingPart *parts = ranges ? d->ranges : d->points;
   uint32_t n = ranges ? d->nranges : d->npoints, first = 0;
   // Points reach POINT_BYTES at most, so that the parts before can be left out by halving; ranges are looked at one by one.
@@ -182,7 +206,7 @@ static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *
     if (!e) return false;
     for (uint32_t at = 0; at < e->npostings; at++) {
       const Posting *p = &e->postings[at];
-      if (p->start >= high || p->end <= low || marked[p->block] || (places && !places[p->place])) continue;
+      if (p->start >= high || p->end <= low || marked[p->block] || (places && !places[p->place]) || (what && what->wanted && !what->wanted(what->user, p->start, p->end))) continue;
       marked[p->block] = 1;
       add_block(out, p->block);
     }
@@ -195,12 +219,12 @@ static int ascending(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, BlockSet *out, Error *err) {
+bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, const RangeScan *what, BlockSet *out, Error *err) {
   out->n = 0;
   const ChunkDirectory *d = reader_directory(t, c, err);
   if (!d) return false;
   uint8_t *marked = mem_alloc(d->nblocks);
-  bool ok = collect(t, c, d, false, low, high, places, marked, out, err) && collect(t, c, d, true, low, high, places, marked, out, err);
+  bool ok = collect(t, c, d, false, low, high, places, what, marked, out, err) && collect(t, c, d, true, low, high, places, what, marked, out, err);
   free(marked);
   if (out->n) qsort(out->list, out->n, sizeof *out->list, ascending);
   return ok;

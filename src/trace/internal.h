@@ -99,6 +99,7 @@ static inline size_t raw_length(const uint32_t *w) {
   return s->fixed ? (words * 4 + 15) & ~15u : 0;
 }
 bool raw_complete(const uint8_t *record, size_t n);
+static inline bool time_is_later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }      // clocks have 31 bits
 uint64_t raw_warp(const uint32_t *words);
 uint64_t raw_place_key(const uint32_t *words);
 TracePlace raw_place(uint64_t key);
@@ -134,6 +135,7 @@ typedef struct TraceBlock {                // decoded
   uint32_t nwords;
   size_t bytes;
   uint64_t used;                           // by the cache
+  uint32_t scans, *first_of_line, *rows_of_line;     // block_lines.c
 } TraceBlock;
 typedef struct BlockInput {
   const TracePlace *places; uint32_t nplaces;
@@ -189,6 +191,7 @@ struct ChunkOut {
   uint64_t id;
   uint32_t process, launch;
   uint64_t records, operations, low, high, first_warp, last_warp;
+  uint32_t last_time; bool has_time;
   VEC(uint64_t) parts;                     // where each ends in `bytes`: blocks, points, ranges, directory
   VEC(PostingPart) points, ranges;
   Bytes bytes;

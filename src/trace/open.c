@@ -1,4 +1,6 @@
 // Opening a recording: what is known of steps, launches, chunks and sites is read; blocks are read when they are asked for.
+#include <malloc.h>
+
 #include "trace/reader.h"
 
 sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err) {
@@ -7,6 +9,23 @@ sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err) {
   sql_fail(t->db, err, "recorded operations cannot be read");
   sqlite3_finalize(s);
   return NULL;
+}
+
+sqlite3_stmt *reader_statement(TraceReader *t, const char *sql, Error *err) {
+  size_t i = 0;
+  while (i < ARRAY_LEN(t->statements) && t->statements[i].sql && t->statements[i].sql != sql) i++;
+  if (i == ARRAY_LEN(t->statements)) return reader_prepare(t, sql, err);
+  if (!t->statements[i].statement) t->statements[i].sql = sql, t->statements[i].statement = reader_prepare(t, sql, err);
+  return t->statements[i].statement && sqlite3_stmt_busy(t->statements[i].statement) ? reader_prepare(t, sql, err) : t->statements[i].statement;
+}
+
+void reader_done(TraceReader *t, sqlite3_stmt *s) {
+  for (size_t i = 0; i < ARRAY_LEN(t->statements); i++)
+    if (t->statements[i].statement == s) {
+      sqlite3_reset(s);
+      return;
+    }
+  sqlite3_finalize(s);
 }
 
 bool reader_damaged(const TraceReader *t, uint64_t part, Error *err) {
@@ -105,12 +124,13 @@ static bool load_chunks(TraceReader *t, Error *err) {
   U64Map by_number = {0};
   for (uint32_t i = 0; i < t->nlaunches; i++) u64map_put(&by_number, process_key(t->launches[i].process, t->launches[i].number & 0xFFFFFF), (void *)(uintptr_t)(i + 1));
   uint32_t n = 0;
-  LOAD_ROWS(t, "SELECT id, process, launch, records, operations, low, high, first_warp, last_warp, bytes, directory FROM trace_chunk ORDER BY id", ReaderChunk, t->chunks, n, err,
+  LOAD_ROWS(t, "SELECT id, process, launch, records, operations, low, high, first_warp, last_warp, bytes, directory, last_time FROM trace_chunk ORDER BY id", ReaderChunk, t->chunks, n, err,
     uintptr_t launch = (uintptr_t)u64map_get(&by_number, process_key(small(s, 1), small(s, 2)));
     x.id = number(s, 0); x.records = number(s, 3); x.operations = number(s, 4);
     if (!launch || x.id >> 40 || x.records >> 24 || x.operations > x.records * 32 || !x.records) continue;    // its launch is not in the file: nobody can ask for it
     x.launch = (uint32_t)launch - 1; x.step = t->launches[launch - 1].step; x.has_global = sqlite3_column_type(s, 5) == SQLITE_INTEGER; x.low = number(s, 5); x.high = number(s, 6);
-    x.first_warp = number(s, 7); x.last_warp = number(s, 8); x.bytes = MIN(number(s, 9), (uint64_t)1 << 31); x.directory = number(s, 10););
+    x.first_warp = number(s, 7); x.last_warp = number(s, 8); x.bytes = MIN(number(s, 9), (uint64_t)1 << 31); x.directory = number(s, 10);
+    x.last_time = small(s, 11) & 0x7FFFFFFF;);
   u64map_free(&by_number);
   t->nchunks = n;
   if (n) qsort(t->chunks, n, sizeof *t->chunks, by_step);
@@ -137,6 +157,9 @@ static bool load_chunks(TraceReader *t, Error *err) {
 }
 
 TraceReader *trace_open(sqlite3 *db, Error *err) {
+  // Blocks come and go: their memory is not to be given back to the system, which would have to clear it again.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
   TraceReader *t = mem_alloc(sizeof *t);
   t->db = db;
   t->coder = column_coder_new();

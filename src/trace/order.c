@@ -156,12 +156,12 @@ static void choose(const Wanted *w, Found *f, TraceWriters *out) {
 
 // A launch whose operations are not in the file, and which was given a pointer to the place.
 static bool may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address) {
-  sqlite3_stmt *q = reader_prepare(t, "SELECT 1 FROM parameter p JOIN allocation a ON a.id = p.allocation WHERE p.launch=?1 AND a.base<=?2 AND a.base+a.size>?2", NULL);
+  sqlite3_stmt *q = reader_statement(t, "SELECT 1 FROM parameter p JOIN allocation a ON a.id = p.allocation WHERE p.launch=?1 AND a.base<=?2 AND a.base+a.size>?2", NULL);
   if (!q) return false;
   sqlite3_bind_int64(q, 1, l->id);
   sqlite3_bind_int64(q, 2, (int64_t)address);
   bool yes = sqlite3_step(q) == SQLITE_ROW;
-  sqlite3_finalize(q);
+  reader_done(t, q);
   return yes;
 }
 

@@ -100,7 +100,7 @@ static const Roaming *roamings(PostingList *p, const BlockInput *in) {
   }
   for (uint32_t i = 0; i < in->nplaces; i++) {
     Roaming *x = &list[i];
-    x->wild = x->lanes && !((x->least | x->most) >> WG_TRACE_SPACE_AT) && x->adjacent * 16 < x->lanes && (x->most - x->least) / place_width(&in->places[i]) > 4 * (uint64_t)x->lanes;
+    x->wild = x->lanes && !((x->least | x->most) >> WG_TRACE_SPACE_AT) && x->adjacent * 16 < x->lanes && (x->most - x->least) / place_width(&in->places[i]) > 2 * (uint64_t)x->lanes;
   }
   return list;
 }

@@ -8,6 +8,7 @@ typedef struct ReaderSite { uint32_t process, number, id; uint32_t bytes, classe
 typedef struct ReaderChunk {
   uint64_t id, records, operations, low, high, first_warp, last_warp, first_record, bytes, directory;
   uint32_t launch, step;                   // indexes
+  uint32_t last_time;                      // of its accesses
   bool has_global;
 } ReaderChunk;
 typedef struct ReaderLaunch {
@@ -28,12 +29,13 @@ typedef struct ReaderStep {
   bool recorded, from_host, to_host;
 } ReaderStep;
 
-typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; const Posting *postings; uint32_t npostings; } CacheEntry;
+typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; uint8_t *contents; const Posting *postings; uint32_t npostings; } CacheEntry;
 
 struct TraceReader {
   sqlite3 *db;
   ColumnCoder *coder;
   sqlite3_stmt *get_block;
+  struct { const char *sql; sqlite3_stmt *statement; } statements[8];
   Bytes piece;                             // a part that lies in several rows
   ReaderStep *steps; uint32_t nsteps;
   ReaderLaunch *launches; uint32_t nlaunches;
@@ -50,16 +52,20 @@ const ReaderLaunch *reader_launch(const TraceReader *t, uint32_t id);
 const ReaderSite *reader_site(const TraceReader *t, uint32_t process, uint32_t number);
 bool reader_damaged(const TraceReader *t, uint64_t part, Error *err);
 sqlite3_stmt *reader_prepare(TraceReader *t, const char *sql, Error *err);
+sqlite3_stmt *reader_statement(TraceReader *t, const char *sql, Error *err);      // made once for each text, which must stay; until reader_done
+void reader_done(TraceReader *t, sqlite3_stmt *s);
 
 // --- fetch.c: parts of chunks, kept for a while. What is returned stays until the next call for a part of that kind, unless held ---
 const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err);
 TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values, Error *err);
+const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_stmt *row, int column);      // of a row of trace_contents; NULL: damaged
 void reader_cache_free(TraceReader *t);
 void reader_idle(TraceReader *t);          // no statement is left open
 void reader_cache_trim(TraceReader *t);    // no scan is under way
 // Blocks of a chunk that may touch [low, high), as keys of postings; ascending. places NULL: all, else only those that are true. false: damaged
 typedef struct BlockSet { uint32_t *list, n, cap; } BlockSet;
-bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, BlockSet *out, Error *err);
+struct RangeScan;
+bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, const struct RangeScan *what, BlockSet *out, Error *err);     // what: NULL, or has `wanted`
 
 // --- scan.c: rows, one after the other ---
 typedef struct RowRef { const ReaderChunk *chunk; TraceBlock *block; const TraceRow *row; uint32_t index; uint64_t record; } RowRef;
@@ -69,7 +75,13 @@ typedef ScanResult RowVisitor(TraceReader *t, const RowRef *r, void *user, Error
 ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp, RowVisitor *f, void *user, Error *err);
 // Rows of a launch that touch a byte of the range. address: with the bits of the space; warp: whose shared or local memory; writes_only: no loads.
 typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err);
-typedef struct RangeScan { uint64_t low, high, first_warp, last_warp; bool writes_only, values; } RangeScan;
+// wanted: if not NULL, whether somebody still wants to know about some of these bytes.
+typedef struct RangeScan {
+  uint64_t low, high, first_warp, last_warp;
+  bool writes_only, values;
+  bool (*wanted)(const void *user, uint64_t start, uint64_t end); const void *user;
+} RangeScan;
+ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one chunk, which touches some of it
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
 ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
@@ -82,6 +94,11 @@ bool row_writes(const TraceReader *t, const RowRef *r);
 bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err);
 bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err);
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
+
+// --- block_lines.c: which rows of a block touch which lines of 128 bytes ---
+typedef struct RowList { uint32_t *list, n, cap; } RowList;
+// Rows that may touch a byte of [low, high) in global memory, ascending; false: all of them have to be looked at. bytes: of an access of each place; 0: none
+bool block_rows_at(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high, RowList *out);
 
 // --- host.c: copies and sets ---
 typedef struct HostRange { uint64_t address, bytes; } HostRange;

@@ -1,7 +1,5 @@
 // What memory held behind a step: from there backwards, until every byte has been written by somebody. Within a launch the last write is taken: each thread's are in
 // order, and between threads the device's clock decides where nothing else does.
-#include <zstd.h>
-
 #include "trace/reader.h"
 
 enum { PENDING = 255, DEEPEST = 16 };
@@ -18,8 +16,6 @@ typedef struct State {
   bool touched;                              // by this launch; until then `best` is that of another
   bool kept;                                 // before a launch whose inputs were kept: pages that are not among them are those that were kept before
 } State;
-
-static bool later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }
 
 static void settle(State *s, uint64_t i, uint8_t known) {
   if (s->known[i] != PENDING) return;
@@ -41,7 +37,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   for (uint64_t a = from; a < to && !wanted; a++) {
     uint64_t i = a - s->address;
     if (s->loads) wanted = s->known[i] == 2 && s->since[i] <= s->step;
-    else wanted = s->known[i] == PENDING && (!s->best[i].seen || later(r->row->time, s->best[i].time) || (r->row->time == s->best[i].time && r->record >= s->best[i].record));
+    else wanted = s->known[i] == PENDING && (!s->best[i].seen || time_is_later(r->row->time, s->best[i].time) || (r->row->time == s->best[i].time && r->record >= s->best[i].record));
   }
   if (!wanted) return SCAN_GO_ON;
   TraceOp op;
@@ -64,7 +60,7 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
     }
     if (s->known[i] != PENDING) continue;
     Best *b = &s->best[i];
-    if (b->seen && !later(r->row->time, b->time) && (r->row->time != b->time || r->record < b->record)) continue;
+    if (b->seen && !time_is_later(r->row->time, b->time) && (r->row->time != b->time || r->record < b->record)) continue;
     *b = (Best){r->record, r->row->time, true};
     s->value[i] = known ? result[a - address] : 0;
     b->seen = true;
@@ -73,10 +69,52 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   return SCAN_GO_ON;
 }
 
+// Chunks whose last access is the latest come first: most bytes that are written often are settled by few of them, and others need not look at those bytes.
+typedef struct Late { uint32_t time, chunk; } Late;
+static int latest_first(const void *p, const void *q) {
+  const Late *a = p, *b = q;
+  return a->time != b->time ? (a->time > b->time ? -1 : 1) : a->chunk > b->chunk ? -1 : a->chunk < b->chunk;
+}
+
+typedef struct Open { const State *s; uint32_t last_time; } Open;       // what an access up to then may still decide
+static bool is_open(const Open *o, uint64_t i) {
+  const State *s = o->s;
+  return s->known[i] == PENDING && !(s->touched && s->best[i].seen && time_is_later(s->best[i].time, o->last_time));
+}
+static bool is_any_open(const void *user, uint64_t start, uint64_t end) {
+  const Open *o = user;
+  uint64_t from = MAX(start, o->s->address), to = MIN(end, o->s->address + o->s->bytes);
+  for (uint64_t a = from; a < to; a++)
+    if (is_open(o, a - o->s->address)) return true;
+  return false;
+}
+
+static bool last_writes(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
+  uint64_t end = s->address + s->bytes;
+  VEC(Late) order = {0};
+  for (uint32_t i = 0; i < l->nchunks; i++) {
+    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
+    if (!c->has_global || c->low >= end || c->high + 64 <= s->address) continue;
+    vec_push(&order, (Late){(c->last_time - (t->chunks[l->first_chunk].last_time - (1u << 30))) & 0x7FFFFFFF, l->first_chunk + i});
+  }
+  if (order.len) qsort(order.data, order.len, sizeof *order.data, latest_first);
+  bool ok = true;
+  for (uint32_t i = 0; i < order.len && ok; i++) {
+    const ReaderChunk *c = &t->chunks[order.data[i].chunk];
+    Open open = {s, c->last_time};
+    if (!is_any_open(&open, s->address, end)) continue;
+    RangeScan scan = {.low = s->address, .high = end, .writes_only = true, .values = true, .wanted = is_any_open, .user = &open};
+    ok = reader_scan_range_chunk(t, c, &scan, visit, s, err) != SCAN_FAILED;
+  }
+  vec_free(&order);
+  return ok;
+}
+
 static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
-  RangeScan scan = {.low = s->address, .high = s->address + s->bytes, .writes_only = !s->loads, .values = true};
+  RangeScan scan = {.low = s->address, .high = s->address + s->bytes, .values = true};
   s->touched = false;                        // most launches of a long run have nothing to do with these bytes, and must cost nothing
-  if (reader_scan_range(t, l, &scan, visit, s, err) == SCAN_FAILED) return false;
+  if (s->loads) return reader_scan_range(t, l, &scan, visit, s, err) != SCAN_FAILED;
+  if (!last_writes(t, s, l, err)) return false;
   for (uint64_t i = 0; s->touched && i < s->bytes; i++)
     if (s->known[i] == PENDING && s->best[i].seen) settle(s, i, s->since[i] ? 1 : 2);
   return true;
@@ -84,7 +122,7 @@ static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error 
 
 // A launch that was not recorded may have written to what its parameters point to.
 static bool after_unrecorded(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
-  sqlite3_stmt *q = reader_prepare(t, "SELECT max(a.base, ?2), min(a.base + a.size, ?3) FROM parameter p JOIN allocation a ON a.id = p.allocation "
+  sqlite3_stmt *q = reader_statement(t, "SELECT max(a.base, ?2), min(a.base + a.size, ?3) FROM parameter p JOIN allocation a ON a.id = p.allocation "
                                       "WHERE p.launch=?1 AND a.base < ?3 AND a.base + a.size > ?2", NULL);
   if (!q) return true;                       // a file without parameters
   (void)err;
@@ -95,13 +133,13 @@ static bool after_unrecorded(TraceReader *t, State *s, const ReaderLaunch *l, Er
     uint64_t from = (uint64_t)sqlite3_column_int64(q, 0), to = (uint64_t)sqlite3_column_int64(q, 1);
     for (uint64_t a = MAX(from, s->address); a < MIN(to, s->address + s->bytes); a++) settle(s, a - s->address, 2);
   }
-  sqlite3_finalize(q);
+  reader_done(t, q);
   return true;
 }
 
 // --- the host ---
 static bool from_contents(TraceReader *t, State *s, const ReaderStep *step, uint64_t from, uint64_t to, Error *err) {
-  sqlite3_stmt *q = reader_prepare(t, "SELECT address, bytes, data FROM trace_contents WHERE process=? AND step=? AND address<? AND address+bytes>? ORDER BY id DESC", err);
+  sqlite3_stmt *q = reader_statement(t, "SELECT id, address, bytes, data FROM trace_contents WHERE process=? AND step=? AND address<? AND address+bytes>? ORDER BY id DESC", err);
   if (!q) return false;
   sqlite3_bind_int64(q, 1, step->process);
   sqlite3_bind_int64(q, 2, step->number);
@@ -110,35 +148,28 @@ static bool from_contents(TraceReader *t, State *s, const ReaderStep *step, uint
   bool ok = true;
   int code = SQLITE_DONE;
   while (ok && s->pending && (code = sqlite3_step(q)) == SQLITE_ROW) {
-    uint64_t address = (uint64_t)sqlite3_column_int64(q, 0), n = (uint64_t)sqlite3_column_int64(q, 1);
-    const uint8_t *data = sqlite3_column_blob(q, 2);
-    size_t len = (size_t)sqlite3_column_bytes(q, 2);
-    if (!data || n > 1 << 20) { ok = error_set(err, "the run file is damaged: the contents of step %u cannot be read.", step->id); break; }
-    uint8_t *plain = NULL;
-    if (len != n) {
-      plain = mem_alloc(n);
-      if (ZSTD_decompress(plain, n, data, len) != n) ok = error_set(err, "the run file is damaged: the contents of step %u cannot be read.", step->id);
-    }
+    uint64_t address = (uint64_t)sqlite3_column_int64(q, 1), n = (uint64_t)sqlite3_column_int64(q, 2);
+    const uint8_t *bytes = reader_contents(t, (uint64_t)sqlite3_column_int64(q, 0), n, q, 3);
+    if (!bytes) ok = error_set(err, "the run file is damaged: the contents of step %u cannot be read.", step->id);
     for (uint64_t a = MAX(from, address); ok && a < MIN(to, address + n); a++) {
       uint64_t i = a - s->address;
       if (s->known[i] != PENDING) continue;
-      s->value[i] = (plain ? plain : data)[a - address];
+      s->value[i] = bytes[a - address];
       settle(s, i, 1);
     }
-    free(plain);
   }
   if (ok && code != SQLITE_ROW && code != SQLITE_DONE) ok = sql_fail(t->db, err, "recorded operations cannot be read");
-  sqlite3_finalize(q);
+  reader_done(t, q);
   return ok;
 }
 
 static bool in_device_memory(TraceReader *t, const ReaderStep *step, uint64_t address) {
-  sqlite3_stmt *q = reader_prepare(t, "SELECT 1 FROM allocation WHERE process=? AND base<=?2 AND base+size>?2 LIMIT 1", NULL);
+  sqlite3_stmt *q = reader_statement(t, "SELECT 1 FROM allocation WHERE process=? AND base<=?2 AND base+size>?2 LIMIT 1", NULL);
   if (!q) return false;
   sqlite3_bind_int64(q, 1, step->process);
   sqlite3_bind_int64(q, 2, (int64_t)address);
   bool yes = sqlite3_step(q) == SQLITE_ROW;
-  sqlite3_finalize(q);
+  reader_done(t, q);
   return yes;
 }
 

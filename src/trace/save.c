@@ -11,7 +11,7 @@ typedef struct Save { TraceWriter *w; sqlite3 *db; Error *err; sqlite3_stmt *chu
 static bool prepare(Save *s) {
   if (s->chunk) return true;
   return (tables_create(s->db, s->err) &&
-          sqlite3_prepare_v2(s->db, "INSERT INTO trace_chunk VALUES (?,?,?,?,?,?,?,?,?,?,?)", -1, &s->chunk, NULL) == SQLITE_OK &&
+          sqlite3_prepare_v2(s->db, "INSERT INTO trace_chunk VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", -1, &s->chunk, NULL) == SQLITE_OK &&
           sqlite3_prepare_v2(s->db, "INSERT INTO trace_block VALUES (?,?)", -1, &s->block, NULL) == SQLITE_OK &&
           sqlite3_prepare_v2(s->db, "INSERT INTO trace_contents VALUES (?,?,?,?,?,?)", -1, &s->contents, NULL) == SQLITE_OK) ||
          (s->err->text[0] ? false : sql_fail(s->db, s->err, "recorded operations cannot be saved"));
@@ -25,14 +25,14 @@ static bool step(Save *s, sqlite3_stmt *statement) {
 
 static bool save_chunk(Save *s, const ChunkOut *c) {
   const int64_t numbers[] = {(int64_t)c->id, c->process, c->launch, (int64_t)c->records, (int64_t)c->operations, (int64_t)c->low, (int64_t)c->high,
-                             (int64_t)c->first_warp, (int64_t)c->last_warp, (int64_t)c->bytes.len, (int64_t)c->parts.data[c->parts.len - 2]};
+                             (int64_t)c->first_warp, (int64_t)c->last_warp, (int64_t)c->bytes.len, (int64_t)c->parts.data[c->parts.len - 2], c->last_time};
   for (size_t at = 0; at < c->bytes.len; at += PIECE_BYTES) {
     sqlite3_bind_int64(s->block, 1, (int64_t)(c->id << 16 | at / PIECE_BYTES));
     sqlite3_bind_blob64(s->block, 2, c->bytes.data + at, MIN(c->bytes.len - at, (size_t)PIECE_BYTES), SQLITE_STATIC);
     if (!step(s, s->block)) return false;
   }
   for (int i = 0; i < (int)ARRAY_LEN(numbers); i++) {
-    if (c->shared_only && (i == 5 || i == 6)) sqlite3_bind_null(s->chunk, i + 1);
+    if ((c->shared_only && (i == 5 || i == 6)) || (!c->has_time && i == 11)) sqlite3_bind_null(s->chunk, i + 1);
     else sqlite3_bind_int64(s->chunk, i + 1, numbers[i]);
   }
   return step(s, s->chunk);

@@ -156,12 +156,13 @@ static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
   if (!d) return SCAN_FAILED;
   uint32_t process = t->launches[c->launch].process;
   bool *places = mem_alloc(d->nplaces);
-  uint32_t *bytes = mem_alloc(sizeof *bytes * d->nplaces), widest = 0, wanted = 0;
+  uint32_t *bytes = mem_alloc(sizeof *bytes * d->nplaces * 2), *all_bytes = bytes + d->nplaces, widest = 0, wanted = 0;
   for (uint32_t i = 0; i < d->nplaces; i++) {
     const ReaderSite *site = reader_site(t, process, d->places[i].site);
     places[i] = d->places[i].has & (ROW_AFFINE | ROW_EACH) && (!w->writes_only || place_writes(t, process, &d->places[i]));
     wanted += places[i];
     bytes[i] = place_bytes_of(&d->places[i], site);
+    all_bytes[i] = d->places[i].has & (ROW_AFFINE | ROW_EACH) ? bytes[i] : 0;
     if (places[i] && bytes[i] > place_width(&d->places[i])) widest = MAX(widest, bytes[i]);      // postings know less than the site
   }
   // Global memory is everybody's; shared and local memory is looked up for 32 warps at a time, unless there are so many that the blocks themselves are fewer.
@@ -172,21 +173,35 @@ static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
   for (uint64_t group = first; wanted && group <= last && result == SCAN_GO_ON; group++) {
     uint64_t low = posting_key(w->low, group << 5), high = low + (w->high - w->low), from = low - MIN(low, (uint64_t)widest);
     if (all) blocks_all(set, d->nblocks);
-    else if (!reader_blocks_touching(t, c, from, high, places, set, err)) result = SCAN_FAILED;
+    else if (!reader_blocks_touching(t, c, from, high, places, widest ? NULL : w, set, err)) result = SCAN_FAILED;
     for (uint32_t i = 0; i < set->n && result == SCAN_GO_ON; i++) {
       TraceBlock *b = reader_block(t, c, set->list[i], w->values, err);
       if (!b) result = SCAN_FAILED;
-      for (uint32_t k = 0; b && k < b->nrows && result == SCAN_GO_ON; k++) {
+      RowList rows = {0};
+      bool some = b && global && block_rows_at(b, all_bytes, w->low, w->high, &rows);
+      for (uint32_t j = 0, n = some ? rows.n : b ? b->nrows : 0; j < n && result == SCAN_GO_ON; j++) {
+        uint32_t k = some ? rows.list[j] : j;
         const TraceRow *row = &b->rows[k];
         if (!places[row->place] || (!global && (row->warp < w->first_warp || row->warp > w->last_warp || (!all && row->warp >> 5 != group)))) continue;
         RowRef r = {c, b, row, k, c->first_record + d->blocks[set->list[i]].first_row + k};
         result = visit_lanes(t, s, &r, bytes[row->place], err);
       }
+      free(rows.list);
     }
     if (all) break;
   }
   free(places);
   free(bytes);
+  return result;
+}
+
+ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *what, LaneVisitor *f, void *user, Error *err) {
+  RangeState s = {what, f, user};
+  BlockSet set = {0};
+  enter(t);
+  ScanResult result = scan_range_chunk(t, c, &s, &set, err);
+  leave(t);
+  free(set.list);
   return result;
 }
 

@@ -5,7 +5,7 @@ bool sql_fail(sqlite3 *db, Error *err, const char *doing) { return error_set(err
 
 bool tables_create(sqlite3 *db, Error *err) {
   static const char *const statements[] = {
-    "CREATE TABLE IF NOT EXISTS trace_chunk (id INTEGER PRIMARY KEY, process INTEGER, launch INTEGER, records INTEGER, operations INTEGER, low INTEGER, high INTEGER, first_warp INTEGER, last_warp INTEGER, bytes INTEGER, directory INTEGER)",
+    "CREATE TABLE IF NOT EXISTS trace_chunk (id INTEGER PRIMARY KEY, process INTEGER, launch INTEGER, records INTEGER, operations INTEGER, low INTEGER, high INTEGER, first_warp INTEGER, last_warp INTEGER, bytes INTEGER, directory INTEGER, last_time INTEGER)",
     "CREATE TABLE IF NOT EXISTS trace_block (id INTEGER PRIMARY KEY, data BLOB)",
     "CREATE TABLE IF NOT EXISTS trace_contents (id INTEGER PRIMARY KEY, process INTEGER, step INTEGER, address INTEGER, bytes INTEGER, data BLOB)",
     "CREATE INDEX IF NOT EXISTS trace_contents_step ON trace_contents(process, step)",

@@ -78,7 +78,7 @@ static bool choose_blocks(TraceReader *t, Cursor *c, const ReaderChunk *chunk, E
   const ChunkDirectory *d = reader_directory(t, chunk, err);
   if (!d) return false;
   // Addresses of shared and local memory are small numbers: they belong to many blocks.
-  if (c->by_address && !c->by_warp && !c->record && c->low >> 24) return reader_blocks_touching(t, chunk, c->low, c->high, NULL, &c->blocks, err);
+  if (c->by_address && !c->by_warp && !c->record && c->low >> 24) return reader_blocks_touching(t, chunk, c->low, c->high, NULL, NULL, &c->blocks, err);
   for (uint32_t i = 0; i < d->nblocks; i++) {
     if (c->by_warp && (d->blocks[i].first_warp > c->warp || (i + 1 < d->nblocks && d->blocks[i + 1].first_warp < c->warp))) continue;
     if (c->record && (chunk->first_record + d->blocks[i].first_row > c->record || chunk->first_record + d->blocks[i + 1].first_row <= c->record)) continue;

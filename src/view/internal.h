@@ -43,6 +43,7 @@ typedef struct ViewDesk {
   bool launches_read;
   VEC(char *) files;                       // of the sites' places; see source.c
   bool files_read;
+  struct { uint32_t launch, step, process; bool known; } process_of;         // the last one that was asked for
   Run *run;                                // loaded when a finding's text is asked for
   char *run_error;
 } ViewDesk;

@@ -10,8 +10,11 @@ static bool has_trace(ViewDesk *d, ViewAnswer *a) {
 }
 
 static uint32_t process_of(ViewDesk *d, const TraceOp *op) {
-  return (uint32_t)(op->launch ? view_one(d, "SELECT process FROM launch WHERE id = ?", "i", (int64_t)op->launch)
-                               : view_one(d, "SELECT process FROM step WHERE id = ?", "i", (int64_t)op->step));
+  if (d->process_of.launch == op->launch && d->process_of.step == op->step && d->process_of.known) return d->process_of.process;
+  d->process_of.process = (uint32_t)(op->launch ? view_one(d, "SELECT process FROM launch WHERE id = ?", "i", (int64_t)op->launch)
+                                                : view_one(d, "SELECT process FROM step WHERE id = ?", "i", (int64_t)op->step));
+  d->process_of.launch = op->launch, d->process_of.step = op->step, d->process_of.known = true;
+  return d->process_of.process;
 }
 
 static void hex(Str *out, const uint8_t *bytes, uint32_t n) {

@@ -246,6 +246,7 @@ bool view_write(const char *path, const char *folder, Error *err) {
     Writer w = {.desk = d, .folder = folder, .err = err};
     bool tell = isatty(STDERR_FILENO);
     write_page(&w);
+    sqlite3_exec(d->db, "BEGIN", NULL, NULL, NULL);          // so that not every question has to lock the file
     d->without_facts = true;
     for (uint32_t i = 0; d->trace && i < launches.len && !w.failed; i++) {
       if (tell) fprintf(stderr, "\rlaunch %u of %u ", i + 1, launches.len);
@@ -258,6 +259,7 @@ bool view_write(const char *path, const char *folder, Error *err) {
     }
     d->without_facts = false;
     write_run(&w, launches.data, launches.len);
+    sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL);
     if (tell) fprintf(stderr, "\r                     \r");
     ok = !w.failed;
   }

@@ -19,6 +19,6 @@ one block_ok &
 one grid &
 one grid_ok &
 [ "$device" != cpu ] || wait
-one own wide_store &
+one own wide_store one_adds &
 one own_ok &
 wait
