@@ -6,15 +6,24 @@ device=${RECORD_DEVICE:-gpu}
 make_show
 build operations &
 build bandwidth &
+build loops &
 wait
 "$work/operations" > "$work/plain.out"
 record "$device" operations gpu &
 record cpu operations cpu &
+record "$device" loops gpu-loops &
+record cpu loops cpu-loops &
 wait
 check result cmp "$work/plain.out" "$work/gpu.out"
 "$work/show" "$work/gpu.wg" > "$work/gpu.txt"
 "$work/show" "$work/cpu.wg" > "$work/cpu.txt"
 if cmp -s "$work/gpu.txt" "$work/cpu.txt"; then echo "ok same-records"; else diff "$work/cpu.txt" "$work/gpu.txt" | head -n 20; tail -n 3 "$work/gpu.err"; echo "FAIL same-records"; fi
+# operations that share records there
+"$work/loops" > "$work/plain-loops.out"
+check loops-result cmp "$work/plain-loops.out" "$work/gpu-loops.out"
+"$work/show" "$work/gpu-loops.wg" > "$work/gpu-loops.txt"
+"$work/show" "$work/cpu-loops.wg" > "$work/cpu-loops.txt"
+if cmp -s "$work/gpu-loops.txt" "$work/cpu-loops.txt"; then echo "ok same-loops"; else diff "$work/cpu-loops.txt" "$work/gpu-loops.txt" | head -n 20; tail -n 3 "$work/gpu-loops.err"; echo "FAIL same-loops"; fi
 check complete test "$(sql gpu "SELECT value FROM meta WHERE key='trace_lost'")" = 0
 record "$device" operations tiny --record-buffer=0
 "$work/show" "$work/tiny.wg" > "$work/tiny.txt"
@@ -35,6 +44,7 @@ done < "$work/fast.err"
 records=$(sql speed "SELECT value FROM meta WHERE key='trace_records'")
 operations=$(sql speed "SELECT value FROM meta WHERE key='trace_operations'")
 bytes=$(sql speed "SELECT value FROM meta WHERE key='trace_bytes'")
+echo "    $(sql speed "SELECT value FROM meta WHERE key='trace_raw_records'") raw records of $(sql speed "SELECT value FROM meta WHERE key='trace_raw_bytes'") bytes"
 echo "    $records records, $operations operations, $took ms in all, $bytes bytes in the file"
 check speed-records test "${records:-0}" -gt 1000
 

@@ -26,10 +26,12 @@ record gpu loops tiny --record-buffer=0
 check tiny-rings cmp "$work/each.txt" "$work/tiny.txt"
 
 # other tools, which change loops too
-timeout 200 "$WARPGRIND" --device=gpu --tool=memcheck --record -o "$work/tools.wg" -- "$work/loops" > "$work/tools.out" 2> "$work/tools.err"
+timeout 200 "$WARPGRIND" --device=gpu --tool=memcheck,racecheck,initcheck,synccheck --record -o "$work/tools.wg" -- "$work/loops" > "$work/tools.out" 2> "$work/tools.err"
 "$work/show" "$work/tools.wg" > "$work/tools.txt"
-check with-memcheck cmp "$work/each.txt" "$work/tools.txt"
-check with-memcheck-result test "$plain" = "$(cat "$work/tools.out")"
+check with-tools cmp "$work/each.txt" "$work/tools.txt"
+check with-tools-result test "$plain" = "$(cat "$work/tools.out")"
+
+check with-tools-silent grep -q "ERROR SUMMARY: 0 errors" "$work/tools.err"
 
 # elements and writers: for some elements of every buffer, all who touched it; for what each read there, who wrote it. Times are not the same, so that what nothing orders is sorted.
 ask() {

@@ -72,13 +72,15 @@ __global__ void key(unsigned *out, unsigned *in, int n) {
     out[k * 32 + i] = v ^ (k == 3 ? v ^ 0x5A7C3E19u : 0u);
     in[k * 32 + i] = out[k * 32 + i] + 1;
   }
+  __syncwarp();
   if (i < 3) {                               // fewer lanes than the units of a record
     unsigned a = in[i], b = in[i + 40], d = in[i + 80], e = out[i + 7];
     out[i] = a + b, out[i + 50] = d + e, out[2 * i + 70] = b;
   }
+  __syncwarp();
   if (i % 4 == 1) {                          // lanes with gaps
     unsigned a = in[3 * i], b = out[5 * i];
-    out[i * 9] = a * b, in[i * i] = b;
+    out[i * 9 + 1] = a * b, in[i * i] = b;
   }
 }
 
@@ -145,7 +147,7 @@ int main() {
   wraps<<<1, 64>>>(out, in);
   rows<<<1, 33>>>(c, start, column, a, b);
   accumulate<<<3, 64>>>(c, a, b, 0.5f);
-  accumulate<<<1, 50>>>(c, c, b, 0.5f);                        // what it reads it writes
+  accumulate<<<3, 1>>>(c, c, b, 0.5f);                         // what it reads it writes
   key<<<1, 32>>>(v, u, 9);
   shared_tiles<<<1, dim3(8, 8)>>>(e, a, b);
   wide<<<1, 32>>>(g, f, d, bytes, halves);
