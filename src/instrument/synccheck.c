@@ -294,6 +294,7 @@ static void weave(Body *b) {
   }
   synccheck_weave_warp(&s);
   synccheck_weave_mbarriers(&s);
+  synccheck_weave_cluster(&s);
   test_grid_barriers(&s);
   synccheck_weave_loops(&s);
   if (b->program->plan->watches) watch_weave_loops(&s);

@@ -57,6 +57,7 @@ void synccheck_plan_loops(Sync *s);
 void synccheck_weave_loops(Sync *s);
 void synccheck_leave_loops(Sync *s, Code *c);
 void synccheck_weave_mbarriers(Sync *s);
+void synccheck_weave_cluster(Sync *s);                   // synccheck_cluster.c
 
 // --- watch.c: the watchdog ---
 void watch_enter(Sync *s, Code *c);                      // at the start of kernels with barriers that may be missed

@@ -19,6 +19,7 @@ const char *report_sync_headline(const RunFinding *f) {
     case WG_SYNC_UNINITIALISED: return "Use of an mbarrier that is not initialised";
     case WG_SYNC_TWICE: return "An mbarrier is initialised while it is in use";
     case WG_SYNC_ARRIVALS: return "An mbarrier with a wrong number of arrivals";
+    case WG_SYNC_CLUSTER: return "Arriving and waiting at the barrier of the cluster do not take turns";
     case WG_SYNC_GRID: return "A barrier of the grid in a launch that is not cooperative";
     default: return f->kind->text;
   }
@@ -84,6 +85,7 @@ bool report_sync_finding(const RunFinding *f, Str *out) {
     case WG_SYNC_COUNT:
       str_printf(out, ": %u, in a block of %u threads", low, (uint32_t)f->extra[0]);
       return true;
+    case WG_SYNC_CLUSTER: str_add(out, low ? ": it arrives again, and has not waited since it arrived last" : ": it waits, and has not arrived since it waited last"); return true;
     case WG_SYNC_TWICE: str_printf(out, ": it was initialised for %u arrivals", low); return true;
     case WG_SYNC_ARRIVALS:
       str_printf(out, ": %u", low);
