@@ -266,6 +266,19 @@ static void look_in_order(Tracing *t) {
   close_group(t);
 }
 
+// Lanes that exchange something wait for each other, which has no record. That a function does it has a place, behind all others: who looks for races needs to know.
+static void note_exchange(Tracing *t) {
+  const IrCfg *cfg = t->body->cfg;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    const PtxInstr *in = cfg->instrs[i];
+    unsigned classes = ptx_op_classes(in);
+    bool exchanges = (classes & (CLASS_WARP | CLASS_TENSOR) && !(classes & CLASS_SYNC) && in->op != OP_ACTIVEMASK) || in->op == OP_LDMATRIX || in->op == OP_STMATRIX;
+    if (!exchanges || cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
+    trace_site(t, in, NULL, CLASS_WARP, SPACE_NONE, 0);
+    return;
+  }
+}
+
 static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
   Tracing t = {.body = b, .inlined = b->program->plan->spare_registers};
@@ -279,6 +292,7 @@ static void weave(Body *b) {
     for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
       if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
   }
+  note_exchange(&t);
   trace_end(&t);
   ir_provenance_free(t.provenance);
 }

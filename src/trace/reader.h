@@ -122,6 +122,7 @@ bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t
 typedef struct SyncEvent { uint64_t record; uint32_t lanes; } SyncEvent;
 typedef struct Timeline {
   VEC(SyncEvent) barriers;                   // of the whole block
+  VEC(SyncEvent) all;                        // of any kind, fences too
   bool uniform;                              // all lanes came to all of them together
   // What may tell others, and be told by others, in ways that are not looked into: records. [0]: others of the block, [1]: everybody
   uint64_t last_release[2];                  // of what was before the last fence that something atomic (or volatile, or the like) came behind

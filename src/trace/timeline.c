@@ -32,6 +32,7 @@ Timeline *timelines_at(Timelines *all, uint64_t warp) {
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
+  if (kind == TRACE_SYNC) vec_push(&l->all, (SyncEvent){r->record, r->row->lanes});
   switch (sync_kind(site, kind)) {
     case SYNC_NOTHING: return true;
     case SYNC_BARRIER:
@@ -94,6 +95,7 @@ void timelines_free(Timelines *all) {
   while (u64map_next(&all->by_warp, &it, &key, &value)) {
     Timeline *l = value;
     vec_free(&l->barriers);
+    vec_free(&l->all);
     free(l);
   }
   u64map_free(&all->by_warp);

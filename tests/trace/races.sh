@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 300
-# Races of a recorded run are those that racecheck finds: the programs of tests/racecheck, but for races between lanes of one warp (docs/run-file.md).
+# Races of a recorded run are those that racecheck finds: the programs of tests/racecheck.
 set -u
 cd "$ROOT" || exit 1
 device=${TRACE_DEVICE:-cpu} arch=${TRACE_ARCH:-75}
@@ -13,12 +13,13 @@ one() {
   python3 tests/trace/races.py "$WARPGRIND" "$d/run.wg" "$f" "$@" > "$d/wrong" 2>&1
   if [ -s "$d/wrong" ]; then cat "$d/wrong"; echo "FAIL $name: other races"; else echo "ok $name"; fi
 }
-one block in_warp &
+one block &
 one block_ok &
 [ "$device" != cpu ] || wait
 one grid &
 one grid_ok &
 [ "$device" != cpu ] || wait
-one own wide_store one_adds &
+one own &
 one own_ok &
+one matrix_ok &
 wait
