@@ -91,7 +91,8 @@ typedef struct ChannelLane {
   _Atomic uint64_t tail;                   // bytes read, by the command
   uint8_t pad1[120];
   _Atomic uint64_t lost;                   // events that found no room in time
-  uint8_t pad2[CHANNEL_PAGE - 264];
+  _Atomic uint64_t reply;                  // of the command to the last CHOOSE: its sequence times 2, plus 1 for yes
+  uint8_t pad2[CHANNEL_PAGE - 272];
   ChannelKernelCounts kernels[CHANNEL_KERNELS];      // by kernel id; [0]: all whose id is too large
   uint8_t ring[CHANNEL_RING];
 } ChannelLane;
@@ -130,6 +131,7 @@ void channel_release_in_child(void);                     // after a fork: the la
 void channel_lock(bool lock);                            // around a fork
 bool channel_write(ChannelEvent type, const void *event);
 ChannelKernelCounts *channel_kernel_counts(uint32_t kernel);     // never NULL
+bool channel_reply(uint32_t sequence, bool *yes);        // false: the command has not answered yet
 // A device channel, mapped and ready. NULL: there is no command, or none is free.
 WgChannel *channel_device_claim(uint32_t *index, Error *err);
 void channel_device_unmap(WgChannel *c);                 // the command frees it after EVENT_DEVICE_END
@@ -162,6 +164,7 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err);
 // The main program has ended: waits up to grace_ms for other processes of the run, reads the rest and ends the thread. What
 // such a process writes afterwards is not read; *still_running says how many there are.
 void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running);
+void channel_answer(ChannelReader *r, uint32_t process, uint32_t sequence, bool yes);   // to a CHOOSE of that process
 uint32_t channel_unrecorded(const ChannelReader *r);     // processes that found no lane
 void channel_destroy(ChannelReader *r);
 

@@ -240,3 +240,14 @@ void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running) 
   if (r->started) pthread_join(r->thread, NULL);
   *still_running = r->still_running;
 }
+
+// On another thread than the reader's, which may unmap the lane at any time: mapped once more.
+void channel_answer(ChannelReader *r, uint32_t process, uint32_t sequence, bool yes) {
+  for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
+    if (__atomic_load_n(&r->lanes[i].process, __ATOMIC_RELAXED) != process) continue;
+    ChannelLane *lane = reader_map(r, CHANNEL_LANE_OFFSET(i), CHANNEL_PAGE);
+    if (!lane) continue;
+    atomic_store_explicit(&lane->reply, (uint64_t)sequence << 1 | yes, memory_order_release);
+    munmap(lane, CHANNEL_PAGE);
+  }
+}

@@ -198,3 +198,9 @@ WgChannel *channel_device_claim(uint32_t *index, Error *err) {
 }
 
 void channel_device_unmap(WgChannel *c) { munmap(c, CHANNEL_DEVICE_BYTES); }
+
+bool channel_reply(uint32_t sequence, bool *yes) {
+  uint64_t reply = lane ? atomic_load_explicit(&lane->reply, memory_order_acquire) : 0;
+  *yes = reply & 1;
+  return lane && reply >> 1 == sequence;
+}

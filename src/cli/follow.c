@@ -43,6 +43,11 @@ static void print_note(Run *r, const RunNote *n, void *user) {
   else log_verbose("%s", n->text);
 }
 
+static void choose(Run *r, uint32_t process, uint32_t sequence, const char *name, void *user) {
+  CliFollow *f = user;
+  channel_answer(f->reader, process, sequence, cli_record_is_chosen(f->options, name));
+}
+
 static void *receive(void *p) {
   CliFollow *f = p;
   ChannelSink sink;
@@ -73,6 +78,7 @@ CliFollow *cli_follow_create(const Options *o, Error *err) {
   f->run.on_finding = print_finding;
   f->run.on_note = print_note;
   f->run.on_dump = cli_dump_file;
+  f->run.on_choose = choose;
   f->run.user = f;
   return f;
 }

@@ -26,7 +26,7 @@ bool cli_record_check(Options *o, Error *err) {
   unsigned tools = 0;
   instrument_tools_parse(options_text(o, OPT_TOOL), &tools, err);
   bool as_tool = tools & TOOL_BIT(TRACE), inputs = options_is(o, OPT_RECORD, "inputs");
-  static const OptionId choices[] = {OPT_THREADS, OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
+  static const OptionId choices[] = {OPT_THREADS, OPT_BUFFER, OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
   for (size_t i = 0; !as_tool && !options_given(o, OPT_RECORD) && i < ARRAY_LEN(choices); i++)
     if (options_given(o, choices[i])) return error_set(err, "--%s belongs to --record, which was not given.", options_table[choices[i]].name);
   if (options_given(o, OPT_THREADS) && !check_threads(options_text(o, OPT_THREADS), err)) return false;
@@ -34,7 +34,7 @@ bool cli_record_check(Options *o, Error *err) {
   if (!options_given(o, OPT_OUTPUT)) return error_set(err, "--record needs a file to record into: -o FILE.");
   if (options_flag(o, OPT_FP_RERUN)) return error_set(err, "--record and --fp-rerun do not go together: the program runs twice.");
   if (inputs && as_tool) return error_set(err, "--record=inputs and --tool=%s do not go together: either all operations are recorded or what launches read at their start.", instrument_tool_name(TOOL_TRACE));
-  if (inputs && options_given(o, OPT_THREADS)) return error_set(err, "--threads does not go with --record=inputs.");
+  if (inputs && (options_given(o, OPT_THREADS) || options_given(o, OPT_BUFFER))) return error_set(err, "--%s does not go with --record=inputs.", options_given(o, OPT_THREADS) ? "threads" : "buffer");
   if (!as_tool && !inputs) {
     Str list = {0};
     if (tools) str_printf(&list, "%s,", options_text(o, OPT_TOOL));
@@ -81,4 +81,12 @@ void cli_record_end(Run *r) {
   cli_record_look(r);
   trace_writer_free(r->trace);
   r->trace = NULL;
+}
+
+bool cli_record_is_chosen(const Options *o, const char *name) {
+  for (const char *p = options_text(o, OPT_BUFFER); name && p && *p; p += strcspn(p, ","), p += *p == ',') {
+    size_t n = strcspn(p, ",");
+    if (strlen(name) == n && !strncmp(name, p, n)) return true;
+  }
+  return false;
 }

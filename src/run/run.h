@@ -165,6 +165,7 @@ typedef struct Run {
   // A finding that is new; repeats are only counted. A line for the report. May be NULL.
   void (*on_finding)(struct Run *run, const RunFinding *f, void *user);
   void (*on_note)(struct Run *run, const RunNote *n, void *user);
+  void (*on_choose)(struct Run *run, uint32_t process, uint32_t sequence, const char *name, void *user);       // is this buffer one of --buffer? process: its id
   const char *(*on_dump)(struct Run *run, const RunDump *d, void *user);         // returns the file's name from now on
   void *user;
   // Which suppression fits; NULL: none. Asked once for each place; what is suppressed does not come to on_finding. May be NULL.

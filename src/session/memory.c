@@ -2,6 +2,7 @@
 // is asked for after memory was freed cannot run before that in any stream.
 #include "session/outputs.h"
 #include "session/race.h"
+#include "session/trace.h"
 
 static bool keeps_ranges(void) { return session_tools() & ~TOOL_BIT(COUNT) || session_wants_outputs() || session_wants_inputs() || session_logs_launches(); }
 
@@ -59,6 +60,7 @@ void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int dev
     if (kind == SESSION_VARIABLE) session_outputs_variable(name, base);
   }
   session_send(EVENT_ALLOC, &(EventAlloc){base, size, kind, (uint64_t)device, name, stack});
+  session_buffer_comes(base, size, name);
 }
 
 void session_free_object(uint64_t base) {
@@ -67,6 +69,7 @@ void session_free_object(uint64_t base) {
   HeapRange was;
   if (keeps_ranges() && !session_ranges_free(base, stack, &was)) free_handle(base, stack);
   session_race_free(base);
+  session_buffer_goes(base);
   if (strcmp(session_device_name(), "gpu") == 0) session_shadow_free(base);     // the virtual device says so when it is done
   session_send(EVENT_FREE, &(EventFree){base, stack});
 }

@@ -48,6 +48,7 @@ static bool set_up(TraceRings *t, const SessionDeviceOps *ops, void *user, Error
   if (!ops->map_host(user, t->rings.memory, t->rings.bytes, &address)) return error_set(err, "the device cannot reach the memory of %zu bytes that records are written to", t->rings.bytes);
   t->memory = ops->alloc(user, head_at + heads);
   t->trace = (WgTrace){.rings = address, .heads = t->memory + head_at, .nrings = t->rings.rings, .ring_size = t->rings.ring_size};
+  t->buffers = session_buffers_version();
   session_trace_choose(&t->trace);
   if (t->memory && write_to(ops, user, t->memory, &t->trace, sizeof t->trace)) return true;
   ops->unmap_host(user, t->rings.memory);
@@ -84,6 +85,11 @@ void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user
   pthread_mutex_lock(&session_lock);
   if (!t->open && !t->failed) open_rings(t, ops, user, ordinal);
   bool usable = t->open && t->generation == session_generation();
+  if (usable && t->buffers != session_buffers_version()) {
+    t->buffers = session_buffers_version();
+    session_buffers_choose(&t->trace);
+    usable = write_to(ops, user, t->memory, &t->trace, sizeof t->trace);
+  }
   pthread_mutex_unlock(&session_lock);
   if (!usable) return;
   if (code->trace_unseen) say_unseen(k, code->trace_unseen);
@@ -127,6 +133,7 @@ void session_trace_switch(bool on) { atomic_store(&switched, on); }
 
 void session_trace_choose(WgTrace *t) {
   const SessionOptions *o = session_options();
+  session_buffers_choose(t);
   for (const char *p = o->trace_threads; p && *p && t->nthreads < WG_TRACE_RANGES; p += strcspn(p, ","), p += *p == ',') {
     char *end;
     WgTraceRange *r = &t->threads[t->nthreads++];

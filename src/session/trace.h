@@ -10,11 +10,17 @@ typedef struct TraceRings {                // of one context
   uint64_t memory;                         // device memory: a WgTrace and the heads
   WgTrace trace;
   uint32_t generation;                     // of the process: a forked child must not use them
+  uint32_t buffers;                        // version of those that the device knows
   bool open, failed;
 } TraceRings;
 // Fills what a launch needs to be recorded; nothing where it is not to be. Without the lock.
 void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record);
 void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive);   // with the lock held
+// --- trace_buffers.c: --buffer ---
+void session_buffer_comes(uint64_t base, uint64_t size, const char *name);       // behind its event
+void session_buffer_goes(uint64_t base);
+void session_buffers_choose(WgTrace *t);
+uint32_t session_buffers_version(void);    // changes with what is chosen; 0: everything is
 // --- trace_values.c ---
 uint32_t session_trace_values(const InstrumentedKernel *code, const SessionParams *params);       // the word of facts of a launch
 void session_trace_unknown(void);          // something wrote to device memory that is not recorded

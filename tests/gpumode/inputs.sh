@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 300
-# --record=inputs in GPU mode: the kernel that keeps pages runs on the stand-in. Its launches run again on both devices, and do what they do on the virtual device.
+# --record=inputs in GPU mode: the kernel that keeps pages runs on the stand-in. Its launches run again on both devices, and do what they do on the virtual device. And --buffer there.
 set -u
 . tests/gpumode/lib.sh
 flock "$BUILD/tests" make -s BUILD="$BUILD" CC="$CC" SAN="$SAN" "$BUILD/tests/cudart/libcudart.so.13" > "$TEST_DIR/make.log" 2>&1 || { cat "$TEST_DIR/make.log"; exit 1; }
@@ -24,3 +24,7 @@ check behind-graph cmp <(sed -n 's/^15	//p' "$work/all.operations") <(sed -n 's/
 check behind-graph-there test "$(sql on_gpu "SELECT count(*) FROM launch WHERE number = 11")" = 1
 expand inputs gpu one 8
 same one 8
+# operations on one buffer, which is freed and allocated again
+build buffers -g || exit
+record gpu buffers second --buffer=2,4           # by numbers: the runtime of these tests has source of its own
+check buffer test "$(sql second "SELECT group_concat(DISTINCT kind || ' ' || space) || ' ' || count(*) FROM access WHERE kind <> 'sync'")" = "store global 128"

@@ -67,3 +67,8 @@ while read -r name ms _; do
   with=$(awk -v n="$name" '$1 == n { print $2 }' "$work/kept.err")
   awk -v n="$name" -v a="$ms" -v b="${with:-0}" 'BEGIN { printf "    %s: %.3f ms, with inputs kept %.3f ms: %.1f times\n", n, a, b, b / (a + 1e-9) }'
 done < "$work/fast.err"
+
+# --buffer
+build buffers -g || exit
+record "$device" buffers second --buffer=second
+check buffer test "$(sql second "SELECT group_concat(DISTINCT kind || ' ' || space) || ' ' || count(*) FROM access WHERE kind <> 'sync'")" = "store global 128"
