@@ -84,6 +84,12 @@ void code_branch(Code *c, PtxReg *p, bool negated, PtxLabel *to) {
 
 void code_label(Code *c, PtxLabel *l) { add_stmt(c, (PtxStmt){.kind = STMT_LABEL, .label = l}); }
 
+void code_label_first(Code *c, PtxLabel *l) {
+  vec_push(&c->body->added, (Added){{.kind = STMT_LABEL, .label = l}, c->first});
+  c->first = c->body->added.len;
+  if (!c->last) c->last = c->first;
+}
+
 void code_stmt(Code *c, PtxStmt s) { add_stmt(c, s); }
 
 PtxInstr *code_instr(Code *c, const PtxInstr *in) {

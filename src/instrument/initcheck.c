@@ -1,5 +1,6 @@
 // initcheck: nothing that matters is decided by memory that nobody wrote. docs/initcheck.md.
 #include "instrument/initcheck.h"
+#include "instrument/memcheck.h"
 
 static void begin(Program *p) {
   p->init_shared = true;
@@ -128,8 +129,15 @@ static void prepare(InitCheck *k) {
   if (!followed && !shared) return;
   k->origin_address = body_reg(b, TYPE_B64);
   k->origin_site = body_reg(b, TYPE_B32);
-  EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
-  EMIT(c, "mov.b32", opd_reg(k->origin_site), opd_imm(-1));
+  if (k->by_regions) {
+    PtxReg *word = body_temp(b, TYPE_B32, 0);
+    k->dirty = body_reg(b, TYPE_PRED);
+    EMIT(c, "mov.u32", opd_reg(word), opd_imm(0));
+    EMIT(c, "setp.ne.u32", opd_reg(k->dirty), opd_reg(word), opd_imm(0));
+  } else {
+    EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
+    EMIT(c, "mov.b32", opd_reg(k->origin_site), opd_imm(-1));
+  }
   if (shared) prepare_shared(k, c);
   if (lookup) {
     k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_shadow = body_reg(b, TYPE_B64);
@@ -139,7 +147,17 @@ static void prepare(InitCheck *k) {
   }
   for (uint32_t i = 0; i < b->func->nlocals; i++)
     if (k->local_shadow[i]) clear_local(k, c, k->local_shadow[i]);
-  clear_shadows(k, c);
+  if (!k->by_regions) clear_shadows(k, c);
+}
+
+// The checks of memcheck, where it left them to us: with several of them in a region where all code of ours stands before instructions that begin one.
+static void emit_memcheck(Body *b, bool by_regions, const bool *cuts) {
+  Memcheck *m = b->memcheck;
+  if (!m) return;
+  if (by_regions) memcheck_emit_regions(m, cuts);
+  else
+    for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);
+  memcheck_finish(m);
 }
 
 static void weave(Body *b) {
@@ -148,12 +166,18 @@ static void weave(Body *b) {
   if (b->info->calls_functions && !unfollowed) unfollowed = p->init_unfollowed;
   if (b->func->is_entry && unfollowed) {
     p->out->kernels[b->info->kernel].uninit_reason = arena_printf(&p->out->arena, "it writes memory with %s", unfollowed);
+    emit_memcheck(b, true, NULL);
     return;
   }
   InitCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg), .shared_followed = p->init_shared};
   init_plan(&k);
+  k.by_regions = init_can_use_regions(&k);
+  bool *cuts = ARENA_ARRAY(&b->cfg->arena, bool, b->cfg->ninstrs + 1);
+  if (!k.by_regions) emit_memcheck(b, false, NULL);
   prepare(&k);
-  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+  if (k.by_regions) init_emit_regions(&k, cuts);
+  emit_memcheck(b, true, cuts);
+  for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++) {
     if (b->cfg->blocks[b->cfg->block_of[i]].rpo == IR_NONE) continue;
     init_uses(&k, i);
     init_access(&k, i);

@@ -6,6 +6,7 @@
 #define WG_INSTRUMENT_INITCHECK_H
 
 #include "instrument/pass.h"
+#include "probe/follow_abi.h"
 
 // Where the shadow of an address is found.
 typedef enum {
@@ -45,6 +46,8 @@ typedef struct InitCheck {   // one function
   PtxReg *cache_base, *cache_size, *cache_shadow;
   PtxReg *shared_at, *shared_bytes;         // of this block; bytes 0: not followed
   PtxReg *origin_address, *origin_site;     // of the last bad read
+  bool by_regions;                          // initcheck_region.c
+  PtxReg *dirty;                            // … this thread has read something bad: shadows of registers count, and are in its memory
 } InitCheck;
 
 // --- initcheck_plan.c ---
@@ -56,16 +59,66 @@ bool init_shares_shared(const PtxFunc *f);                  // shared memory of 
 bool init_strays(const InitCheck *k);                        // it stores through a pointer of unknown origin
 const char *init_unfollowed(const PtxFunc *f);              // an instruction that writes memory in ways not followed; NULL: none
 static inline PtxReg *init_shadow(const InitCheck *k, const PtxReg *r) { return k->shadow[r->id]; }
+static inline bool init_is_followed(const InitCheck *k, uint32_t i) {          // init_access has something to do
+  uint32_t bytes = access_bytes(k->body->cfg->instrs[i]);
+  return k->place[i].kind != PLACE_NONE && bytes && bytes <= 32;
+}
+// --- initcheck_region.c: one test behind several accesses ---
+bool init_can_use_regions(const InitCheck *k);
+void init_emit_regions(InitCheck *k, bool *cuts);           // everything of the function. cuts: by instruction: there is code before it now
+// --- initcheck_steps.c: how shadows follow from each other, as data for a call. See probe/follow_abi.h ---
+typedef struct InitValue InitValue;
+typedef struct InitSteps {
+  InitCheck *k;
+  VEC(WgStep) steps;                        // of all lists
+  uint16_t *number; uint32_t nshadows;      // by register: its shadow's, 0: it has none yet
+  bool *is_local; VEC(uint16_t) unused; uint32_t nlocal;    // by register: it is dead behind its block. Their numbers are used again, and come behind the others in the end
+  VEC(InitValue *) values; uint32_t nvalues;                // of the list being written; what they are has several numbers
+  bool looks_up;
+  uint32_t first;
+  PtxVar *area, *shadows, *list;            // values; shadows; steps
+  VEC(PtxInstr *) counts;                   // instructions that want to know how many shadows there are
+} InitSteps;
+bool init_can_follow(const InitCheck *k, const PtxInstr *in);                 // its shadows can be described
+bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes);       // lanes exchange shadows of what it exchanges
+InitSteps init_steps(InitCheck *k);
+void init_steps_finish(InitSteps *s);
+uint16_t init_shadow_number(InitSteps *s, const PtxReg *r);
+void init_shadow_release(InitSteps *s, const PtxReg *r);    // it is dead
+void init_steps_begin(InitSteps *s, bool looks_up);
+void init_steps_uses(InitSteps *s, uint32_t i);             // what an instruction decides by bad bits
+void init_steps_access(InitSteps *s, uint32_t i);
+void init_steps_transfer(InitSteps *s, uint32_t i);
+void init_steps_clear(InitSteps *s, const PtxReg *r);
+void init_steps_call(InitSteps *s, Code *c);                // does it, for lanes that are here
 // --- initcheck_registers.c ---
 void init_transfer(InitCheck *k, uint32_t i);               // the shadows of an instruction's results
 // The or of shadows, as a 32-bit register that is zero if nothing is bad; NULL: nothing can be.
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
 void init_clear(Code *c, PtxReg *shadow);                    // nothing of it is bad
+bool init_cancels(const PtxInstr *in);                       // x ^ x
+bool init_has_halves(const PtxInstr *in);                    // two values in one register
+bool init_has_plain_registers(const PtxInstr *in);
+bool init_is_int(PtxType t);
 // --- initcheck_memory.c ---
 void init_access(InitCheck *k, uint32_t i);                 // loads, stores, atomics
+void init_elements(const PtxOperand *o, PtxReg **out, unsigned *n);          // the registers of an operand, at most 8; NULL: something else
+const PtxOperand *init_stored(const PtxInstr *in);
+bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth);      // it came from memory and was not computed with
+void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic); // of a variable of the thread
+// For threads that have read nothing bad so far. `all` stays as it is where what the access reads is good, and loses bits elsewhere. Of a store: what it writes is good.
+void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all);
+void init_mark_access(InitCheck *k, Code *c, uint32_t i);
+// --- initcheck_shadow.c: the shadow of the bytes of one access, 1, 2, 4, 8, 16 or 32 of them at an address that is a multiple of that ---
+typedef struct InitShadow { Body *body; PtxReg *off, *shadow; uint32_t bytes; bool is_private; } InitShadow;   // off: where it is in the object; shadow: where the object's shadow begins. Overwrite temporaries 3 to 7 of 32 bits
+void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good);     // bit i of bad: byte i is. good: goes there where none is; NULL: nowhere
+void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all);     // all loses bits where something is bad
+void init_mark_good(const InitShadow *s, Code *c);          // with a guard: of whole words only
+void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied);       // copied: bad bytes count as never written, not as computed
 // --- initcheck_said.c ---
 void init_said(InitCheck *k, uint32_t i);
 bool init_says(const InitCheck *k, uint32_t i);
+bool init_says_anything(const PtxFunc *f);
 bool init_unmarks(const PtxFunc *f);                        // says somewhere that memory counts as never written
 // --- initcheck_use.c ---
 void init_uses(InitCheck *k, uint32_t i);                   // reports what an instruction decides by bad bits

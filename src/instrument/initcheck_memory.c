@@ -38,7 +38,7 @@ static void address_in_shared(Access *a, Code *c) {
 }
 
 // The address of a variable of the thread in the form the access uses.
-static void local_address(Access *a, Code *c, PtxReg *to, const PtxVar *v, bool generic) {
+void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic) {
   EMIT(c, "mov.u64", opd_reg(to), opd_var((PtxVar *)v));
   if (generic) EMIT(c, "cvta.local.u64", opd_reg(to), opd_reg(to));
 }
@@ -61,7 +61,7 @@ static void find_object(Access *a, Code *c, PtxReg *in) {
       return;
     case PLACE_LOCAL:
       access_address(c, a->off, a->address);
-      local_address(a, c, base, a->place.var, a->in->space == SPACE_GENERIC);
+      init_local_address(c, base, a->place.var, a->in->space == SPACE_GENERIC);
       EMIT(c, "sub.s64", opd_reg(a->off), opd_reg(a->off), opd_reg(base));
       test_inside(a, c, in, opd_imm((int64_t)a->place.var->size));
       return;
@@ -73,7 +73,7 @@ static void find_shadow(Access *a, Code *c) {
   switch (a->place.kind) {
     case PLACE_PARAM: record_load(c, a->shadow, a->place.fact_at + 16); return;
     case PLACE_SHARED: EMIT(c, "mov.b64", opd_reg(a->shadow), opd_reg(a->k->shared_at)); return;
-    case PLACE_LOCAL: local_address(a, c, a->shadow, a->k->local_shadow[a->place.var->id], true); return;
+    case PLACE_LOCAL: init_local_address(c, a->shadow, a->k->local_shadow[a->place.var->id], true); return;
     default: return;
   }
 }
@@ -146,7 +146,7 @@ static Code *begin_slow(Access *a, Code *hot) {
 
 // --- bytes and shadows of registers ---
 
-static void element_registers(const PtxOperand *o, PtxReg **out, unsigned *n) {
+void init_elements(const PtxOperand *o, PtxReg **out, unsigned *n) {
   if (o->kind == OPD_REG) out[(*n)++] = o->reg;
   else if (o->kind == OPD_VECTOR)
     for (unsigned i = 0; i < o->nlist && *n < 8; i++) out[(*n)++] = o->list[i].kind == OPD_REG ? o->list[i].reg : NULL;
@@ -187,7 +187,7 @@ static void shadow_from_bytes(Access *a, Code *c, PtxReg *r, unsigned first, uns
 static void set_destinations(Access *a, Code *c, PtxReg *bad) {
   PtxReg *regs[8];
   unsigned n = 0, bytes = ptx_type_size(a->in->types[0]);
-  element_registers(&a->in->ops[0], regs, &n);
+  init_elements(&a->in->ops[0], regs, &n);
   for (unsigned i = 0; i < n; i++)
     if (regs[i]) shadow_from_bytes(a, c, regs[i], i * bytes, bytes, ptx_type_kind(a->in->types[0]) == KIND_SIGNED, bad);
 }
@@ -223,69 +223,11 @@ static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, uns
   }
 }
 
-// --- shadow memory ---
-
-static const PtxOperand *value_operand(const PtxInstr *in) { return &in->ops[in->op == OP_ATOM ? 2 : 1]; }
-
-static void call_bad(Access *a, Code *c, PtxReg *bad) {
-  Body *b = a->k->body;
-  const PtxOperand args[] = {opd_reg(a->shadow), opd_reg(a->off), opd_imm(a->bytes)};
-  code_call_value(c, probe_function(b->program, b->unit, "wg_init_bad"), bad, args, 3);
-}
-
-static void call_write(Access *a, Code *c, PtxOperand bad, uint32_t flags) {
-  Body *b = a->k->body;
-  const PtxOperand args[] = {opd_reg(a->shadow), opd_reg(a->off), opd_imm(a->bytes), bad, opd_imm(flags | (a->place.kind == PLACE_LOCAL ? WG_INIT_PRIVATE : 0))};
-  code_call_value(c, probe_function(b->program, b->unit, "wg_init_write"), temp32(a, 5), args, 5);
-}
-
-// Whole words, and no more of them than fit one access of the shadow. Sizes below 4 share a byte with others.
-static bool has_whole_words(const Access *a) { return a->bytes == 4 || a->bytes == 8 || a->bytes == 16 || a->bytes == 32; }
-
-static void shadow_at(Access *a, Code *c, PtxReg *to) {
-  EMIT(c, "shr.u64", opd_reg(to), opd_reg(a->off), opd_imm(2));
-  EMIT(c, "add.s64", opd_reg(to), opd_reg(to), opd_reg(a->shadow));
-}
-
-// Back to the program if everything that is read is good.
-static void leave_if_good(Access *a, Code *c) {
-  if (!has_whole_words(a)) return;
-  PtxReg *at = body_temp(a->k->body, TYPE_B64, 3), *p = pred(a, 1);
-  shadow_at(a, c, at);
-  if (a->bytes == 32) {
-    PtxReg *w = body_temp(a->k->body, TYPE_B64, 4);
-    EMIT(c, "ld.volatile.u64", opd_reg(w), opd_at(c, opd_reg(at), 0));
-    EMIT(c, "and.b64", opd_reg(w), opd_reg(w), opd_imm(0x0f0f0f0f0f0f0f0f));
-    EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(w), opd_imm(0x0f0f0f0f0f0f0f0f));
-  } else {
-    PtxReg *w = temp32(a, 3);
-    int64_t good = a->bytes == 4 ? 0x0f : a->bytes == 8 ? 0x0f0f : 0x0f0f0f0f;
-    if (a->bytes == 4) EMIT(c, "ld.volatile.u8", opd_reg(w), opd_at(c, opd_reg(at), 0));
-    else if (a->bytes == 8) EMIT(c, "ld.volatile.u16", opd_reg(w), opd_at(c, opd_reg(at), 0));
-    else EMIT(c, "ld.volatile.u32", opd_reg(w), opd_at(c, opd_reg(at), 0));
-    EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(good));
-    EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(w), opd_imm(good));
-  }
-  code_branch(c, p, false, a->back);
-}
-
-static void mark_good(Access *a, Code *c) {
-  if (!has_whole_words(a)) {
-    call_write(a, c, opd_imm(0), 0);
-    return;
-  }
-  PtxReg *at = body_temp(a->k->body, TYPE_B64, 3), *w = temp32(a, 3);
-  shadow_at(a, c, at);
-  EMIT(c, "mov.b32", opd_reg(w), opd_imm(0x0f0f0f0f));
-  switch (a->bytes) {
-    case 4: EMIT(c, "st.volatile.u8", opd_at(c, opd_reg(at), 0), opd_reg(w)); return;
-    case 8: EMIT(c, "st.volatile.u16", opd_at(c, opd_reg(at), 0), opd_reg(w)); return;
-    case 16: EMIT(c, "st.volatile.u32", opd_at(c, opd_reg(at), 0), opd_reg(w)); return;
-    default: EMIT(c, "st.volatile.v2.u32", opd_at(c, opd_reg(at), 0), opd_vector(c, (const PtxOperand[]){opd_reg(w), opd_reg(w)}, 2)); return;
-  }
-}
-
 // --- the instructions ---
+
+static InitShadow shadow_of_access(const Access *a) { return (InitShadow){a->k->body, a->off, a->shadow, a->bytes, a->place.kind == PLACE_LOCAL}; }
+
+const PtxOperand *init_stored(const PtxInstr *in) { return &in->ops[in->op == OP_ATOM ? 2 : 1]; }
 
 static void remember_origin(Access *a, Code *c) {
   InitCheck *k = a->k;
@@ -298,27 +240,25 @@ static void remember_origin(Access *a, Code *c) {
 static void emit_load(Access *a, Code *hot) {
   clear_destinations(a, hot);
   Code *c = begin_slow(a, hot);
-  leave_if_good(a, c);
-  PtxReg *bad = temp32(a, 0), *none = pred(a, 0);
-  call_bad(a, c, bad);
-  EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(bad), opd_imm(0));
-  code_branch(c, none, false, a->back);
+  PtxReg *bad = temp32(a, 0);
+  InitShadow s = shadow_of_access(a);
+  init_read_shadow(&s, c, bad, a->back);
   set_destinations(a, c, bad);
   remember_origin(a, c);
   EMIT(c, "bra", opd_label(a->back));
 }
 
 // What is stored came from memory and was not computed with.
-static bool is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
+bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
   const PtxInstr *d = ir_single_def(k->defs, r);
   if (!d || depth > 8) return false;
   if (d->op == OP_LD || d->op == OP_LDU) return true;
   if (d->op != OP_MOV) return false;
   PtxReg *from[8];
   unsigned n = 0;
-  element_registers(&d->ops[1], from, &n);
+  init_elements(&d->ops[1], from, &n);
   for (unsigned i = 0; i < n; i++)
-    if (!from[i] || !is_copy(k, from[i], depth + 1)) return false;
+    if (!from[i] || !init_is_copy(k, from[i], depth + 1)) return false;
   return n > 0;
 }
 
@@ -327,12 +267,12 @@ static void emit_store(Access *a, Code *hot) {
   Code *c = begin_slow(a, hot);
   PtxReg *regs[8], *shadows[8];
   unsigned n = 0, nshadows = 0, bytes = ptx_type_size(a->in->types[0]);
-  element_registers(value_operand(a->in), regs, &n);
+  init_elements(init_stored(a->in), regs, &n);
   bool copied = true;
   for (unsigned i = 0; i < n; i++) {
     if (!regs[i] || !init_shadow(k, regs[i])) continue;
     shadows[nshadows++] = init_shadow(k, regs[i]);
-    copied &= is_copy(k, regs[i], 0);
+    copied &= init_is_copy(k, regs[i], 0);
   }
   PtxLabel *bad = nshadows ? body_label(k->body) : NULL;
   if (nshadows) {
@@ -340,7 +280,8 @@ static void emit_store(Access *a, Code *hot) {
     EMIT(c, "setp.ne.u32", opd_reg(p), opd_reg(any), opd_imm(0));
     code_branch(c, p, false, bad);
   }
-  mark_good(a, c);
+  InitShadow s = shadow_of_access(a);
+  init_mark_good(&s, c);
   EMIT(c, "bra", opd_label(a->back));
   if (!nshadows) return;
   code_label(c, bad);
@@ -348,12 +289,13 @@ static void emit_store(Access *a, Code *hot) {
   EMIT(c, "mov.b32", opd_reg(mask), opd_imm(0));
   for (unsigned i = 0; i < n; i++)
     if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask);
-  call_write(a, c, opd_reg(mask), copied ? WG_INIT_COPIED : 0);
+  init_write_shadow(&s, c, mask, copied);
   if (!copied && (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP)) {       // what is found there later has its origin here
     PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
     access_address(c, to, a->address);
     EMIT(c, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
-    code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_NUMBER_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
+    uint32_t site = program_site(k->body->program, k->body, a->in);
+    code_report(c, site, opd_imm(KIND_NUMBER_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
   }
   EMIT(c, "bra", opd_label(a->back));
 }
@@ -365,13 +307,14 @@ static void emit_atomic(Access *a, Code *hot) {
   Code *c = begin_slow(a, hot);
   PtxReg *bad = temp32(a, 0), *mask = temp32(a, 2), *none = pred(a, 0);
   bool replaces = ptx_has(a->in, MOD_EXCH);
-  call_bad(a, c, bad);
+  InitShadow s = shadow_of_access(a);
+  init_read_shadow(&s, c, bad, NULL);
   EMIT(c, "mov.b32", opd_reg(mask), replaces ? opd_imm(0) : opd_reg(bad));
   unsigned bytes = ptx_type_size(a->in->types[0]);
   for (unsigned i = a->in->op == OP_ATOM ? 2 : 1; i < a->in->nops; i++) {
     PtxReg *regs[8];
     unsigned n = 0;
-    element_registers(&a->in->ops[i], regs, &n);
+    init_elements(&a->in->ops[i], regs, &n);
     for (unsigned e = 0; e < n; e++)
       if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes) bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask);
   }
@@ -384,8 +327,57 @@ static void emit_atomic(Access *a, Code *hot) {
   EMIT(c, "or.b32", opd_reg(temp32(a, 3)), opd_reg(bad), opd_reg(mask));
   EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(temp32(a, 3)), opd_imm(0));
   code_branch(c, none, false, a->back);
-  call_write(a, c, opd_reg(mask), 0);
+  init_write_shadow(&s, c, mask, false);
   EMIT(c, "bra", opd_label(a->back));
+}
+
+// --- the same for threads that have read nothing bad yet ---
+
+static Access clean_access(InitCheck *k, Code *c, uint32_t i) {
+  PtxInstr *in = k->body->cfg->instrs[i];
+  Access a = {.k = k, .in = in, .place = k->place[i], .bytes = access_bytes(in), .address = init_address(in)};
+  a.at = body_temp(k->body, TYPE_B64, 0), a.off = body_temp(k->body, TYPE_B64, 1), a.shadow = body_temp(k->body, TYPE_B64, 2);
+  if (a.place.kind == PLACE_LOOKUP) {
+    access_address(c, a.at, a.address);
+    EMIT(c, "sub.s64", opd_reg(a.off), opd_reg(a.at), opd_reg(k->cache_base));
+    test_inside(&a, c, pred(&a, 0), opd_reg(k->cache_size));
+    EMIT(c, "mov.b64", opd_reg(a.shadow), opd_reg(k->cache_shadow));
+  } else {
+    find_object(&a, c, pred(&a, 0));
+    find_shadow(&a, c);
+  }
+  return a;
+}
+
+void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all) {
+  Access a = clean_access(k, c, i);
+  const PtxInstr *in = a.in;
+  PtxReg *inside = pred(&a, 0), *miss = pred(&a, 1);
+  if (a.place.kind == PLACE_LOOKUP) {      // where it is elsewhere, the exact way finds out where
+    if (in->guard) EMIT(c, "setp.ge.and.u64", opd_reg(miss), opd_reg(a.off), opd_reg(k->cache_size), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+    else EMIT(c, "setp.ge.u64", opd_reg(miss), opd_reg(a.off), opd_reg(k->cache_size));
+    EMIT(c, "selp.b32", opd_reg(all), opd_imm(0), opd_reg(all), opd_reg(miss));
+    EMIT(c, "setp.ne.and.u64", opd_reg(inside), opd_reg(k->cache_shadow), opd_imm(0), opd_reg(inside));
+  }
+  if (in->op == OP_ST) return;
+  InitShadow s = shadow_of_access(&a);
+  init_test_shadow(&s, c, inside, all);
+}
+
+void init_mark_access(InitCheck *k, Code *c, uint32_t i) {
+  Access a = clean_access(k, c, i);
+  PtxLabel *over = body_label(k->body);
+  if (a.place.kind == PLACE_LOOKUP) EMIT(c, "setp.ne.and.u64", opd_reg(pred(&a, 0)), opd_reg(k->cache_shadow), opd_imm(0), opd_reg(pred(&a, 0)));
+  InitShadow s = shadow_of_access(&a);
+  if (a.bytes >= 4) {
+    code_guard(c, pred(&a, 0), false);
+    init_mark_good(&s, c);
+    code_guard(c, NULL, false);
+    return;
+  }
+  code_branch(c, pred(&a, 0), true, over);
+  init_mark_good(&s, c);
+  code_label(c, over);
 }
 
 void init_access(InitCheck *k, uint32_t i) {

@@ -187,10 +187,10 @@ static void copy(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
 
 // --- the others ---
 
-static bool is_int(PtxType t) { return ptx_type_kind(t) == KIND_BITS || ptx_type_kind(t) == KIND_UNSIGNED || ptx_type_kind(t) == KIND_SIGNED; }
+bool init_is_int(PtxType t) { return ptx_type_kind(t) == KIND_BITS || ptx_type_kind(t) == KIND_UNSIGNED || ptx_type_kind(t) == KIND_SIGNED; }
 
 static void convert(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  if (in->ntypes < 2 || !is_int(in->types[0]) || !is_int(in->types[1]) || ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
+  if (in->ntypes < 2 || !init_is_int(in->types[0]) || !init_is_int(in->types[1]) || ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
     spread_any(k, c, r);
     return;
   }
@@ -287,17 +287,17 @@ static void reduce(InitCheck *k, Code *c, const PtxInstr *in) {
 }
 
 // x ^ x, x - x
-static bool cancels(const PtxInstr *in) {
+bool init_cancels(const PtxInstr *in) {
   return (in->op == OP_XOR || (in->op == OP_SUB && ptx_type_kind(in->types[0]) != KIND_FLOAT)) && in->ops[1].kind == OPD_REG && in->ops[2].kind == OPD_REG &&
          in->ops[1].reg == in->ops[2].reg && !in->ops[1].selector && !in->ops[2].selector;
 }
 
-static bool has_halves(const PtxInstr *in) {
+bool init_has_halves(const PtxInstr *in) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
   return in->op != OP_CVT && in->op != OP_SET && in->op != OP_SETP && (t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2);
 }
 
-static bool plain_registers(const PtxInstr *in) {
+bool init_has_plain_registers(const PtxInstr *in) {
   for (unsigned i = 0; i < in->nops; i++)
     if ((in->ops[i].kind == OPD_REG && in->ops[i].selector) || (i && in->ops[i].kind == OPD_VECTOR)) return false;
   return in->nops && in->ops[0].kind == OPD_REG;
@@ -308,9 +308,9 @@ static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r
   if (!r->nuses) spread_any(k, c, r);
   else if (rule == RULE_COPY) copy(k, c, in, r);
   else if (rule == RULE_SHUFFLE) shuffle(k, c, in, r);
-  else if (!plain_registers(in)) spread_any(k, c, r);
-  else if (cancels(in)) init_clear(c, init_shadow(k, in->ops[0].reg));
-  else if (has_halves(in) && r->ndefs == 1) spread_halves(k, c, r);
+  else if (!init_has_plain_registers(in)) spread_any(k, c, r);
+  else if (init_cancels(in)) init_clear(c, init_shadow(k, in->ops[0].reg));
+  else if (init_has_halves(in) && r->ndefs == 1) spread_halves(k, c, r);
   else switch (rule) {
     case RULE_SUM: join(k, c, in, true); return;
     case RULE_XOR: join(k, c, in, false); return;

@@ -17,6 +17,12 @@ static int saying_of(const PtxInstr *in) {
 
 bool init_says(const InitCheck *k, uint32_t i) { return saying_of(k->body->cfg->instrs[i]) >= 0; }
 
+bool init_says_anything(const PtxFunc *f) {
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (f->stmts[i].kind == STMT_INSTR && saying_of(f->stmts[i].instr) >= 0) return true;
+  return false;
+}
+
 bool init_unmarks(const PtxFunc *f) {
   for (uint32_t i = 0; i < f->nstmts; i++)
     if (f->stmts[i].kind == STMT_INSTR && saying_of(f->stmts[i].instr) == WG_INIT_MARK_UNWRITTEN) return true;

@@ -46,21 +46,31 @@ static void prepare_caches(Memcheck *m) {
   }
 }
 
+void memcheck_finish(Memcheck *m) {
+  Body *b = m->body;
+  memcheck_heap(m);
+  facts_keep(b, m->facts.data, m->facts.len);
+  vec_free(&m->facts);
+  ir_alignment_free(m->alignment);
+  ir_defs_free(m->defs);
+  ir_provenance_free(m->provenance);
+  b->memcheck = NULL;
+}
+
 static void weave(Body *b) {
-  Memcheck m = {.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg), .alignment = ir_alignment_build(b->cfg)};
-  memcheck_plan(&m);
-  memcheck_group(&m);
-  memcheck_hoist(&m);
-  prepare_caches(&m);
-  if (b->program->plan->spare_registers && b->program->plan->tools == TOOL_BIT(MEMCHECK)) memcheck_emit_regions(&m);
+  const InstrumentPlan *plan = b->program->plan;
+  Memcheck *m = ARENA_NEW(&b->cfg->arena, Memcheck);
+  *m = (Memcheck){.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg), .alignment = ir_alignment_build(b->cfg)};
+  memcheck_plan(m);
+  memcheck_group(m);
+  memcheck_hoist(m);
+  prepare_caches(m);
+  b->memcheck = m;
+  if (plan->spare_registers && plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) return;      // initcheck.c goes on
+  if (plan->spare_registers && plan->tools == TOOL_BIT(MEMCHECK)) memcheck_emit_regions(m, NULL);
   else
-    for (uint32_t i = 0; i < m.nchecks; i++) memcheck_emit(&m, &m.checks[i]);
-  memcheck_heap(&m);
-  facts_keep(b, m.facts.data, m.facts.len);
-  vec_free(&m.facts);
-  ir_alignment_free(m.alignment);
-  ir_defs_free(m.defs);
-  ir_provenance_free(m.provenance);
+    for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);
+  memcheck_finish(m);
 }
 
 const Pass pass_memcheck = {.weave = weave};

@@ -74,7 +74,9 @@ PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp)
 void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size);          // where the object begins and what it has; 0: not known
 PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c);                        // set where the quick test fails and the access would be made
 // --- memcheck_region.c ---
-void memcheck_emit_regions(Memcheck *m);   // all checks; no other tool has code in the function
+void memcheck_emit_regions(Memcheck *m, const bool *cuts);  // all checks. cuts: by instruction: another tool has code before it; NULL: no other tool has code in the function
+// --- memcheck.c ---
+void memcheck_finish(Memcheck *m);         // when all checks are there
 // --- memcheck_heap.c ---
 void memcheck_heap(Memcheck *m);           // what malloc and free of device code do
 // --- memcheck_emit.c ---

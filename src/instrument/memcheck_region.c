@@ -14,91 +14,30 @@
 // The addresses must be known at the first access: what computes them in between is computed before it, too, if it is simple.
 #include "instrument/memcheck.h"
 
-enum { MOST_CHECKS = WG_REGION_MOST, MOST_INSTRS = 96, DEEPEST = 10 };
+enum { MOST_CHECKS = WG_REGION_MOST, MOST_INSTRS = 96 };
 
 typedef struct Region { uint32_t first, end; uint32_t checks[MOST_CHECKS]; unsigned n; } Region;
-typedef struct Early { const PtxInstr *in; PtxReg *reg; } Early;
 typedef struct Weaver {
   Memcheck *m;
   Region region;
   PtxVar *area;                            // the entries
   PtxReg *wrong;
-  Early early[64]; unsigned nearly;        // what was computed early in the code being written
+  Early early;                             // what was computed early in the code being written
 } Weaver;
 
 static const PtxInstr *instr(const Weaver *w, uint32_t i) { return w->m->body->cfg->instrs[i]; }
 
 // --- values at the start of the region ---
 
-static bool is_pure(const PtxInstr *in) {
-  if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector) return false;
-  switch (in->op) {
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MAD: case OP_SHL: case OP_SHR: case OP_AND: case OP_OR: case OP_XOR: case OP_CVT: case OP_MOV: case OP_CVTA: case OP_MIN:
-    case OP_MAX: case OP_NEG: case OP_SELP: break;
-    default: return false;
-  }
-  if (ptx_has(in, MOD_CC)) return false;
-  for (unsigned k = 1; k < in->nops; k++)
-    if ((in->ops[k].kind != OPD_REG && in->ops[k].kind != OPD_INT && in->ops[k].kind != OPD_VAR) || in->ops[k].selector != SEL_NONE || (in->ops[k].kind == OPD_REG && in->ops[k].reg->vector)) return false;
-  return true;
-}
-
-typedef struct Wanted { const PtxReg *reg; bool defined; } Wanted;
-static void look_for(void *ctx, PtxReg **reg, bool is_def) {
-  Wanted *wanted = ctx;
-  wanted->defined |= is_def && *reg == wanted->reg;
-}
-
-// The last instruction of the region before `at` that writes the register; UINT32_MAX: none.
-static uint32_t written_at(const Weaver *w, const PtxReg *r, uint32_t at) {
-  for (uint32_t i = at; i-- > w->region.first;) {
-    Wanted wanted = {r, false};
-    ptx_visit_regs((PtxInstr *)instr(w, i), look_for, &wanted);
-    if (wanted.defined) return i;
-  }
-  return UINT32_MAX;
-}
-
-static bool is_early(const Weaver *w, const PtxReg *r, uint32_t at, unsigned depth) {
-  uint32_t d = written_at(w, r, at);
-  if (d == UINT32_MAX) return true;
-  if (depth == DEEPEST || !is_pure(instr(w, d))) return false;
-  const PtxInstr *in = instr(w, d);
-  for (unsigned k = 1; k < in->nops; k++)
-    if (in->ops[k].kind == OPD_REG && !is_early(w, in->ops[k].reg, d, depth + 1)) return false;
-  return true;
-}
-
-// The value that the register has at instruction `at`, computed here.
-static PtxReg *early(Weaver *w, Code *code, PtxReg *r, uint32_t at) {
-  uint32_t d = written_at(w, r, at);
-  if (d == UINT32_MAX) return r;
-  const PtxInstr *in = instr(w, d);
-  for (unsigned i = 0; i < w->nearly; i++)
-    if (w->early[i].in == in) return w->early[i].reg;
-  PtxOperand ops[8];
-  for (unsigned k = 1; k < in->nops; k++) {
-    ops[k] = in->ops[k];
-    if (ops[k].kind == OPD_REG) ops[k].reg = early(w, code, ops[k].reg, d);
-  }
-  PtxReg *to = body_reg(w->m->body, r->type);
-  ops[0] = opd_reg(to);
-  PtxInstr *copy = code_instr(code, in);
-  copy->ops = ARENA_ARRAY(&w->m->body->func->module->arena, PtxOperand, in->nops);
-  memcpy(copy->ops, ops, sizeof *ops * in->nops);
-  if (w->nearly < ARRAY_LEN(w->early)) w->early[w->nearly++] = (Early){in, to};
-  return to;
-}
-
 // From here on the check speaks of values at the start of the region.
 typedef struct Kept { PtxReg *index; const PtxOperand *base; } Kept;
 static Kept move_up(Weaver *w, Code *code, Check *c, bool needs_base) {
   Kept kept = {c->index, c->base};
   const PtxOperand *base = &instr(w, c->instr)->ops[c->operand].list[0];
-  if (c->kind == CHECK_INDEX && c->index && !needs_base) c->index = early(w, code, c->index, c->instr);
+  if (c->kind == CHECK_INDEX && c->index && !needs_base) c->index = early_value(&w->early, code, c->index, c->instr);
   if (base->kind != OPD_REG || !needs_base) return kept;
   PtxOperand *moved = ARENA_NEW(&w->m->body->program->scratch, PtxOperand);
-  *moved = opd_reg(early(w, code, base->reg, c->instr));
+  *moved = opd_reg(early_value(&w->early, code, base->reg, c->instr));
   c->base = moved;
   return kept;
 }
@@ -114,7 +53,7 @@ static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
   Code *code = once ? body_before_once(m->body, w->region.first) : body_before(m->body, w->region.first);
   PtxReg *any = body_temp(m->body, TYPE_PRED, once ? 6 : 5), *known[MOST_CHECKS];
   unsigned nknown = 0;
-  w->nearly = 0;
+  w->early = early_begin(m->body, w->region.first);
   for (unsigned i = 0; i < w->region.n; i++) {
     Check *c = &m->checks[w->region.checks[i]];
     bool tests = is_tested_in_copies(c) != once, counts = c->hoisted == once;
@@ -219,7 +158,7 @@ static void emit_slow(Weaver *w, PtxLabel *slow, PtxLabel *after) {
   Code *code = body_cold(m->body);
   code->near = instr(w, w->region.first);
   code_label(code, slow);
-  w->nearly = 0;
+  w->early = early_begin(m->body, w->region.first);
   for (unsigned i = 0; i < w->region.n; i++) emit_entry(w, code, i);
   emit_call(w, code);
   emit_caches(w, code);
@@ -249,7 +188,7 @@ static void close_region(Weaver *w) {
     PtxLabel *slow = body_label(b), *after = body_label(b);
     emit_tests(w, false, slow);
     emit_tests(w, true, slow);
-    code_label(body_after(b, w->region.end - 1), after);
+    code_label_first(body_after(b, w->region.end - 1), after);
     emit_slow(w, slow, after);
   }
   w->region.n = 0;
@@ -274,9 +213,10 @@ static bool may_join(const Weaver *w, const Check *c) {
   const PtxInstr *in = instr(w, c->instr);
   const PtxOperand *base = &in->ops[c->operand].list[0];
   if (w->region.n == MOST_CHECKS || c->instr - w->region.first > MOST_INSTRS) return false;
-  if (in->guard && written_at(w, in->guard, c->instr) != UINT32_MAX) return false;
-  if (base->kind == OPD_REG && !is_early(w, base->reg, c->instr, 0)) return false;
-  return c->kind != CHECK_INDEX || !c->index || is_early(w, c->index, c->instr, 0);
+  Early e = early_begin(w->m->body, w->region.first);
+  if (in->guard && !early_is_unwritten(&e, in->guard, c->instr)) return false;
+  if (base->kind == OPD_REG && !early_is_known(&e, base->reg, c->instr)) return false;
+  return c->kind != CHECK_INDEX || !c->index || early_is_known(&e, c->index, c->instr);
 }
 
 static void add(Weaver *w, uint32_t number) {
@@ -287,12 +227,12 @@ static void add(Weaver *w, uint32_t number) {
   w->region.end = c->instr + 1;
 }
 
-void memcheck_emit_regions(Memcheck *m) {
+void memcheck_emit_regions(Memcheck *m, const bool *cuts) {
   Weaver w = {.m = m};
   const IrCfg *cfg = m->body->cfg;
   uint32_t next = 0, block = UINT32_MAX;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    if (cfg->block_of[i] != block || stops(cfg->instrs[i])) close_region(&w);
+    if (cfg->block_of[i] != block || stops(cfg->instrs[i]) || (cuts && cuts[i])) close_region(&w);
     block = cfg->block_of[i];
     uint32_t first = next;
     while (next < m->nchecks && m->checks[next].instr == i) next++;

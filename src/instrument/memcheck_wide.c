@@ -117,7 +117,7 @@ void memcheck_emit_together(Memcheck *m, Check *c) {
   EMIT(code, "vote.sync.any.pred", opd_reg(any), opd_reg(bad), opd_imm(-1));
   code_branch(code, any, false, slow);
   code_label(code, back);
-  code_label(body_after(b, c->instr), after);
+  code_label_first(body_after(b, c->instr), after);
   code = body_cold(b);
   code->near = in;
   code_label(code, slow);

@@ -138,6 +138,7 @@ struct Body {
   VEC(PtxVar *) locals;
   PtxReg *temps[TYPE_COUNT][BODY_TEMPS];
   bool *copied;                            // by instruction: see body_copied
+  struct Memcheck *memcheck;               // its checks are emitted by initcheck, around its own; NULL: they are there already
   uint32_t cold_from, cold_to;             // after body_close: the statements of body_cold
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
@@ -194,6 +195,7 @@ PtxInstr *code_emit(Code *c, const char *mnemonic, const PtxOperand *ops, unsign
 void code_guard(Code *c, PtxReg *p, bool negated);         // NULL: none
 void code_branch(Code *c, PtxReg *p, bool negated, PtxLabel *to);   // @p bra; leaves no guard
 void code_label(Code *c, PtxLabel *l);
+void code_label_first(Code *c, PtxLabel *l);               // before what is there already
 PtxInstr *code_instr(Code *c, const PtxInstr *in);         // a copy of an instruction of the program; its operands are shared
 void code_stmt(Code *c, PtxStmt s);
 bool code_is_named(const PtxReg *r, const char *name);     // as include/warpgrind.h names it; one that occurs again in a function has a number behind: name__1
@@ -222,6 +224,14 @@ void code_report_sized(Code *c, uint32_t site, PtxOperand kind, PtxOperand size,
 // --- inline.c: the code of a probe in the place of its call; one that calls nothing and has no memory of its own. No guard ---
 typedef struct InlinedRegs { const PtxFunc *of; PtxReg **regs; } InlinedRegs;          // zero at first; one for each function of a body
 void code_inline(Code *c, const char *name, InlinedRegs *regs, PtxReg *result, const PtxOperand *args, unsigned nargs);
+
+// --- early.c: what a register will hold at a later instruction of the same basic block ---
+enum { EARLY_MOST = 64 };
+typedef struct Early { Body *body; uint32_t first; const PtxInstr *in[EARLY_MOST]; PtxReg *reg[EARLY_MOST]; unsigned n; } Early;
+Early early_begin(Body *b, uint32_t first);                // `first`: before it the values are wanted
+bool early_is_unwritten(const Early *e, const PtxReg *r, uint32_t at);     // between the two
+bool early_is_known(const Early *e, const PtxReg *r, uint32_t at);         // early_value may be asked
+PtxReg *early_value(Early *e, Code *c, PtxReg *r, uint32_t at);            // c: runs before `first`, always with the same Early
 
 // --- access.c ---
 unsigned access_type_bits(PtxType t);                     // of one element in memory

@@ -8,18 +8,6 @@ __attribute__((noinline)) uint64_t wg_init_find(uint64_t table, uint64_t address
   return r && address - r->base < r->size && r->state == WG_MEMORY_LIVE ? (uint64_t)r : 0;
 }
 
-// Bit i: byte offset + i was never written, or with something bad.
-uint32_t wg_init_bad(uint64_t shadow, uint64_t offset, uint32_t bytes);
-__attribute__((noinline)) uint32_t wg_init_bad(uint64_t shadow, uint64_t offset, uint32_t bytes) {
-  uint32_t bad = 0;
-  for (uint32_t i = 0; i < bytes; i++) {
-    uint64_t at = offset + i;
-    uint32_t state = *(const volatile uint8_t *)(shadow + (at >> 2));
-    if (!(state >> (at & 3) & 1)) bad |= 1u << i;
-  }
-  return bad;
-}
-
 // As much of p … p + n as the range at `range` holds.
 DEVICE uint64_t held(const WgMemoryRange *r, uint64_t p, uint64_t n) {
   uint64_t left = r->size - (p - r->base);
@@ -39,23 +27,6 @@ DEVICE void set_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t cov
   uint32_t set = (good | derived << 4) << shift, clear = ((covered * 17u) & ~(good | derived << 4)) << shift;
   if (set) device_or32(word, set);
   if (clear) device_and32(word, ~clear);
-}
-
-// bad: bit i: byte i of what is written is bad. copied: it was moved only; then the bytes count as never written, not as computed.
-uint32_t wg_init_write(uint64_t shadow, uint64_t offset, uint32_t bytes, uint32_t bad, uint32_t flags);
-__attribute__((noinline)) uint32_t wg_init_write(uint64_t shadow, uint64_t offset, uint32_t bytes, uint32_t bad, uint32_t flags) {
-  for (uint64_t at = offset & ~3ull; at < offset + bytes; at += 4) {
-    uint32_t good = 0, derived = 0, covered = 0;
-    for (uint32_t i = 0; i < 4; i++) {
-      uint64_t byte = at + i - offset;
-      if (at + i < offset || byte >= bytes) continue;
-      covered |= 1u << i;
-      if (!(bad >> byte & 1)) good |= 1u << i;
-      else if (!(flags & WG_INIT_COPIED)) derived |= 1u << i;
-    }
-    set_state(shadow + (at >> 2), good, derived, covered, !(flags & WG_INIT_PRIVATE));
-  }
-  return 0;
 }
 
 // --- warpgrind.h: what the program says itself ---

@@ -26,7 +26,6 @@ typedef struct WgLaunch {
 // initcheck's shadow: one byte for each 4 bytes of memory. Bit i: byte i was written, with something that is initialised. Bit 4 + i: it
 // was written, with something computed from memory that was not. Neither: never written.
 enum { WG_SHADOW_GOOD = 0x0f, WG_SHADOW_DERIVED = 0xf0 };
-enum { WG_INIT_COPIED = 1, WG_INIT_PRIVATE = 2 };             // wg_init_write: see there; PRIVATE: no other thread writes this shadow
 enum { WG_INIT_MARK_GOOD, WG_INIT_MARK_UNWRITTEN, WG_INIT_MARK_ASK };      // wg_init_said
 enum { WG_INIT_BRANCH, WG_INIT_ADDRESS, WG_INIT_WARP, WG_INIT_OTHER };   // WgFinding.value[0] of UNINIT_USE: what depends on it; address: where it was
                                                               // read, extra[0]: at which site (0xffffffff: not known)

@@ -1,0 +1,199 @@
+// Reading and writing the shadow of one access, in line: a call costs a compiler of machine code more than all of this (docs/initcheck.md).
+// See WG_SHADOW_GOOD for what the bits are.
+#include "instrument/initcheck.h"
+
+static PtxReg *word(const InitShadow *s, unsigned n) { return body_temp(s->body, TYPE_B32, n); }
+
+static PtxReg *shadow_at(const InitShadow *s, Code *c) {
+  PtxReg *at = body_temp(s->body, TYPE_B64, 3);
+  if (s->bytes > 4) EMIT(c, "and.b64", opd_reg(at), opd_reg(s->off), opd_imm(-(int64_t)s->bytes));      // a misaligned access is another tool's finding
+  EMIT(c, "shr.u64", opd_reg(at), opd_reg(s->bytes > 4 ? at : s->off), opd_imm(2));
+  EMIT(c, "add.s64", opd_reg(at), opd_reg(at), opd_reg(s->shadow));
+  return at;
+}
+
+// Less than a word: which of its bytes the access begins with.
+static bool is_part(const InitShadow *s) { return s->bytes < 4; }
+static void byte_in_word(const InitShadow *s, Code *c, PtxReg *to) {
+  EMIT(c, "cvt.u32.u64", opd_reg(to), opd_reg(s->off));
+  EMIT(c, "and.b32", opd_reg(to), opd_reg(to), opd_imm(3));
+}
+static int64_t covered(const InitShadow *s) { return (1 << s->bytes) - 1; }
+
+// --- bits of bytes and bits of words: 4 bits together, or each 4 in a byte of their own ---
+
+static void close_up(const InitShadow *s, Code *c, PtxReg *w, unsigned words) {
+  PtxReg *t = word(s, 4);
+  for (unsigned by = 4; by < 4 * words; by *= 2) {
+    EMIT(c, "shr.u32", opd_reg(t), opd_reg(w), opd_imm(by));
+    EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_reg(t));
+    EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(by == 4 && words == 4 ? 0x00ff00ff : words == 4 ? 0xffff : 0xff));
+  }
+}
+
+static void spread_out(const InitShadow *s, Code *c, PtxReg *w, unsigned words) {
+  PtxReg *t = word(s, 4);
+  for (unsigned by = words == 4 ? 8 : 4; by >= 4 && words > 1; by /= 2) {
+    EMIT(c, "shl.b32", opd_reg(t), opd_reg(w), opd_imm(by));
+    EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_reg(t));
+    EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(by == 8 ? 0x00ff00ff : words == 4 ? 0x0f0f0f0f : 0x0f0f));
+  }
+}
+
+// --- reading ---
+
+static void leave_if_zero(const InitShadow *s, Code *c, PtxReg *w, PtxLabel *to) {
+  PtxReg *p = body_temp(s->body, TYPE_PRED, 1);
+  if (!to) return;
+  EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(w), opd_imm(0));
+  code_branch(c, p, false, to);
+}
+
+// w = the bits of it that are not set
+static void invert(Code *c, PtxReg *w, int64_t bits) {
+  EMIT(c, "not.b32", opd_reg(w), opd_reg(w));
+  EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(bits));
+}
+
+static void read_two(const InitShadow *s, Code *c, PtxReg *at, PtxReg *bad, PtxLabel *good) {
+  PtxReg *high = word(s, 3), *any = word(s, 4);
+  EMIT(c, "ld.volatile.v2.u32", opd_vector(c, (const PtxOperand[]){opd_reg(bad), opd_reg(high)}, 2), opd_at(c, opd_reg(at), 0));
+  invert(c, bad, 0x0f0f0f0f);
+  invert(c, high, 0x0f0f0f0f);
+  EMIT(c, "or.b32", opd_reg(any), opd_reg(bad), opd_reg(high));
+  leave_if_zero(s, c, any, good);
+  close_up(s, c, bad, 4);
+  close_up(s, c, high, 4);
+  EMIT(c, "shl.b32", opd_reg(high), opd_reg(high), opd_imm(16));
+  EMIT(c, "or.b32", opd_reg(bad), opd_reg(bad), opd_reg(high));
+}
+
+void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good) {
+  PtxReg *at = shadow_at(s, c), *first = word(s, 3);
+  switch (s->bytes) {
+    case 8: EMIT(c, "ld.volatile.u16", opd_reg(bad), opd_at(c, opd_reg(at), 0)); break;
+    case 16: EMIT(c, "ld.volatile.u32", opd_reg(bad), opd_at(c, opd_reg(at), 0)); break;
+    case 32: read_two(s, c, at, bad, good); return;
+    default: EMIT(c, "ld.volatile.u8", opd_reg(bad), opd_at(c, opd_reg(at), 0)); break;
+  }
+  if (is_part(s)) {
+    byte_in_word(s, c, first);
+    EMIT(c, "shr.u32", opd_reg(bad), opd_reg(bad), opd_reg(first));
+    invert(c, bad, covered(s));
+  } else invert(c, bad, s->bytes == 4 ? 0x0f : s->bytes == 8 ? 0x0f0f : 0x0f0f0f0f);
+  leave_if_zero(s, c, bad, good);
+  if (!is_part(s)) close_up(s, c, bad, s->bytes / 4);
+}
+
+// all &= the shadow of what is read, where that is inside; bits it has no use for stay.
+void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all) {
+  PtxReg *at = shadow_at(s, c), *w = word(s, 3), *high = word(s, 4);
+  EMIT(c, "mov.b32", opd_reg(w), opd_imm(-1));
+  if (s->bytes == 32) EMIT(c, "mov.b32", opd_reg(high), opd_imm(-1));
+  code_guard(c, inside, false);
+  switch (s->bytes) {
+    case 8: EMIT(c, "ld.volatile.u16", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
+    case 16: EMIT(c, "ld.volatile.u32", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
+    case 32: EMIT(c, "ld.volatile.v2.u32", opd_vector(c, (const PtxOperand[]){opd_reg(w), opd_reg(high)}, 2), opd_at(c, opd_reg(at), 0)); break;
+    default: EMIT(c, "ld.volatile.u8", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
+  }
+  code_guard(c, NULL, false);
+  if (s->bytes == 32) EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_reg(high));
+  if (is_part(s)) {
+    byte_in_word(s, c, high);
+    EMIT(c, "shr.u32", opd_reg(w), opd_reg(w), opd_reg(high));
+  }
+  int64_t read = is_part(s) ? covered(s) : s->bytes == 4 ? 0x0f : s->bytes == 8 ? 0x0f0f : 0x0f0f0f0f;
+  EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_imm((int32_t)~read));
+  EMIT(c, "and.b32", opd_reg(all), opd_reg(all), opd_reg(w));
+}
+
+// --- writing ---
+
+static void store_words(const InitShadow *s, Code *c, PtxReg *at, PtxReg *low, PtxReg *high) {
+  switch (s->bytes) {
+    case 4: EMIT(c, "st.volatile.u8", opd_at(c, opd_reg(at), 0), opd_reg(low)); return;
+    case 8: EMIT(c, "st.volatile.u16", opd_at(c, opd_reg(at), 0), opd_reg(low)); return;
+    case 16: EMIT(c, "st.volatile.u32", opd_at(c, opd_reg(at), 0), opd_reg(low)); return;
+    default: EMIT(c, "st.volatile.v2.u32", opd_at(c, opd_reg(at), 0), opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2)); return;
+  }
+}
+
+// Bits `set` of a shadow byte are set and the others of those that the access covers cleared. Others may write other bits of it at the same time, so it takes
+// two steps. Good wins over derived where both are seen, so nobody who reads in between takes a good byte for a bad one. `first`: see byte_in_word.
+static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, PtxReg *first, PtxReg *unless) {
+  PtxReg *clear = word(s, 4), *shift = word(s, 6);
+  EMIT(c, "xor.b32", opd_reg(clear), opd_reg(set), opd_imm(covered(s) * 17));
+  if (s->is_private) {
+    PtxReg *state = word(s, 6);
+    EMIT(c, "shl.b32", opd_reg(set), opd_reg(set), opd_reg(first));
+    EMIT(c, "shl.b32", opd_reg(clear), opd_reg(clear), opd_reg(first));
+    EMIT(c, "not.b32", opd_reg(clear), opd_reg(clear));
+    EMIT(c, "ld.volatile.u8", opd_reg(state), opd_at(c, opd_reg(at), 0));
+    EMIT(c, "or.b32", opd_reg(state), opd_reg(state), opd_reg(set));
+    EMIT(c, "and.b32", opd_reg(state), opd_reg(state), opd_reg(clear));
+    EMIT(c, "st.volatile.u8", opd_at(c, opd_reg(at), 0), opd_reg(state));
+    return;
+  }
+  EMIT(c, "cvt.u32.u64", opd_reg(shift), opd_reg(at));
+  EMIT(c, "and.b32", opd_reg(shift), opd_reg(shift), opd_imm(3));
+  EMIT(c, "shl.b32", opd_reg(shift), opd_reg(shift), opd_imm(3));
+  EMIT(c, "add.u32", opd_reg(shift), opd_reg(shift), opd_reg(first));
+  EMIT(c, "shl.b32", opd_reg(set), opd_reg(set), opd_reg(shift));
+  EMIT(c, "shl.b32", opd_reg(clear), opd_reg(clear), opd_reg(shift));
+  EMIT(c, "not.b32", opd_reg(clear), opd_reg(clear));
+  EMIT(c, "and.b64", opd_reg(at), opd_reg(at), opd_imm(-4));
+  code_guard(c, unless, unless != NULL);
+  EMIT(c, "red.or.b32", opd_at(c, opd_reg(at), 0), opd_reg(set));
+  EMIT(c, "red.and.b32", opd_at(c, opd_reg(at), 0), opd_reg(clear));
+  code_guard(c, NULL, false);
+}
+
+void init_mark_good(const InitShadow *s, Code *c) {
+  PtxReg *at = shadow_at(s, c), *w = word(s, 3), *first = word(s, 5);
+  if (!is_part(s)) {
+    EMIT(c, "mov.b32", opd_reg(w), opd_imm(0x0f0f0f0f));
+    store_words(s, c, at, w, w);
+    return;
+  }
+  PtxReg *already = body_temp(s->body, TYPE_PRED, 1);
+  byte_in_word(s, c, first);
+  if (!s->is_private) {                    // what is marked already needs no atomic operation
+    EMIT(c, "ld.volatile.u8", opd_reg(w), opd_at(c, opd_reg(at), 0));
+    EMIT(c, "shr.u32", opd_reg(w), opd_reg(w), opd_reg(first));
+    EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(covered(s) * 17));
+    EMIT(c, "setp.eq.u32", opd_reg(already), opd_reg(w), opd_imm(covered(s)));
+  }
+  EMIT(c, "mov.b32", opd_reg(w), opd_imm(covered(s)));
+  store_part(s, c, at, w, first, s->is_private ? NULL : already);
+}
+
+// w = the shadow of bytes whose bad ones are the bits of w
+static void state_of(const InitShadow *s, Code *c, PtxReg *w, int64_t bits, bool copied) {
+  PtxReg *derived = word(s, 4);
+  EMIT(c, "shl.b32", opd_reg(derived), opd_reg(w), opd_imm(4));
+  EMIT(c, "xor.b32", opd_reg(w), opd_reg(w), opd_imm(bits));
+  if (!copied) EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_reg(derived));
+}
+
+void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied) {
+  PtxReg *at = shadow_at(s, c), *w = word(s, 3), *other = word(s, 5);
+  if (is_part(s)) {
+    EMIT(c, "and.b32", opd_reg(w), opd_reg(bad), opd_imm(covered(s)));
+    state_of(s, c, w, covered(s), copied);
+    byte_in_word(s, c, other);
+    store_part(s, c, at, w, other, NULL);
+    return;
+  }
+  unsigned words = MIN(s->bytes / 4, 4u);
+  int64_t all = words == 1 ? 0x0f : words == 2 ? 0x0f0f : 0x0f0f0f0f;
+  EMIT(c, "and.b32", opd_reg(w), opd_reg(bad), opd_imm((1 << 4 * words) - 1));
+  spread_out(s, c, w, words);
+  state_of(s, c, w, all, copied);
+  if (s->bytes == 32) {
+    EMIT(c, "shr.u32", opd_reg(other), opd_reg(bad), opd_imm(16));
+    spread_out(s, c, other, words);
+    state_of(s, c, other, all, copied);
+  }
+  store_words(s, c, at, w, other);
+}

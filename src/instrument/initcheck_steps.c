@@ -1,0 +1,511 @@
+// Writes down how the shadows of registers and memory follow from each other; wg_init_follow does it. The rules are those of initcheck_registers.c,
+// initcheck_memory.c and initcheck_use.c, which say why they are so.
+#include "instrument/initcheck.h"
+
+enum { LOCAL = 0x8000 };                   // while lists are written: the first number of those that are used again
+
+typedef enum { VALUE_REGISTER, VALUE_CONSTANT, VALUE_ADDRESS, VALUE_PLACE } ValueKind;
+struct InitValue { ValueKind kind; PtxReg *reg; int64_t constant; bool negated; uint32_t instr; InitPlace place; bool generic; uint16_t number; };
+
+static const PtxInstr *instr(const InitSteps *s, uint32_t i) { return s->k->body->cfg->instrs[i]; }
+static uint8_t bits_of(const PtxReg *r) { return (uint8_t)(r->type == TYPE_PRED ? 32 : ptx_type_size(r->type) * 8); }
+
+InitSteps init_steps(InitCheck *k) {
+  Arena *a = &k->body->cfg->arena;
+  uint32_t n = k->body->func->nregs + 1;
+  return (InitSteps){.k = k, .number = ARENA_ARRAY(a, uint16_t, n), .is_local = ARENA_ARRAY(a, bool, n), .nshadows = WG_SHADOW_FIRST};
+}
+
+uint16_t init_shadow_number(InitSteps *s, const PtxReg *r) {
+  if (!init_shadow(s->k, r)) return WG_NO_NUMBER;
+  if (s->number[r->id]) return s->number[r->id];
+  if (!s->is_local[r->id]) return s->number[r->id] = (uint16_t)s->nshadows++;
+  s->number[r->id] = s->unused.len ? s->unused.data[--s->unused.len] : (uint16_t)(LOCAL + s->nlocal++);
+  return s->number[r->id];
+}
+
+void init_shadow_release(InitSteps *s, const PtxReg *r) {
+  if (s->number[r->id] < LOCAL) return;
+  vec_push(&s->unused, s->number[r->id]);
+  s->number[r->id] = 0;
+}
+
+static uint16_t number_of(InitSteps *s, const PtxOperand *o) { return o->kind == OPD_REG && !o->selector ? init_shadow_number(s, o->reg) : WG_NO_NUMBER; }
+
+// --- values ---
+
+static uint16_t add_value(InitSteps *s, InitValue v) {
+  for (uint32_t i = 0; i < s->values.len; i++) {
+    const InitValue *o = s->values.data[i];
+    if (o->kind == v.kind && o->reg == v.reg && o->constant == v.constant && o->negated == v.negated && o->instr == v.instr && o->place.kind == v.place.kind && o->place.fact_at == v.place.fact_at &&
+        o->place.var == v.place.var && o->generic == v.generic) return o->number;
+  }
+  InitValue *kept = ARENA_NEW(&s->k->body->program->scratch, InitValue);
+  *kept = v;
+  kept->number = (uint16_t)s->nvalues;
+  s->nvalues += v.kind == VALUE_PLACE ? 3 : 1;
+  vec_push(&s->values, kept);
+  return kept->number;
+}
+
+static uint16_t value_of(InitSteps *s, const PtxOperand *o) {
+  if (o->kind == OPD_INT) return add_value(s, (InitValue){.kind = VALUE_CONSTANT, .constant = o->imm});
+  return add_value(s, (InitValue){.kind = VALUE_REGISTER, .reg = o->reg, .negated = o->negated});
+}
+
+// --- steps ---
+
+static WgStep *add_step(InitSteps *s, const PtxInstr *in, WgStepKind what, const PtxReg *to) {
+  WgStep step = {.what = (uint8_t)what, .bits = to ? bits_of(to) : 64, .to = to ? init_shadow_number(s, to) : WG_NO_NUMBER, .a = WG_NO_NUMBER, .b = WG_NO_NUMBER};
+  if (in && in->guard) step.guard = (uint16_t)(add_value(s, (InitValue){.kind = VALUE_REGISTER, .reg = in->guard}) + 1), step.flags = in->guard_negated ? WG_STEP_NOT : 0;
+  vec_push(&s->steps, step);
+  return &s->steps.data[s->steps.len - 1];
+}
+
+void init_steps_begin(InitSteps *s, bool looks_up) {
+  s->first = s->steps.len;
+  s->values.len = 0;
+  s->nvalues = looks_up ? 3 : 0;
+  s->looks_up = looks_up;
+  if (looks_up && s->k->shared_at) add_value(s, (InitValue){.kind = VALUE_PLACE, .place = {PLACE_SHARED, 0, NULL}});
+}
+
+void init_steps_clear(InitSteps *s, const PtxReg *r) {
+  if (init_shadow(s->k, r)) add_step(s, NULL, WG_STEP_CLEAR, r);
+}
+
+// --- uses ---
+
+static void use(InitSteps *s, uint32_t i, const PtxReg *r, unsigned what) {
+  uint16_t number = r ? init_shadow_number(s, r) : WG_NO_NUMBER;
+  if (number == WG_NO_NUMBER) return;
+  Body *b = s->k->body;
+  WgStep *step = add_step(s, what == WG_INIT_BRANCH ? NULL : instr(s, i), WG_STEP_USE, NULL);
+  step->a = number;
+  step->imm = what;
+  step->site = program_site(b->program, b, instr(s, i));
+}
+
+static void use_operand(InitSteps *s, uint32_t i, const PtxOperand *o, unsigned what) { use(s, i, o->kind == OPD_REG ? o->reg : NULL, what); }
+
+void init_steps_uses(InitSteps *s, uint32_t i) {
+  const PtxInstr *in = instr(s, i);
+  if (init_is_decision(in)) use(s, i, in->guard, WG_INIT_BRANCH);
+  for (unsigned o = 0; o < in->nops; o++)
+    if (in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM) use_operand(s, i, &in->ops[o].list[0], WG_INIT_ADDRESS);
+  switch (in->op) {
+    case OP_BRX_IDX: use_operand(s, i, &in->ops[0], WG_INIT_BRANCH); return;
+    case OP_CALL: if (in->nops > 1) use_operand(s, i, &in->ops[1], WG_INIT_BRANCH); return;
+    case OP_SHFL:
+      for (unsigned o = 2; o < in->nops; o++) use_operand(s, i, &in->ops[o], WG_INIT_WARP);
+      return;
+    case OP_VOTE: case OP_MATCH: case OP_REDUX:
+      if (in->nops > 2) use_operand(s, i, &in->ops[2], WG_INIT_WARP);
+      return;
+    case OP_BAR: case OP_BARRIER: case OP_BAR_WARP_SYNC:
+      for (unsigned o = 0; o < in->nops; o++)
+        if (!ptx_has(in, MOD_RED)) use_operand(s, i, &in->ops[o], WG_INIT_WARP);
+      return;
+    default: return;
+  }
+}
+
+// --- memory ---
+
+static void locate(InitSteps *s, uint32_t i) {
+  InitCheck *k = s->k;
+  const PtxInstr *in = instr(s, i);
+  InitPlace place = k->place[i];
+  uint16_t address = add_value(s, (InitValue){.kind = VALUE_ADDRESS, .instr = i + 1, .place = place}), at = WG_PLACE_LOOKUP;
+  if (place.kind == PLACE_LOOKUP) at = in->space == SPACE_GENERIC && k->shared_at ? WG_PLACE_LOOKUP_SHARED : WG_PLACE_LOOKUP;
+  else at = add_value(s, (InitValue){.kind = VALUE_PLACE, .place = place, .generic = place.kind == PLACE_LOCAL && in->space == SPACE_GENERIC});
+  WgStep *step = add_step(s, in, WG_STEP_LOCATE, NULL);
+  step->v = address;
+  step->w = at;
+  step->from = (uint8_t)access_bytes(in);
+}
+
+static void read(InitSteps *s, uint32_t i) {
+  InitCheck *k = s->k;
+  WgStep *step = add_step(s, NULL, WG_STEP_READ, NULL);
+  step->site = program_site(k->body->program, k->body, instr(s, i));
+  if (k->place[i].kind == PLACE_PARAM || k->place[i].kind == PLACE_LOOKUP) step->flags |= WG_STEP_ORIGIN;
+}
+
+static void destinations(InitSteps *s, const PtxInstr *in) {
+  PtxReg *regs[8];
+  unsigned n = 0, bytes = ptx_type_size(in->types[0]);
+  init_elements(&in->ops[0], regs, &n);
+  for (unsigned e = 0; e < n; e++) {
+    if (!regs[e] || !init_shadow(s->k, regs[e])) continue;
+    WgStep *step = add_step(s, NULL, WG_STEP_DESTINATION, regs[e]);
+    step->from = (uint8_t)bytes;
+    step->imm = e * bytes;
+    if (ptx_type_kind(in->types[0]) == KIND_SIGNED) step->flags |= WG_STEP_SIGNED;
+  }
+}
+
+// copied: what is written was moved only
+static void sources(InitSteps *s, const PtxInstr *in, const PtxOperand *o, bool *copied) {
+  PtxReg *regs[8];
+  unsigned n = 0, bytes = ptx_type_size(in->types[0]);
+  init_elements(o, regs, &n);
+  for (unsigned e = 0; e < n; e++) {
+    if (!regs[e] || !init_shadow(s->k, regs[e]) || e * bytes >= access_bytes(in)) continue;
+    WgStep *step = add_step(s, NULL, WG_STEP_SOURCE, NULL);
+    step->a = init_shadow_number(s, regs[e]);
+    step->from = (uint8_t)bytes;
+    step->imm = e * bytes;
+    *copied &= init_is_copy(s->k, regs[e], 0);
+  }
+}
+
+static void clear_destination(void *ctx, PtxReg **reg, bool is_def) {
+  struct { InitSteps *s; const PtxInstr *in; } *x = ctx;
+  if (is_def && init_shadow(x->s->k, *reg)) add_step(x->s, x->in, WG_STEP_CLEAR, *reg);
+}
+
+static void write(InitSteps *s, uint32_t i, unsigned flags) {
+  InitCheck *k = s->k;
+  WgStep *step = add_step(s, NULL, WG_STEP_WRITE, NULL);
+  bool is_private = k->place[i].kind == PLACE_LOCAL;
+  step->flags = (uint16_t)(flags | (is_private ? WG_STEP_PRIVATE : 0));
+  if (flags & WG_STEP_REPORTS) step->site = program_site(k->body->program, k->body, instr(s, i));
+}
+
+void init_steps_access(InitSteps *s, uint32_t i) {
+  PtxInstr *in = (PtxInstr *)instr(s, i);
+  bool stores = in->op == OP_ST, loads = in->op == OP_LD || in->op == OP_LDU, atomic = in->op == OP_ATOM || in->op == OP_RED;
+  struct { InitSteps *s; const PtxInstr *in; } x = {s, in};
+  if (loads || atomic) ptx_visit_regs(in, clear_destination, &x);
+  if (!init_is_followed(s->k, i) || !(stores || loads || atomic)) return;
+  bool copied = true;
+  locate(s, i);
+  if (loads || atomic) read(s, i);
+  if (loads) {
+    destinations(s, in);
+    return;
+  }
+  WgStep *start = add_step(s, NULL, WG_STEP_START_WRITE, NULL);
+  if (atomic && !ptx_has(in, MOD_EXCH)) start->flags |= WG_STEP_FIRST;
+  if (stores) sources(s, in, init_stored(in), &copied);
+  for (unsigned o = in->op == OP_ATOM ? 2 : 1; atomic && o < in->nops; o++) sources(s, in, &in->ops[o], &copied);
+  if (in->op == OP_ATOM) destinations(s, in);
+  InitPlaceKind place = s->k->place[i].kind;
+  bool reports = stores && !copied && (place == PLACE_PARAM || place == PLACE_LOOKUP);
+  write(s, i, atomic ? WG_STEP_ATOMIC : (copied ? WG_STEP_COPIED : 0) | (reports ? WG_STEP_REPORTS : 0));
+}
+
+// --- registers ---
+
+enum { MOST_REGS = 64 };
+typedef struct Regs { InitSteps *s; const PtxInstr *in; PtxReg *uses[MOST_REGS], *defs[MOST_REGS]; unsigned nuses, ndefs; } Regs;
+static void collect(void *ctx, PtxReg **reg, bool is_def) {
+  Regs *r = ctx;
+  if (!init_shadow(r->s->k, *reg)) return;
+  if (is_def && r->ndefs < MOST_REGS) r->defs[r->ndefs++] = *reg;
+  else if (!is_def && *reg != r->in->guard && r->nuses < MOST_REGS) r->uses[r->nuses++] = *reg;
+}
+
+// acc = the sum of what is used
+static void add_uses(const Regs *r) {
+  for (unsigned n = 0; n < r->nuses; n++) {
+    WgStep *step = add_step(r->s, r->in, WG_STEP_OR, NULL);
+    step->a = init_shadow_number(r->s, r->uses[n]);
+    if (!n) step->flags |= WG_STEP_FIRST;
+  }
+}
+
+static void spread(const Regs *r, WgStepKind how) {
+  add_uses(r);
+  for (unsigned n = 0; n < r->ndefs; n++) add_step(r->s, r->in, r->nuses ? how : WG_STEP_CLEAR, r->defs[n]);
+}
+
+static void copy(const Regs *r) {
+  const PtxOperand *to = &r->in->ops[0], *from = &r->in->ops[1];
+  if (to->kind == OPD_REG && from->kind == OPD_VECTOR) {
+    unsigned bits = bits_of(to->reg) / from->nlist;
+    bool first = true;
+    for (unsigned e = 0; e < from->nlist; e++) {
+      if (number_of(r->s, &from->list[e]) == WG_NO_NUMBER) continue;
+      WgStep *step = add_step(r->s, r->in, WG_STEP_OR, NULL);
+      step->a = number_of(r->s, &from->list[e]);
+      step->imm = bits * e;
+      if (first) step->flags |= WG_STEP_FIRST;
+      first = false;
+    }
+    add_step(r->s, r->in, first ? WG_STEP_CLEAR : WG_STEP_SET, to->reg);
+  } else if (to->kind == OPD_VECTOR && from->kind == OPD_REG) {
+    unsigned bits = bits_of(from->reg) / to->nlist;
+    for (unsigned e = 0; e < to->nlist; e++) {
+      if (number_of(r->s, &to->list[e]) == WG_NO_NUMBER) continue;
+      WgStep *step = add_step(r->s, r->in, WG_STEP_PART, to->list[e].reg);
+      step->a = number_of(r->s, from);
+      step->bits = (uint8_t)MIN(bits, 32u);
+      step->imm = bits * e;
+    }
+  } else spread(r, to->kind == OPD_REG ? WG_STEP_SET : WG_STEP_SPREAD);
+}
+
+static void logic(const Regs *r, WgStepKind what) {
+  const PtxInstr *in = r->in;
+  uint16_t v = in->ops[1].kind == OPD_REG ? value_of(r->s, &in->ops[1]) : 0, w = in->ops[2].kind == OPD_REG ? value_of(r->s, &in->ops[2]) : 0;
+  WgStep *step = add_step(r->s, in, what, in->ops[0].reg);
+  step->a = number_of(r->s, &in->ops[1]), step->b = number_of(r->s, &in->ops[2]);
+  step->v = v, step->w = w;
+  if (in->ops[1].kind != OPD_REG) step->flags |= WG_STEP_IMM_V, step->imm = (uint64_t)in->ops[1].imm;
+  if (in->ops[2].kind != OPD_REG) step->flags |= WG_STEP_IMM_W, step->imm = (uint64_t)in->ops[2].imm;
+}
+
+static void shift(const Regs *r) {
+  const PtxInstr *in = r->in;
+  if (ptx_type_size(in->types[0]) < 4 || number_of(r->s, &in->ops[2]) != WG_NO_NUMBER || number_of(r->s, &in->ops[1]) == WG_NO_NUMBER) {
+    spread(r, WG_STEP_SPREAD);
+    return;
+  }
+  uint16_t v = in->ops[2].kind == OPD_REG ? value_of(r->s, &in->ops[2]) : 0;
+  WgStep *step = add_step(r->s, in, WG_STEP_SHIFT, in->ops[0].reg);
+  step->a = number_of(r->s, &in->ops[1]);
+  step->v = v;
+  if (in->ops[2].kind != OPD_REG) step->flags |= WG_STEP_IMM_V, step->imm = (uint32_t)in->ops[2].imm;
+  if (in->op == OP_SHR) step->flags |= WG_STEP_RIGHT | (ptx_type_kind(in->types[0]) == KIND_SIGNED ? WG_STEP_SIGNED : 0);
+}
+
+static void convert(const Regs *r) {
+  const PtxInstr *in = r->in;
+  if (in->ntypes < 2 || !init_is_int(in->types[0]) || !init_is_int(in->types[1]) || ptx_has(in, MOD_SAT) || in->nops != 2 || in->ops[1].kind != OPD_REG || in->ops[1].selector) {
+    spread(r, WG_STEP_SPREAD);
+    return;
+  }
+  WgStep *step = add_step(r->s, in, WG_STEP_CONVERT, in->ops[0].reg);
+  step->a = number_of(r->s, &in->ops[1]);
+  step->from = (uint8_t)(ptx_type_size(in->types[1]) * 8);
+  step->imm = ptx_type_kind(in->types[0]) == KIND_SIGNED ? 64 : ptx_type_size(in->types[0]) * 8;
+  if (ptx_type_kind(in->types[1]) == KIND_SIGNED) step->flags |= WG_STEP_SIGNED;
+}
+
+static void select_one(const Regs *r) {
+  const PtxInstr *in = r->in;
+  uint16_t v = value_of(r->s, &in->ops[3]);
+  WgStep *step = add_step(r->s, in, WG_STEP_SELECT, in->ops[0].reg);
+  step->a = number_of(r->s, &in->ops[1]), step->b = number_of(r->s, &in->ops[2]);
+  step->v = v;
+  step->imm = number_of(r->s, &in->ops[3]);
+}
+
+// --- lanes ---
+
+bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes) {
+  InitRule rule = init_rule(in);
+  if ((rule != RULE_SHUFFLE && rule != RULE_VOTE && rule != RULE_REDUCE) || in->ops[1].kind != OPD_REG || !init_shadow(k, in->ops[1].reg)) return false;
+  *lanes = in->ops[in->nops - 1];
+  return true;
+}
+
+static void exchange(const Regs *r) {
+  static const struct { PtxMod mod; unsigned how; } modes[] = {{MOD_UP, WG_SHUFFLE_UP}, {MOD_DOWN, WG_SHUFFLE_DOWN}, {MOD_BFLY, WG_SHUFFLE_BUTTERFLY}, {MOD_IDX, WG_SHUFFLE_INDEX}};
+  const PtxInstr *in = r->in;
+  const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
+  bool shuffles = init_rule(in) == RULE_SHUFFLE;
+  for (unsigned n = 0; n < r->ndefs; n++)
+    if (to->kind != OPD_REG || r->defs[n] != to->reg) add_step(r->s, NULL, WG_STEP_CLEAR, r->defs[n]);       // "in range": known from the lane alone
+  if (to->kind != OPD_REG || !init_shadow(r->s->k, to->reg)) return;
+  uint16_t v = shuffles ? value_of(r->s, &in->ops[2]) : 0, w = shuffles ? value_of(r->s, &in->ops[3]) : 0, lanes = value_of(r->s, &in->ops[in->nops - 1]);
+  WgStep *step = add_step(r->s, NULL, shuffles ? WG_STEP_SHUFFLE : ptx_has(in, MOD_BALLOT) ? WG_STEP_BALLOT : WG_STEP_ANY_LANE, to->reg);
+  step->a = number_of(r->s, &in->ops[1]);
+  step->v = v, step->w = w, step->b = lanes;
+  for (unsigned n = 0; shuffles && n < ARRAY_LEN(modes); n++)
+    if (ptx_has(in, modes[n].mod)) step->imm = modes[n].how;
+}
+
+// See follow_rule of initcheck_registers.c.
+static void follow_rule(const Regs *r) {
+  const PtxInstr *in = r->in;
+  InitRule rule = init_rule(in);
+  PtxOperand lanes;
+  if (init_exchanges(r->s->k, in, &lanes)) exchange(r);
+  else if (!r->nuses) spread(r, WG_STEP_CLEAR);
+  else if (rule == RULE_COPY) copy(r);
+  else if (!init_has_plain_registers(in)) spread(r, WG_STEP_SPREAD);
+  else if (init_cancels(in)) add_step(r->s, in, WG_STEP_CLEAR, in->ops[0].reg);
+  else if (init_has_halves(in) && r->ndefs == 1) spread(r, WG_STEP_HALVES);
+  else switch (rule) {
+    case RULE_SUM: spread(r, WG_STEP_UPWARDS); return;
+    case RULE_XOR: spread(r, WG_STEP_SET); return;
+    case RULE_AND: logic(r, WG_STEP_AND); return;
+    case RULE_OR: logic(r, WG_STEP_OR_BITS); return;
+    case RULE_SHIFT: shift(r); return;
+    case RULE_CONVERT: convert(r); return;
+    case RULE_SELECT: select_one(r); return;
+    default: spread(r, WG_STEP_SPREAD); return;
+  }
+}
+
+void init_steps_transfer(InitSteps *s, uint32_t i) {
+  const PtxInstr *in = instr(s, i);
+  Regs r = {.s = s, .in = in};
+  ptx_visit_regs((PtxInstr *)in, collect, &r);
+  if (!r.ndefs || in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM) return;
+  if (init_rule(in) == RULE_VALID) r.nuses = 0;
+  follow_rule(&r);
+  if (!in->guard || init_is_decision(in) || !init_shadow(s->k, in->guard)) return;
+  for (unsigned n = 0; n < r.ndefs; n++) add_step(s, NULL, WG_STEP_SPOIL, r.defs[n])->a = init_shadow_number(s, in->guard);
+}
+
+bool init_can_follow(const InitCheck *k, const PtxInstr *in) {
+  PtxOperand lanes;
+  if (init_exchanges(k, in, &lanes)) {
+    if (in->guard || !ptx_has(in, MOD_SYNC)) return false;
+    for (unsigned o = 2; o < in->nops; o++)
+      if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg))) return false;
+  }
+  if (init_rule(in) == RULE_SELECT && in->ops[3].kind != OPD_REG) return false;
+  if (init_rule(in) == RULE_AND || init_rule(in) == RULE_OR)
+    for (unsigned o = 1; o < 3; o++)
+      if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector) return false;
+  return init_rule(in) != RULE_SAME;
+}
+
+// --- the call ---
+
+static PtxVar *shadows_of(InitSteps *s) {
+  if (!s->shadows) {
+    s->shadows = body_area(s->k->body, "shadows");
+    body_declare(s->k->body, s->shadows);
+  }
+  return s->shadows;
+}
+
+static PtxOperand place_of(InitSteps *s, Code *c, unsigned number) { return opd_at(c, opd_var(s->area), number * 8); }
+
+static void put_register(InitSteps *s, Code *c, const InitValue *v) {
+  PtxReg *word = body_temp(s->k->body, TYPE_B32, 0);
+  if (v->reg->type == TYPE_PRED) {
+    EMIT(c, "selp.b32", opd_reg(word), opd_imm(v->negated ? 0 : -1), opd_imm(v->negated ? -1 : 0), opd_reg(v->reg));
+    EMIT(c, "st.local.b32", place_of(s, c, v->number), opd_reg(word));
+  } else if (ptx_type_size(v->reg->type) == 8) EMIT(c, "st.local.b64", place_of(s, c, v->number), opd_reg(v->reg));
+  else if (ptx_type_size(v->reg->type) == 4) EMIT(c, "st.local.b32", place_of(s, c, v->number), opd_reg(v->reg));
+  else EMIT(c, "st.local.b16", place_of(s, c, v->number), opd_reg(v->reg));
+}
+
+static void put_constant(InitSteps *s, Code *c, const InitValue *v) {
+  PtxReg *value = body_temp(s->k->body, TYPE_B64, 0);
+  EMIT(c, "mov.u64", opd_reg(value), opd_imm(v->constant));
+  EMIT(c, "st.local.b64", place_of(s, c, v->number), opd_reg(value));
+}
+
+static void put_address(InitSteps *s, Code *c, const InitValue *v) {
+  const PtxInstr *in = instr(s, v->instr - 1);
+  PtxReg *at = body_temp(s->k->body, TYPE_B64, 0);
+  access_address(c, at, init_address(in));
+  if (v->place.kind == PLACE_SHARED && in->space == SPACE_GENERIC) EMIT(c, "cvta.to.shared.u64", opd_reg(at), opd_reg(at));
+  EMIT(c, "st.local.b64", place_of(s, c, v->number), opd_reg(at));
+}
+
+static void put_place(InitSteps *s, Code *c, const InitValue *v) {
+  InitCheck *k = s->k;
+  PtxReg *base = body_temp(k->body, TYPE_B64, 0), *size = body_temp(k->body, TYPE_B64, 1), *shadow = body_temp(k->body, TYPE_B64, 2);
+  switch (v->place.kind) {
+    case PLACE_PARAM:
+      record_load(c, base, v->place.fact_at);
+      record_load(c, size, v->place.fact_at + 8);
+      record_load(c, shadow, v->place.fact_at + 16);
+      break;
+    case PLACE_SHARED:
+      EMIT(c, "mov.u64", opd_reg(base), opd_imm(0));
+      EMIT(c, "mov.u64", opd_reg(size), opd_reg(k->shared_bytes));
+      EMIT(c, "mov.u64", opd_reg(shadow), opd_reg(k->shared_at));
+      break;
+    default:
+      init_local_address(c, base, v->place.var, v->generic);
+      EMIT(c, "mov.u64", opd_reg(size), opd_imm((int64_t)v->place.var->size));
+      init_local_address(c, shadow, k->local_shadow[v->place.var->id], true);
+      break;
+  }
+  EMIT(c, "st.local.b64", place_of(s, c, v->number), opd_reg(base));
+  EMIT(c, "st.local.b64", place_of(s, c, v->number + 1u), opd_reg(size));
+  EMIT(c, "st.local.b64", place_of(s, c, v->number + 2u), opd_reg(shadow));
+}
+
+static PtxVar *step_list(InitSteps *s) {
+  if (s->list) return s->list;
+  PtxModule *m = s->k->body->func->module;
+  PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
+  *v = (PtxVar){.name = arena_printf(&m->arena, "%ssteps%u", s->k->body->program->prefix, m->nvars), .space = SPACE_GLOBAL, .type = TYPE_B64, .align = 8, .ndims = 1, .id = m->nvars};
+  ARENA_APPEND(&m->arena, m->vars, m->nvars, &v, 1);
+  PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);      // before everything that uses it
+  memcpy(items + 1, m->items, sizeof *items * m->nitems);
+  items[0] = (PtxItem){.kind = ITEM_VAR, .var = v};
+  m->items = items;
+  m->nitems++;
+  return s->list = v;
+}
+
+void init_steps_call(InitSteps *s, Code *c) {
+  InitCheck *k = s->k;
+  Body *b = k->body;
+  add_step(s, NULL, WG_STEP_END, NULL);
+  if (!s->area) {
+    s->area = body_area(b, "values");
+    s->area->size = 8;
+    body_declare(b, s->area);
+  }
+  s->area->size = s->area->dims[0] = MAX(s->area->size, (uint64_t)s->nvalues * 8);
+  PtxReg *const cache[] = {k->cache_base, k->cache_size, k->cache_shadow};
+  for (unsigned n = 0; s->looks_up && n < 3; n++) EMIT(c, "st.local.b64", place_of(s, c, n), opd_reg(cache[n]));
+  for (uint32_t n = 0; n < s->values.len; n++) {
+    const InitValue *v = s->values.data[n];
+    if (v->kind == VALUE_REGISTER) put_register(s, c, v);
+    else if (v->kind == VALUE_CONSTANT) put_constant(s, c, v);
+    else if (v->kind == VALUE_ADDRESS) put_address(s, c, v);
+    else put_place(s, c, v);
+  }
+  PtxReg *steps = body_temp(b, TYPE_B64, 0), *values = body_temp(b, TYPE_B64, 1), *shadows = body_temp(b, TYPE_B64, 2), *table = body_temp(b, TYPE_B64, 3), *channel = body_temp(b, TYPE_B64, 5);
+  PtxReg *count = body_temp(b, TYPE_B32, 0), *dirty = body_temp(b, TYPE_B32, 1), *launch = body_temp(b, TYPE_B32, 2), *sites = body_temp(b, TYPE_B32, 3);
+  EMIT(c, "mov.u64", opd_reg(steps), opd_var(step_list(s)));
+  EMIT(c, "add.u64", opd_reg(steps), opd_reg(steps), opd_imm((int64_t)(s->first * sizeof(WgStep))));
+  EMIT(c, "cvta.global.u64", opd_reg(steps), opd_reg(steps));
+  EMIT(c, "mov.u64", opd_reg(values), opd_var(s->area));
+  EMIT(c, "cvta.local.u64", opd_reg(values), opd_reg(values));
+  EMIT(c, "mov.u64", opd_reg(shadows), opd_var(shadows_of(s)));
+  EMIT(c, "cvta.local.u64", opd_reg(shadows), opd_reg(shadows));
+  vec_push(&s->counts, EMIT(c, "mov.u32", opd_reg(count), opd_imm(0)));
+  EMIT(c, "selp.b32", opd_reg(dirty), opd_imm(1), opd_imm(0), opd_reg(k->dirty));
+  record_load(c, table, offsetof(WgLaunch, init_memory));
+  record_load(c, channel, offsetof(WgLaunch, channel));
+  record_load(c, launch, offsetof(WgLaunch, launch));
+  record_load(c, sites, offsetof(WgLaunch, site_base));
+  const PtxOperand args[] = {opd_reg(steps), opd_reg(values), opd_reg(shadows), opd_reg(count), opd_reg(dirty), opd_reg(table), opd_reg(channel), opd_reg(launch), opd_reg(sites)};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_init_follow"), dirty, args, ARRAY_LEN(args));
+  EMIT(c, "setp.ne.u32", opd_reg(k->dirty), opd_reg(dirty), opd_imm(0));
+  for (unsigned n = 0; s->looks_up && n < 3; n++) EMIT(c, "ld.local.b64", opd_reg(cache[n]), place_of(s, c, n));
+}
+
+static void place_local(const InitSteps *s, uint16_t *number) {
+  if (*number >= LOCAL && *number != WG_NO_NUMBER) *number = (uint16_t)(*number - LOCAL + s->nshadows);
+}
+
+void init_steps_finish(InitSteps *s) {
+  uint32_t n = s->nshadows + s->nlocal;
+  for (uint32_t i = 0; i < s->steps.len; i++) {
+    WgStep *step = &s->steps.data[i];
+    bool selects = step->what == WG_STEP_SELECT, exchanges = step->what == WG_STEP_SHUFFLE || step->what == WG_STEP_BALLOT || step->what == WG_STEP_ANY_LANE;
+    uint16_t by = (uint16_t)step->imm;
+    place_local(s, &step->to);
+    place_local(s, &step->a);
+    if (!exchanges) place_local(s, &step->b);
+    if (selects) place_local(s, &by), step->imm = by;
+  }
+  if (s->shadows) s->shadows->size = s->shadows->dims[0] = n * 8;
+  for (uint32_t i = 0; i < s->counts.len; i++) s->counts.data[i]->ops[1].imm = n;
+  if (s->list) {
+    s->list->size = s->steps.len * sizeof(WgStep);
+    s->list->dims[0] = s->list->size / 8;
+    s->list->init = arena_alloc(&s->k->body->func->module->arena, s->list->size);
+    memcpy(s->list->init, s->steps.data, s->list->size);
+  }
+  vec_free(&s->steps);
+  vec_free(&s->values);
+  vec_free(&s->unused);
+  vec_free(&s->counts);
+}

@@ -1,0 +1,217 @@
+// Shadows of registers and memory, followed step by step: for threads that have read something bad, or may have. See follow_abi.h.
+#include "probe/device.h"
+#include "probe/follow_abi.h"
+#include "probe/probe_abi.h"
+
+uint64_t wg_init_find(uint64_t table, uint64_t address);
+void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
+
+typedef struct Follow { uint64_t *shadows; uint32_t n, dirty; } Follow;
+
+DEVICE uint64_t all_bits(uint32_t bits) { return bits >= 64 ? ~0ull : (1ull << bits) - 1; }
+
+DEVICE uint64_t get(const Follow *f, uint32_t number) { return f->dirty && number != WG_NO_NUMBER ? f->shadows[number] : 0; }
+
+// Until the thread is dirty nothing is in memory: all shadows are zero.
+DEVICE void set(Follow *f, uint32_t number, uint64_t shadow) {
+  if (!f->dirty) {
+    if (!shadow) return;
+#pragma clang loop unroll(disable)
+    for (uint32_t i = 0; i < f->n; i++) f->shadows[i] = 0;
+    f->shadows[WG_SHADOW_ORIGIN_SITE] = 0xffffffff;
+    f->dirty = 1;
+  }
+  f->shadows[number] = shadow;
+}
+
+DEVICE uint64_t shift(uint64_t shadow, uint32_t by, uint32_t bits, uint32_t flags) {
+  if (!(flags & WG_STEP_RIGHT)) return by >= bits ? 0 : shadow << by;
+  if (!(flags & WG_STEP_SIGNED)) return by >= bits ? 0 : shadow >> by;
+  int64_t wide = bits == 64 ? (int64_t)shadow : (int32_t)(uint32_t)shadow;
+  return (uint64_t)(wide >> (by >= bits ? bits - 1 : by));
+}
+
+DEVICE uint64_t convert(uint64_t shadow, uint32_t from, uint32_t to, uint32_t bits, uint32_t flags) {
+  shadow <<= 64 - from;
+  shadow = flags & WG_STEP_SIGNED ? (uint64_t)((int64_t)shadow >> (64 - from)) : shadow >> (64 - from);
+  return to < bits ? shadow & all_bits(to) : shadow;
+}
+
+DEVICE uint64_t halves(uint64_t acc) { return (acc & 0xffff ? 0xffff : 0) | (acc & 0xffff0000 ? 0xffff0000 : 0); }
+
+DEVICE uint64_t logic(uint64_t sa, uint64_t sb, uint64_t a, uint64_t b, uint32_t is_and) {
+  if (!is_and) a = ~a, b = ~b;
+  return (sa | sb) & (sa | a) & (sb | b);
+}
+
+#ifdef __NVPTX__
+#define SHUFFLE(mode) __asm__ volatile("shfl.sync." mode ".b32 %0, %1, %2, %3, %4;" : "=r"(v) : "r"(shadow), "r"(b), "r"(c), "r"(lanes))
+DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes) {
+  uint32_t v;
+  switch (how) {
+  case WG_SHUFFLE_UP: SHUFFLE("up"); break;
+  case WG_SHUFFLE_DOWN: SHUFFLE("down"); break;
+  case WG_SHUFFLE_BUTTERFLY: SHUFFLE("bfly"); break;
+  default: SHUFFLE("idx"); break;
+  }
+  return v;
+}
+#else
+DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes) { (void)how; (void)b; (void)c; (void)lanes; return shadow; }
+#endif
+
+// Bytes as bits, and back.
+DEVICE uint64_t bytes_of_bits(uint32_t bits, uint32_t bytes) {
+  uint64_t shadow = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < bytes; i++)
+    if (bits >> i & 1) shadow |= 0xffull << 8 * i;
+  return shadow;
+}
+DEVICE uint32_t bits_of_bytes(uint64_t shadow, uint32_t bytes) {
+  uint32_t bits = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < bytes; i++)
+    if (shadow >> 8 * i & 0xff) bits |= 1u << i;
+  return bits;
+}
+
+// --- memory ---
+
+typedef struct Where { uint64_t address, off, shadow; uint32_t bytes; } Where;       // shadow 0: it is not followed
+
+DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t place, uint64_t table) {
+  Where at = {address, 0, 0, bytes};
+  if (place >= WG_PLACE_LOOKUP_SHARED) {
+    if (place == WG_PLACE_LOOKUP_SHARED && device_is_shared(address)) {
+      at.off = device_to_shared(address) - values[3];
+      at.shadow = at.off < values[4] ? values[5] : 0;
+      return at;
+    }
+    if (place == WG_PLACE_LOOKUP_SHARED && !device_is_global(address)) return at;
+    if (address - values[0] >= values[1]) {
+      const WgMemoryRange *r = (const WgMemoryRange *)wg_init_find(table, address);
+      if (!r) return at;
+      values[0] = r->base, values[1] = r->size, values[2] = r->shadow;
+    }
+    place = 0;
+  }
+  at.off = address - values[place];
+  if (at.off < values[place + 1]) at.shadow = values[place + 2];
+  return at;
+}
+
+DEVICE uint32_t bad_bytes(Where at) {
+  uint32_t bad = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < at.bytes; i++) {
+    uint64_t byte = at.off + i;
+    if (!(*(const volatile uint8_t *)(at.shadow + (byte >> 2)) >> (byte & 3) & 1)) bad |= 1u << i;
+  }
+  return bad;
+}
+
+// Good wins over derived where both are seen, so that the order below never makes a good byte look bad to somebody who reads between the two steps.
+DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t covered, int is_private) {
+  if (covered == 15 || is_private) {
+    uint32_t state = covered == 15 ? 0 : *(volatile uint8_t *)at;
+    *(volatile uint8_t *)at = (uint8_t)((state & ~(covered * 17u)) | good | derived << 4);
+    return;
+  }
+  uint32_t *word = (uint32_t *)(at & ~3ull), by = (uint32_t)(at & 3) * 8;
+  uint32_t state = good | derived << 4, clear = covered * 17u & ~state;
+  if (state) device_or32(word, state << by);
+  if (clear) device_and32(word, ~(clear << by));
+}
+
+DEVICE void write_bytes(Where at, uint32_t bad, uint32_t flags) {
+#pragma clang loop unroll(disable)
+  for (uint64_t word = at.off & ~3ull; word < at.off + at.bytes; word += 4) {
+    uint32_t good = 0, derived = 0, covered = 0;
+#pragma clang loop unroll(disable)
+    for (uint32_t i = 0; i < 4; i++) {
+      uint64_t byte = word + i - at.off;
+      if (word + i < at.off || byte >= at.bytes) continue;
+      covered |= 1u << i;
+      if (!(bad >> byte & 1)) good |= 1u << i;
+      else if (!(flags & WG_STEP_COPIED)) derived |= 1u << i;
+    }
+    write_state(at.shadow + (word >> 2), good, derived, covered, flags & WG_STEP_PRIVATE);
+  }
+}
+
+// Is the thread dirty now?
+uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch, uint32_t site_base);
+__attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch,
+                                                  uint32_t site_base) {
+  Follow f = {(uint64_t *)shadow_list, nshadows, dirty};
+  uint64_t *values = (uint64_t *)value_list, acc = 0;
+  uint32_t bad = 0, mask = 0;
+  Where at = {0, 0, 0, 0};
+#pragma clang loop unroll(disable)
+  for (const WgStep *s = (const WgStep *)steps; s->what != WG_STEP_END; s++) {
+    uint32_t flags = s->flags, runs = 1;
+    if (s->guard) runs = ((uint32_t)values[s->guard - 1] != 0) == !(flags & WG_STEP_NOT);
+    if (s->what == WG_STEP_LOCATE) {
+      at = (Where){0, 0, 0, 0};
+      if (runs) at = locate(values, values[s->v], s->from, s->w, table);
+      continue;
+    }
+    if (!runs) continue;
+    uint64_t all = all_bits(s->bits), to = 0;
+    switch (s->what) {
+    case WG_STEP_OR:
+      acc = (flags & WG_STEP_FIRST ? 0 : acc) | get(&f, s->a) << s->imm;
+      continue;
+    case WG_STEP_SET: to = acc; break;
+    case WG_STEP_SPREAD: to = acc ? all : 0; break;
+    case WG_STEP_UPWARDS: to = acc | (0 - acc); break;
+    case WG_STEP_HALVES: to = halves(acc); break;
+    case WG_STEP_PART: to = get(&f, s->a) >> s->imm; break;
+    case WG_STEP_AND: case WG_STEP_OR_BITS:
+      to = logic(get(&f, s->a), get(&f, s->b), flags & WG_STEP_IMM_V ? s->imm : values[s->v], flags & WG_STEP_IMM_W ? s->imm : values[s->w], s->what == WG_STEP_AND);
+      break;
+    case WG_STEP_SHIFT: to = shift(get(&f, s->a), flags & WG_STEP_IMM_V ? (uint32_t)s->imm : (uint32_t)values[s->v], s->bits, flags); break;
+    case WG_STEP_CONVERT: to = convert(get(&f, s->a), s->from, (uint32_t)s->imm, s->bits, flags); break;
+    case WG_STEP_SELECT:
+      to = (uint32_t)values[s->v] ? get(&f, s->a) : get(&f, s->b);
+      if (get(&f, (uint32_t)s->imm)) to = all;
+      break;
+    case WG_STEP_SPOIL:
+      if (!get(&f, s->a)) continue;
+      to = all;
+      break;
+    case WG_STEP_CLEAR: break;
+    case WG_STEP_SHUFFLE: to = shuffle((uint32_t)s->imm, (uint32_t)get(&f, s->a), (uint32_t)values[s->v], (uint32_t)values[s->w], (uint32_t)values[s->b]); break;
+    case WG_STEP_BALLOT: to = device_ballot((uint32_t)values[s->b], get(&f, s->a) != 0); break;
+    case WG_STEP_ANY_LANE: to = device_ballot((uint32_t)values[s->b], get(&f, s->a) != 0) ? all : 0; break;
+    case WG_STEP_USE:
+      if (!get(&f, s->a)) continue;
+      wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, f.shadows[WG_SHADOW_ORIGIN], s->imm, f.shadows[WG_SHADOW_ORIGIN_SITE]);
+      set(&f, s->a, 0);
+      continue;
+    case WG_STEP_READ:
+      bad = at.shadow ? bad_bytes(at) : 0;
+      if (!bad) continue;
+      set(&f, WG_SHADOW_ORIGIN_SITE, site_base + s->site);
+      set(&f, WG_SHADOW_ORIGIN, flags & WG_STEP_ORIGIN ? at.address : 0);
+      continue;
+    case WG_STEP_DESTINATION:
+      if (!at.shadow) continue;
+      to = bytes_of_bits(bad >> s->imm, s->from);
+      if (flags & WG_STEP_SIGNED) to = convert(to, s->from * 8u, 64, 64, WG_STEP_SIGNED);
+      break;
+    case WG_STEP_START_WRITE: mask = flags & WG_STEP_FIRST ? bad : 0; continue;
+    case WG_STEP_SOURCE: mask |= bits_of_bytes(get(&f, s->a), s->from) << s->imm; continue;
+    case WG_STEP_WRITE:
+      if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
+      write_bytes(at, mask, flags);
+      if (mask && flags & WG_STEP_REPORTS)
+        wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes, f.dirty ? f.shadows[WG_SHADOW_ORIGIN] : 0, at.address, f.dirty ? f.shadows[WG_SHADOW_ORIGIN_SITE] : 0xffffffff);
+      continue;
+    default: continue;
+    }
+    set(&f, s->to, to & all);
+  }
+  return f.dirty;
+}

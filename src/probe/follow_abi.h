@@ -1,0 +1,62 @@
+// How initcheck's shadows of registers follow from each other, as data: instrument/initcheck_steps.c writes it, probe/follow.c does it.
+#ifndef WG_PROBE_FOLLOW_ABI_H
+#define WG_PROBE_FOLLOW_ABI_H
+
+#include <stdint.h>
+
+// A thread's shadows are uint64_t in its own memory, by number; so are the values of registers and the places of memory that steps need.
+// acc, bad and mask are kept from step to step: a sum of shadows, the bad bytes of what was read, and of what is written.
+typedef enum {
+  WG_STEP_END,
+  WG_STEP_OR,                // acc |= shadow a << imm; with WG_STEP_FIRST acc is zero before
+  WG_STEP_SET,               // to = acc
+  WG_STEP_SPREAD,            // to = acc ? all bits : 0
+  WG_STEP_UPWARDS,           // to = acc and every bit above one of acc
+  WG_STEP_HALVES,            // to = each 16 bits: all if one of them is in acc
+  WG_STEP_PART,              // to = shadow a >> imm
+  WG_STEP_AND, WG_STEP_OR_BITS,              // to = shadow of the bits of a & b, a | b: good where one of them is a good 0, or a good 1
+  WG_STEP_SHIFT,             // to = shadow a shifted by value b
+  WG_STEP_CONVERT,           // to = shadow a, of `from` bits, made imm bits wide
+  WG_STEP_SELECT,            // to = value v ? shadow a : shadow b; all bits if shadow imm is not zero
+  WG_STEP_SPOIL,             // to = all bits if shadow a is not zero
+  WG_STEP_CLEAR,             // to = 0
+  WG_STEP_USE,               // reports if shadow a is not zero, and clears it; imm: WG_INIT_…
+  WG_STEP_LOCATE,            // the access: address in value v, place in value w (WG_PLACE_…); `from` bytes
+  WG_STEP_READ,              // bad = what is bad of it
+  WG_STEP_DESTINATION,       // to = bad bytes from imm on, `from` of them
+  WG_STEP_START_WRITE,       // mask = 0; with WG_STEP_FIRST mask = bad
+  WG_STEP_SOURCE,            // mask |= bytes of shadow a, from bit imm on, `from` of them
+  WG_STEP_WRITE,             // mask is what is bad of the access now
+  WG_STEP_SHUFFLE,           // to = shadow a of another lane: shfl with values v, w and b (the lanes that take part); imm: WG_SHUFFLE_…
+  WG_STEP_BALLOT, WG_STEP_ANY_LANE,          // to = where shadow a is not zero, as bits of lanes; all bits if it is somewhere. Lanes that take part: value b
+} WgStepKind;
+enum { WG_SHUFFLE_UP, WG_SHUFFLE_DOWN, WG_SHUFFLE_BUTTERFLY, WG_SHUFFLE_INDEX };
+
+enum {                       // WgStep.flags
+  WG_STEP_FIRST = 1,
+  WG_STEP_NOT = 2,           // the guard is negated
+  WG_STEP_SIGNED = 4,
+  WG_STEP_RIGHT = 8,         // SHIFT
+  WG_STEP_IMM_V = 16, WG_STEP_IMM_W = 32,    // imm in place of value v or w
+  WG_STEP_COPIED = 64,       // WRITE: bad bytes were moved only, and count as never written
+  WG_STEP_PRIVATE = 128,     // WRITE: no other thread writes this shadow
+  WG_STEP_REPORTS = 256,     // WRITE: bad bytes are reported, with the address
+  WG_STEP_ATOMIC = 512,      // WRITE: nothing to do where all was good and is
+  WG_STEP_ORIGIN = 1024,     // READ: with its address
+};
+enum { WG_NO_NUMBER = 0xffff };
+
+typedef struct WgStep {
+  uint8_t what, bits, from, unused;
+  uint16_t flags, to, a, b;
+  uint16_t v, w, guard;      // guard: number of a value, plus 1; the step is left out where it is zero
+  uint16_t unused2;
+  uint32_t site;
+  uint64_t imm;
+} WgStep;                    // 32 bytes
+
+enum { WG_SHADOW_ORIGIN, WG_SHADOW_ORIGIN_SITE, WG_SHADOW_FIRST };            // numbers of shadows that are none: where the last bad read was
+// A place: three values that follow each other: base and size of memory that is followed, and its shadow. The first place of a region's values is the range that was looked up last.
+enum { WG_PLACE_LOOKUP = 0xffff, WG_PLACE_LOOKUP_SHARED = 0xfffe };           // SHARED: or shared memory, which is the second place
+
+#endif
