@@ -63,8 +63,15 @@ void *writer_work(void *writer) {
       if (j->contents) compress_contents(j->contents);
       else chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces, memory);
     }
+    Bytes large = {0};
+    if (chunk && chunk->bytes.cap / 2 > chunk->bytes.len) {      // it waits to be saved: not in the memory of something larger
+      large = chunk->bytes;
+      chunk->bytes = (Bytes){0};
+      bytes_add(&chunk->bytes, large.data, large.len);
+    }
     pthread_mutex_lock(&w->lock);
     w->in_memory -= MIN(before, w->in_memory);
+    writer_buffer_give(w, large.data, large.cap);
     if (chunk) {
       w->in_memory += chunk->bytes.cap;
       chunk->next = w->done;
