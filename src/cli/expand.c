@@ -163,7 +163,7 @@ static const char complete_sql[] =
   "UPDATE allocation SET (kind, name, pointer, stack) = (SELECT t.kind, t.name, t.pointer, CASE WHEN t.stack THEN t.stack + (SELECT id FROM first_free) ELSE 0 END "
   "  FROM was_allocation w JOIN was.allocation t ON t.id = w.then_id WHERE w.base = allocation.base) WHERE base IN (SELECT base FROM was_allocation) AND kind <> 'virtual';"
   "DELETE FROM allocation WHERE kind = 'virtual';"
-  "UPDATE launch SET (stack, stream, time_ns) = (SELECT CASE WHEN t.stack THEN t.stack + (SELECT id FROM first_free) ELSE 0 END, t.stream, t.time_ns FROM was_launch w JOIN was.launch t ON t.id = w.then_id "
+  "UPDATE launch SET (stack, stream) = (SELECT CASE WHEN t.stack THEN t.stack + (SELECT id FROM first_free) ELSE 0 END, t.stream FROM was_launch w JOIN was.launch t ON t.id = w.then_id "
   "  WHERE w.now = launch.number) WHERE number IN (SELECT now FROM was_launch);"
   "UPDATE step SET stack = (SELECT l.stack FROM launch l WHERE l.id = step.launch) WHERE kind = 'launch';"
   "UPDATE trace_chunk SET launch = (SELECT w.number & 16777215 FROM was_launch w WHERE w.now = trace_chunk.launch) WHERE launch IN (SELECT now FROM was_launch);"

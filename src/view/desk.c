@@ -135,7 +135,7 @@ const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id) {
 static void read_launches(ViewDesk *d) {
   if (d->launches_read) return;
   d->launches_read = true;
-  ViewRows r = view_rows(d, "SELECT launch, min(id) FROM step WHERE launch > 0 GROUP BY launch", "");
+  ViewRows r = view_rows(d, "SELECT launch, min(id) FROM step WHERE launch > 0 AND kind <> 'inputs' GROUP BY launch", "");
   while (view_next(&r)) u64map_put(&d->step_of_launch, view_column(&r, 0), (void *)(uintptr_t)view_column(&r, 1));
   // A finding knows its launch by the number in its process.
   U64Map counts = {0};

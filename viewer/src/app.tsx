@@ -175,7 +175,7 @@ export function App() {
 
   const here = panes[active];
   const currentLaunch = here && "launch" in here ? here.launch : 0;
-  const current = here?.kind === "buffer" ? here.step : launches.get(currentLaunch)?.step ?? flow.steps.find(s => s.launch === currentLaunch && currentLaunch)?.id ?? 0;
+  const current = here?.kind === "buffer" ? here.step : launches.get(currentLaunch)?.step ?? flow.steps.find(s => s.launch === currentLaunch && currentLaunch && s.kind === "launch")?.id ?? 0;
   const currentBuffer = here && "buffer" in here ? here.buffer : 0;
 
   useEffect(() => {
