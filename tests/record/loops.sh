@@ -35,7 +35,7 @@ check with-tools-silent grep -q "ERROR SUMMARY: 0 errors" "$work/tools.err"
 
 # elements and writers: for some elements of every buffer, all who touched it; for what each read there, who wrote it. Times are not the same, so that what nothing orders is sorted.
 ask() {
-  sql "$1" "SELECT id, base, size FROM allocation WHERE kind NOT IN ('pinned', 'registered') ORDER BY id" | tr -s ' |' '  ' | while read -r id base size; do
+  sql "$1" "SELECT base, size FROM allocation WHERE kind NOT IN ('pinned', 'registered') ORDER BY id" | tr -s ' |' '  ' | while read -r base size; do
     for offset in 0 124 640 1300; do
       [ $((offset + 4)) -le "$size" ] || continue
       echo "element $((offset))"

@@ -136,12 +136,12 @@ static TraceReader *kept(sqlite3 *db, const Out *out, Rng *r) {
   TraceWriter *w = trace_writer_new(&(TraceLimits){.threads = 2}, &err);
   CHECK(w);
   for (size_t at = 0; at < out->len;) {
-    size_t n = r ? MIN(out->len - at, 16 + 16 * (size_t)below(r, 400)) : out->len - at;
+    size_t piece = r ? 16 + 16 * (size_t)below(r, 400) : out->len, n = MIN(out->len - at, piece);
     size_t took = trace_take(w, PROCESS, 0, out->data + at, n, false);
     CHECK(took <= n && (took || r));
     at += took;
   }
-  CHECK(!trace_stopped(w) && trace_save(w, db, true, &err));
+  if (trace_stopped(w) || !trace_save(w, db, true, &err)) printf("%s %s\n", trace_stopped(w) ? trace_stopped(w) : "", err.text), exit(1);
   trace_writer_free(w);
   TraceReader *t = trace_open(db, &err);
   CHECK(t);
@@ -156,6 +156,7 @@ static int by_thread(const void *a, const void *b) {
 // Which warp comes first where nothing orders them depends on how records were cut into chunks.
 static bool same_ops(TraceOps *a, TraceOps *b) {
   if (a->n != b->n || a->more != b->more) return false;
+  if (!a->n) return true;
   qsort(a->list, a->n, sizeof *a->list, by_thread);
   qsort(b->list, b->n, sizeof *b->list, by_thread);
   for (uint32_t i = 0; i < a->n; i++) {
