@@ -13,19 +13,21 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   PtxReg *counters = body_temp(b, TYPE_B64, 0), *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
-  if (k->hot >= 0) {
-    record_load(c, counters, offsetof(WgLaunch, counters));
-    EMIT(c, "setp.ne.u64", opd_reg(has), opd_reg(counters), opd_imm(0));
-    EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
-    code_guard(c, has, false);
-    // Read by every warp: it should stay near. A block may then see an old value; the multiprocessor whose sink fired does not.
-    const PtxModule *m = b->func->module;
-    if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70) EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
-    else EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
-    code_guard(c, NULL, false);
-    EMIT(c, "or.b32", opd_reg(flags), opd_reg(flags), opd_reg(hot));
-  }
   EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(flags), opd_imm(0));
+  code_guard(c, yes, false);
+  EMIT(c, "bra.uni", opd_label(full));                         // a parameter: nobody waits for memory
+  code_guard(c, NULL, false);
+  if (k->hot < 0) return;
+  record_load(c, counters, offsetof(WgLaunch, counters));
+  EMIT(c, "setp.ne.u64", opd_reg(has), opd_reg(counters), opd_imm(0));
+  EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
+  code_guard(c, has, false);
+  // Read by every warp: it should stay near. A block may then see an old value; the multiprocessor whose sink fired does not.
+  const PtxModule *m = b->func->module;
+  if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70) EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+  else EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+  code_guard(c, NULL, false);
+  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
   EMIT(c, "activemask.b32", opd_reg(lanes));
   EMIT(c, "vote.sync.any.pred", opd_reg(yes), opd_reg(yes), opd_reg(lanes));
   code_guard(c, yes, false);
@@ -71,7 +73,6 @@ static void weave(Body *b) {
   k.follow = b->program->plan->fp_flow;
   k.flow = fp_flow_build(b);
   k.fired = body_reg(b, TYPE_PRED);
-  k.matrix_operand = body_reg(b, TYPE_B32);
   weave_as_planned(&k);
   fp_flow_free(k.flow);
   strmap_free(&k.sites);

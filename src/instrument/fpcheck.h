@@ -43,7 +43,7 @@ bool fp_is_input(const PtxFunc *f, const PtxInstr *in);                  // brin
 bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan, isinf, isfinite: asks, does not decide
 bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x);
 
-// --- fpcheck_emit.c: tests and the slow path ---
+// --- fpcheck_emit.c: tests, in groups ---
 typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK, FP_ITEM_FLOW, FP_ITEM_STORE } FpItemKind;
 enum { FP_CONDITIONS = 6 };
 typedef struct FpItem {                    // one instruction whose values are looked at in the slow path
@@ -62,7 +62,8 @@ typedef struct FpCheck {                   // one function
   unsigned kinds;
   bool follow;                             // --fp-flow
   PtxReg *fired;                           // some test of the group at hand was positive
-  PtxReg *matrix_operand;
+  PtxReg *asked, *what;                    // slow path: the questions that are left, a bit each; the word of the one at hand
+  PtxReg *arguments[4], *wide_arguments[4];                    // … and its values
   PtxReg *seen, *repeats;                  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
   bool open;                               // the group has a test already
   VEC(FpItem) items;                       // of the group at hand
@@ -78,12 +79,15 @@ void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxR
 bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);    // of a saturating conversion; false: not known
 void fp_add_item(FpCheck *k, FpItem item);                     // whose test has just been added
 bool fp_keeps(const FpCheck *k, const PtxReg *r);
-uint32_t fp_sites(FpCheck *k, uint32_t instr, unsigned format, char use, unsigned kinds);
-typedef struct FpHead { PtxOperand channel, launch, site; } FpHead;
-FpHead fp_head(FpCheck *k, Code *c, uint32_t site);
-PtxOperand fp_bits(FpCheck *k, Code *c, const PtxOperand *o, FpType t, unsigned half, bool wide, unsigned temp);
+PtxOperand fp_widen16(FpCheck *k, Code *c, PtxOperand v, unsigned temp);
+unsigned fp_parts(const FpOperation *o);                       // values a saturating conversion takes
+PtxOperand fp_test_part(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o, unsigned part, unsigned temp);   // its bits, in a temporary
 void fp_close_group(FpCheck *k, Code *c, bool in_place);       // branch to the slow path of all items; in place: it stands here
 void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand operands[4]);   // d, a, b, c
+
+// --- fpcheck_slow.c: behind a group ---
+typedef struct FpHead { PtxOperand channel, launch, site; } FpHead;
+void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n);
 
 // --- fpcheck_defer.c: results that only matter if a selection takes them ---
 typedef struct FpDeferred { uint32_t *owner; uint8_t *selections; } FpDeferred;   // by instruction: the selection that decides, plus 1; 0: it matters by itself
@@ -108,7 +112,6 @@ void fp_again_weave(FpCheck *k, PtxLabel *full);
 bool fp_is_store(const PtxInstr *in, unsigned *first, unsigned *end);     // which operands
 bool fp_store_address(const PtxInstr *in, PtxOperand *address, int64_t *offset);
 bool fp_check_stores(FpCheck *k, uint32_t i);                             // full mode
-void fp_stored_call(FpCheck *k, Code *c, const FpItem *item);
 
 // --- fpcheck_follow.c: --fp-flow ---
 bool fp_check_flow(FpCheck *k, uint32_t i);

@@ -51,22 +51,3 @@ bool fp_check_stores(FpCheck *k, uint32_t i) {
   if (any && in->op == OP_ATOM) fp_close_group(k, fp_before(k, i), false);     // it may overwrite what it reads
   return any;
 }
-
-void fp_stored_call(FpCheck *k, Code *c, const FpItem *item) {
-  const FpOperation *o = &item->operation;
-  FpType t = o->types[0];
-  uint32_t site = fp_sites(k, item->instr, t.format, 'm', 1);
-  k->body->program->sites.data[site].fp_format = t.format;
-  PtxFunc *probe = probe_function(k->body->program, k->body->unit, "wg_fp_stored");
-  for (unsigned half = 0; half <= t.packed; half++) {
-    PtxOperand value = fp_bits(k, c, o->operands[0], t, half, true, 0), address = opd_imm(0);
-    if (item->address.kind == OPD_REG) {
-      address = opd_reg(body_temp(k->body, TYPE_B64, 1));
-      EMIT(c, "add.u64", address, item->address, opd_imm(item->offset));
-    }
-    FpHead h = fp_head(k, c, site);
-    uint32_t what = WG_FP_WHAT(0, t.format, 0, 0, WG_FP_STORED, 0, 0) | (k->follow ? WG_FP_WHAT_FLOW : 0);
-    const PtxOperand args[] = {h.channel, h.launch, h.site, opd_imm(what), value, address};
-    code_call(c, probe, args, ARRAY_LEN(args));
-  }
-}

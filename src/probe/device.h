@@ -32,6 +32,7 @@ DEVICE uint64_t device_add64(uint64_t *p, uint64_t v) {
   __asm__ volatile("atom.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(v) : "memory");
   return old;
 }
+DEVICE void device_increase64(uint64_t *p, uint64_t v) { __asm__ volatile("red.add.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }   // nobody waits for it
 DEVICE uint32_t device_add32(uint32_t *p, uint32_t v) {
   uint32_t old;
   __asm__ volatile("atom.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
@@ -101,6 +102,7 @@ DEVICE uint32_t device_read_lane(uint32_t mask, uint32_t value, uint32_t lane) {
 DEVICE uint32_t device_ballot(uint32_t mask, int yes) { return yes ? mask : 0; }
 DEVICE void device_meet(uint32_t mask) { (void)mask; }
 DEVICE uint64_t device_add64(uint64_t *p, uint64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+DEVICE void device_increase64(uint64_t *p, uint64_t v) { __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
 DEVICE uint32_t device_add32(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
 DEVICE void device_or32(uint32_t *p, uint32_t v) { __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }
 DEVICE void device_and32(uint32_t *p, uint32_t v) { __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST); }

@@ -7,6 +7,7 @@
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
 
 void wg_count(uint64_t channel, uint32_t site);
+void wg_count_more(uint64_t channel, uint32_t site);
 
 typedef enum { FP_FINITE, FP_ZERO, FP_SUBNORMAL, FP_INFINITE, FP_NOT_A_NUMBER } FpClass;
 
@@ -120,18 +121,32 @@ __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uin
   wg_count(channel, site);
 }
 
+// --- notes: in a program whose data is full of NaN every load has one, so only the first of a place is told ---
+DEVICE int fp_was_told(uint64_t channel, uint32_t site) {
+  const WgFpMemory *m = (const WgFpMemory *)((const WgReports *)channel)->fp_memory;
+  return m && site < WG_SITE_NUMBERS && m->told[site];         // an old value is as good
+}
+
+DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t what, uint64_t address, uint64_t value, uint64_t extra) {
+  wg_report(channel, launch, site, kind, what, address, value, extra);
+  WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
+  if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
+}
+
 // A value that came in: one site.
 void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address);
 __attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address) {
   if (!channel || fp_class(value, WG_FP_WHAT_FORMAT(what)) < FP_INFINITE) return;
-  wg_report(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value, what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
+  if (fp_was_told(channel, site)) wg_count_more(channel, site);
+  else fp_tell(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value, what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
 }
 
 // A decision between a and b.
 void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b);
 __attribute__((noinline)) void wg_fp_compare(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t a, uint64_t b) {
-  if (fp_class(a, WG_FP_WHAT_OPERAND(what, 0)) == FP_NOT_A_NUMBER || fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) == FP_NOT_A_NUMBER)
-    wg_report(channel, launch, site, DEVICE_KIND_FP_COMPARE, what, 0, a, b);
+  if (!channel || (fp_class(a, WG_FP_WHAT_OPERAND(what, 0)) != FP_NOT_A_NUMBER && fp_class(b, WG_FP_WHAT_OPERAND(what, 1)) != FP_NOT_A_NUMBER)) return;
+  if (fp_was_told(channel, site)) wg_count_more(channel, site);
+  else fp_tell(channel, launch, site, DEVICE_KIND_FP_COMPARE, what, 0, a, b);
 }
 
 // --fp-flow: an exceptional operand that leaves, or whose result is not exceptional any more.

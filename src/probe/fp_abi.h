@@ -58,6 +58,7 @@ enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };   // how it was found
 typedef struct WgFpMemory {
   uint64_t words[1 << WG_FP_WORD_BITS], pages[1 << WG_FP_PAGE_BITS];
   uint32_t launches[1 << 18];              // by site: the last launch that stored an exception there. WgChannel.fp_stores counts how often it changes
+  uint8_t told[1 << 18];                   // by site: a note of it is on its way to the command; further ones are only counted
 } WgFpMemory;
 #define WG_FP_HASH_FACTOR 0x9e3779b97f4a7c15ull
 #define WG_FP_KEPT(hash) ((hash) >> 32 & ((1u << WG_FP_HASH_KEPT) - 1))

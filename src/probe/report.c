@@ -112,9 +112,7 @@ __attribute__((noinline)) void wg_report_wide(uint64_t channel, uint32_t launch,
   report(channel, (Said){launch, site, kind, size, address, v0, e0, v1, v2, v3, e2});
 }
 
-// Only counts; for findings that are known by their number alone.
-void wg_count(uint64_t channel, uint32_t site);
-__attribute__((noinline)) void wg_count(uint64_t channel, uint32_t site) {
+DEVICE void count(uint64_t channel, uint32_t site, int wait) {
   const WgReports *r = (const WgReports *)channel;
   uint32_t rest = device_active_lanes(), lane = device_lane();
   for (;;) {
@@ -123,7 +121,17 @@ __attribute__((noinline)) void wg_count(uint64_t channel, uint32_t site) {
       rest &= ~same;
       continue;
     }
-    if (lane == leader && site < r->sites) count_lanes(r, site, same);
+    if (lane != leader || site >= r->sites) return;
+    if (wait) count_lanes(r, site, same);
+    else device_increase64((uint64_t *)r->counts + site, (uint64_t)__builtin_popcount(same));
     return;
   }
 }
+
+// Only counts; for findings that are known by their number alone.
+void wg_count(uint64_t channel, uint32_t site);
+__attribute__((noinline)) void wg_count(uint64_t channel, uint32_t site) { count(channel, site, 1); }
+
+// One more of a finding that was told: the count in the channel does not follow until the end.
+void wg_count_more(uint64_t channel, uint32_t site);
+__attribute__((noinline)) void wg_count_more(uint64_t channel, uint32_t site) { count(channel, site, 0); }

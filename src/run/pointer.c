@@ -59,13 +59,6 @@ static bool allocates(const char *name, size_t n, void *user) {
 
 static bool is_called(const char *name, size_t n, void *user) { return strlen(user) == n && !strncmp(user, name, n); }
 
-// Frames of the CUDA API itself: its inline functions, or a library of it.
-static bool is_api(const RunFrame *f) {
-  const char *slash = f->file ? strrchr(f->file, '/') : NULL, *base = slash ? slash + 1 : f->file;
-  if (base && (!strcmp(base, "cuda_runtime.h") || !strcmp(base, "cuda_runtime_api.h"))) return true;
-  return !f->file && f->function && allocates(f->function, strcspn(f->function, "<("), NULL);
-}
-
 // "float* ns::make<float>(unsigned long)" -> "make"
 static bool base_name(const char *function, char *out, size_t size) {
   size_t n = strcspn(function ? function : "", "(<");
@@ -113,7 +106,6 @@ static NameState at_call(const Source *s, uint32_t line, char *callee, NameState
 
 static const char *name_at(Run *r, const RunFrame *f, uint32_t n) {
   char name[NAME_MAX_] = "", callee[NAME_MAX_ * 4];
-  while (n && is_api(f)) f++, n--;
   const Source *s = n ? source_of(r, f) : NULL;
   NameState state = s ? at_allocation(s, f->line, name, sizeof name) : NAME_NONE;
   const char *best = state == NAME_FOUND || state == NAME_RETURNED ? run_text(r, name) : NULL;

@@ -30,16 +30,31 @@ static bool wraps_stub(SymbolTable *t, const RunFrame *stub, const RunFrame *f) 
   return !strcmp(f->function, symbol_readable_name(t, name)) || !strcmp(f->function, name + 1);
 }
 
-// Leaves out what says nothing: the start of program or thread, what nvcc puts around a launch, and under Python frames the
-// interpreter. A stack of nothing else stays.
+static const char *last_part(const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path;
+}
+
+// The CUDA runtime, linked into the program or a library of its own, and its inline functions, which only pass a call on.
+static bool is_runtime(const RunFrame *f, SymbolNoise noise) {
+  const char *file = last_part(f->file), *object = last_part(f->object), *name = f->function;
+  if (file) return !strcmp(file, "cuda_runtime.h") || !strcmp(file, "cuda_runtime_api.h");
+  if (noise == SYMBOL_CUDA || (object && !strncmp(object, "libcudart.so", 12))) return true;
+  return name && !strncmp(name, "cuda", 4) && name[4] >= 'A' && name[4] <= 'Z';
+}
+
+// Leaves out what says nothing: the start of program or thread, what nvcc puts around a launch, the CUDA runtime where the program called it, and under
+// Python frames the interpreter. A stack of nothing else stays.
 static uint32_t drop_noise(SymbolTable *t, RunFrame *f, uint32_t n) {
   uint32_t kept = 0;
-  bool python = n && f[0].python;
+  bool python = n && f[0].python, called = false;              // called: by the program, not by its runtime
   RunFrame before = {0};
   for (uint32_t i = 0; i < n; i++) {
     RunFrame inner = before, at = before = f[i];
     SymbolNoise noise = at.python ? SYMBOL_PROGRAM : symbol_noise(at.function);
     if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (noise == SYMBOL_PYTHON && python) || wraps_stub(t, &inner, &at)) continue;
+    if (!at.python && !called && is_runtime(&at, noise)) continue;
+    if (!at.python) called = true;
     f[kept++] = at;
   }
   return kept ? kept : n;

@@ -16,7 +16,7 @@ const char *symbol_readable_name(SymbolTable *t, const char *linkage_name);   //
 void symbol_table_free(SymbolTable *t);
 
 // --- noise.c: noise.def, the functions that say nothing about a program ---
-typedef enum { SYMBOL_PROGRAM, SYMBOL_START, SYMBOL_LAUNCH, SYMBOL_PYTHON } SymbolNoise;
+typedef enum { SYMBOL_PROGRAM, SYMBOL_START, SYMBOL_LAUNCH, SYMBOL_CUDA, SYMBOL_PYTHON } SymbolNoise;
 SymbolNoise symbol_noise(const char *function);
 
 #endif
