@@ -209,7 +209,9 @@ static void make_seed(void) {
   seed = hash_file_of((void *)make_seed, seed);       // another build of Warpgrind, another driver of the same version
   seed = hash_file_of((void *)gpu_real.cuInit, seed);
   const InstrumentPlan *plan = session_plan();
-  uint32_t facts[] = {(uint32_t)driver, session_tools(), plan->fp_kinds, (uint32_t)plan->watches << 4 | (uint32_t)plan->race_full << 3 | (uint32_t)plan->stop_at_error << 2 | (uint32_t)plan->fp_full << 1 | plan->fp_flow, gpu_fit_floor()};
+  // Everything of the plan that code depends on.
+  uint32_t facts[] = {(uint32_t)driver, session_tools(), plan->fp_kinds, gpu_fit_floor(), plan->watches, plan->race_full, plan->stop_at_error, plan->fp_full, plan->fp_flow,
+                      plan->trace_chooses, plan->find_writes, plan->one_by_one};
   seed = gpu_hash(facts, sizeof facts, seed);
 }
 

@@ -526,7 +526,8 @@ static bool defines_shadow(const InitCheck *k, const PtxInstr *in) {
 
 bool init_can_use_regions(const InitCheck *k) {
   const Body *b = k->body;
-  if (!b->program->plan->spare_registers || b->program->plan->tools & ~(TOOL_BIT(INITCHECK) | TOOL_BIT(MEMCHECK)) || init_says_anything(b->func)) return false;
+  const InstrumentPlan *plan = b->program->plan;
+  if (!plan->spare_registers || plan->one_by_one || plan->tools & ~(TOOL_BIT(INITCHECK) | TOOL_BIT(MEMCHECK)) || init_says_anything(b->func)) return false;
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
     const PtxInstr *before = i ? b->cfg->instrs[i - 1] : NULL;
     if (!init_can_follow(k, b->cfg->instrs[i]) && defines_shadow(k, b->cfg->instrs[i])) return false;

@@ -23,6 +23,7 @@ typedef struct InstrumentPlan {
   // Which kernels to instrument (--kernel, --kernel-exclude); NULL: all. Others are left as they are.
   bool (*wants_kernel)(const char *name, void *user); void *user;
   bool spare_registers;                    // for a compiler of machine code: spare.c
+  bool one_by_one;                         // memcheck, initcheck: no regions, to compare
   bool watches;                            // synccheck: --hang-timeout is on, and only the code itself can tell where it stands
   bool stop_at_error;                      // memcheck: a bad access ends the launch
   bool race_full;                          // racecheck: two entries for each word of global memory, too

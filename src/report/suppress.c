@@ -81,8 +81,9 @@ static bool matches_frames(const FramePattern *p, uint32_t np, const RunFrame *f
 static bool matches_stack(Run *r, const FramePattern *p, uint32_t np, RunStack *s) {
   uint32_t n;
   if (!np) return true;
+  static const RunFrame none;
   const RunFrame *frames = report_stack(r, s, &n);
-  return matches_frames(p, np, frames, n);
+  return matches_frames(p, np, frames ? frames : &none, n);
 }
 
 static bool matches_finding(Run *r, const SuppressEntry *e, const RunFinding *f) {

@@ -57,6 +57,8 @@ static void read_environment(void) {
   plan = (InstrumentPlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
   if (!instrument_fp_parse(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
   plan.spare_registers = !strcmp(device_name, "gpu");
+  const char *regions = getenv("WARPGRIND_REGIONS");
+  plan.one_by_one = regions && !strcmp(regions, "no");
   plan.find_writes = values.hash || values.dump || values.inputs;
   plan.stop_at_error = options_is(&o, OPT_ON_ERROR, "stop");
   plan.trace_chooses = values.trace_threads || values.trace_buffers;
