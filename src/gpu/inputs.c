@@ -2,9 +2,9 @@
 // of the host's memory. A thread of ours takes them from there. The stream waits for that thread only, and only when the ring is full; nobody waits for a stream.
 #include "gpu/gpu.h"
 
-#include <sys/mman.h>
 #include <time.h>
 
+#include "gpu/own_kernel.h"
 #include "probe/inputs_abi.h"
 
 _Static_assert((int)WG_INPUTS_PAGE == (int)SESSION_PAGE, "pages are the same on both devices");
@@ -13,7 +13,6 @@ enum { SLOTS = 256, TABLE_CHUNK = 4 << 20 };         // 16 MB on their way, for 
 typedef struct Table { uint64_t allocation; CUdeviceptr at; uint64_t pages; } Table;
 struct GpuInputs {
   GpuContext *context;
-  CUmodule module;
   CUfunction kernel;
   CUdeviceptr head;                        // uint64_t
   WgInputsRing *ring; CUdeviceptr ring_at;
@@ -61,21 +60,13 @@ static void *collect(void *unused) {
 // --- a context's part ---
 
 static bool load(GpuInputs *g) {
-  size_t bytes = sizeof(WgInputsRing) + SLOTS * sizeof(WgInputsSlot);
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  int processors = 0;
-  if (memory == MAP_FAILED) return false;
-  g->ring = memory;
-  bool ok = gpu_real.cuMemHostRegister_v2(memory, bytes, CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS && gpu_real.cuMemHostGetDevicePointer_v2(&g->ring_at, memory, 0) == CUDA_SUCCESS &&
-            gpu_real.cuModuleLoadData(&g->module, probe_inputs_kernel_text) == CUDA_SUCCESS && gpu_real.cuModuleGetFunction(&g->kernel, g->module, "wg_keep_inputs") == CUDA_SUCCESS &&
-            gpu_real.cuMemAlloc_v2(&g->head, 256) == CUDA_SUCCESS && gpu_real.cuMemsetD8Async(g->head, 0, 256, g->context->stream) == CUDA_SUCCESS &&
-            gpu_real.cuStreamSynchronize(g->context->stream) == CUDA_SUCCESS &&
-            gpu_real.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, g->context->device) == CUDA_SUCCESS;
-  g->blocks = (unsigned)MAX(processors, 1) * 4;
+  GpuOwnKernel own = {0};
+  bool ok = gpu_own_kernel_load(&own, g->context, probe_inputs_kernel_text, "wg_keep_inputs", sizeof(WgInputsRing) + SLOTS * sizeof(WgInputsSlot), 256);
+  g->ring = own.host, g->ring_at = own.host_at, g->kernel = own.function, g->head = own.device;
+  g->blocks = own.processors * 4;
   return ok;
 }
 
-// Before the program's first launch: to load a kernel later would wait for kernels that run.
 void gpu_inputs_open(GpuContext *c) {
   if (!session_wants_inputs() || c->inputs) return;
   GpuInputs *g = mem_alloc(sizeof *g);

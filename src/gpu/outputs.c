@@ -2,9 +2,9 @@
 // memory of the host. A thread of ours takes results from there; nobody waits for a stream.
 #include "gpu/gpu.h"
 
-#include <sys/mman.h>
 #include <time.h>
 
+#include "gpu/own_kernel.h"
 #include "probe/hash_abi.h"
 
 enum { SLOTS = 4096 };                     // hashes that are on their way, for each context
@@ -18,7 +18,6 @@ typedef struct Table { uint64_t allocation, epoch; uint32_t at, bytes; } Table;
 typedef struct Pending { SessionOutputs *outputs; uint32_t first, n; uint64_t sequence; } Pending;
 struct GpuHashes {
   GpuContext *context;
-  CUmodule module;
   CUfunction kernel;
   CUdeviceptr scratch;                     // WgHashScratch[SLOTS]
   volatile WgHashResult *results;          // [SLOTS], the device sees them at
@@ -95,23 +94,14 @@ static void *collect(void *unused) {
 // --- a context's part ---
 
 static bool load(GpuHashes *h) {
-  void *memory = mmap(NULL, SLOTS * sizeof(WgHashResult), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  h->results = memory;
-  int processors = 0;
-  size_t scratch = SLOTS * sizeof(WgHashScratch);
-  CUdevice device = h->context->device;
-  bool ok = gpu_real.cuMemHostRegister_v2(memory, SLOTS * sizeof(WgHashResult), CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS &&
-            gpu_real.cuMemHostGetDevicePointer_v2(&h->results_at, memory, 0) == CUDA_SUCCESS && gpu_real.cuModuleLoadData(&h->module, probe_hash_kernel_text) == CUDA_SUCCESS &&
-            gpu_real.cuModuleGetFunction(&h->kernel, h->module, "wg_hash_buffers") == CUDA_SUCCESS && gpu_real.cuMemAlloc_v2(&h->scratch, scratch) == CUDA_SUCCESS &&
-            gpu_real.cuMemsetD8Async(h->scratch, 0, scratch, h->context->stream) == CUDA_SUCCESS && gpu_real.cuStreamSynchronize(h->context->stream) == CUDA_SUCCESS &&
-            gpu_real.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) == CUDA_SUCCESS;
-  h->blocks = (unsigned)MAX(processors, 1) * 6;
+  GpuOwnKernel own = {0};
+  bool ok = gpu_own_kernel_load(&own, h->context, probe_hash_kernel_text, "wg_hash_buffers", SLOTS * sizeof(WgHashResult), SLOTS * sizeof(WgHashScratch));
+  h->results = own.host, h->results_at = own.host_at, h->kernel = own.function, h->scratch = own.device;
+  h->blocks = own.processors * 6;
   if (ok && gpu_real.cuMemAlloc_v2(&h->tables, TABLES) != CUDA_SUCCESS) h->tables = 0;
   return ok;
 }
 
-// Before the program's first launch: to load a kernel later would wait for kernels that run.
 void gpu_outputs_open(GpuContext *c) {
   if (!session_wants_outputs() || c->hashes) return;
   GpuHashes *h = mem_alloc(sizeof *h);

@@ -1,27 +1,9 @@
 // The kernel behind --hash: one launch hashes up to WG_HASH_BUFFERS buffers, in the order of the stream it is put into, and leaves the results in
-// memory of the host. Compiled by clang to PTX, without any header of CUDA.
+// memory of the host.
 #include "probe/hash_abi.h"
-
-#define DEVICE static __attribute__((device)) inline __attribute__((always_inline))
+#include "probe/kernel.h"
 
 typedef struct Sums { uint64_t ordered, unordered; } Sums;
-
-DEVICE uint32_t thread_of_block() { return __nvvm_read_ptx_sreg_tid_x(); }
-
-DEVICE void load16(uint64_t at, uint64_t *low, uint64_t *high) {
-  asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*low), "=l"(*high) : "l"(at) : "memory");
-}
-
-// For memory that begins anywhere, and for the end of a buffer: n of the 8 bytes, zeros behind.
-DEVICE uint64_t load_bytes(uint64_t at, uint32_t n) {
-  uint64_t w = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t byte;
-    asm volatile("ld.global.u8 %0, [%1];" : "=r"(byte) : "l"(at + i) : "memory");
-    w |= (uint64_t)byte << (8 * i);
-  }
-  return w;
-}
 
 DEVICE void add_pair(Sums *s, uint64_t low, uint64_t high, uint64_t index, uint32_t element) {
   s->ordered += wg_hash_ordered(low, index) + wg_hash_ordered(high, index + 1);
@@ -72,16 +54,6 @@ DEVICE void add_tile(Sums *s, const WgHashBuffer *b, uint64_t tile) {
   }
 }
 
-DEVICE uint64_t add_lanes(uint64_t v) {
-  for (int step = 16; step; step /= 2) {
-    uint32_t low = (uint32_t)v, high = (uint32_t)(v >> 32), other_low, other_high;
-    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_low) : "r"(low), "r"(step));
-    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_high) : "r"(high), "r"(step));
-    v += other_low | (uint64_t)other_high << 32;
-  }
-  return v;
-}
-
 DEVICE void add_to(uint64_t at, uint64_t v) { asm volatile("red.global.add.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
 
 DEVICE void flush(const WgHashWork *w, uint32_t buffer, Sums *s) {
@@ -98,13 +70,12 @@ DEVICE void replace_entry(const WgHashWork *w, uint32_t buffer, uint64_t tile, S
   const WgHashBuffer *b = &w->buffers[buffer];
   uint64_t entry = b->table + sizeof(WgHashTable) + tile * 16, at = w->scratch + buffer * 16ull;
   if (thread_of_block() < 2) {
-    uint64_t old, word = thread_of_block() * 8ull;
-    asm volatile("ld.global.u64 %0, [%1];" : "=l"(old) : "l"(entry + word) : "memory");
-    asm volatile("st.global.u64 [%0], %1;" ::"l"(entry + word), "l"(0ull) : "memory");
+    uint64_t word = thread_of_block() * 8ull, old = load8(entry + word);
+    store8(entry + word, 0);
     if (!b->fresh) add_to(at + word, 0 - old);
   }
   uint64_t ordered = add_lanes(s->ordered), unordered = add_lanes(s->unordered);
-  asm volatile("bar.sync 0;" ::: "memory");
+  barrier();
   if (!(thread_of_block() & 31)) {
     add_to(entry, ordered);
     add_to(entry + 8, unordered);

@@ -1,31 +1,7 @@
-// The kernel behind --record=inputs: before a launch, in its stream, pages of memory that have changed go to the host. Compiled by clang to PTX, without any header of CUDA.
+// The kernel behind --record=inputs: before a launch, in its stream, pages of memory that have changed go to the host.
 #include "probe/hash_abi.h"
 #include "probe/inputs_abi.h"
-
-#define DEVICE static __attribute__((device)) inline __attribute__((always_inline))
-
-DEVICE uint32_t thread_of_block() { return __nvvm_read_ptx_sreg_tid_x(); }
-DEVICE void barrier() { asm volatile("bar.sync 0;" ::: "memory"); }
-
-DEVICE void load16(uint64_t at, uint64_t *low, uint64_t *high) { asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*low), "=l"(*high) : "l"(at) : "memory"); }
-DEVICE void store16(uint64_t at, uint64_t low, uint64_t high) { asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(low), "l"(high) : "memory"); }
-DEVICE uint64_t load8(uint64_t at) {
-  uint64_t v;
-  asm volatile("ld.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
-  return v;
-}
-DEVICE void store8(uint64_t at, uint64_t v) { asm volatile("st.global.u64 [%0], %1;" ::"l"(at), "l"(v) : "memory"); }
-
-// n of the 8 bytes, zeros behind.
-DEVICE uint64_t load_bytes(uint64_t at, uint32_t n) {
-  uint64_t w = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t byte;
-    asm volatile("ld.global.u8 %0, [%1];" : "=r"(byte) : "l"(at + i) : "memory");
-    w |= (uint64_t)byte << (8 * i);
-  }
-  return w;
-}
+#include "probe/kernel.h"
 
 // 16 bytes of a page of n; zeros behind its end.
 DEVICE void load_part(uint64_t page, uint32_t offset, uint32_t n, uint64_t *low, uint64_t *high) {
@@ -36,16 +12,6 @@ DEVICE void load_part(uint64_t page, uint32_t offset, uint32_t n, uint64_t *low,
   uint32_t left = n - offset;
   *low = load_bytes(page + offset, left < 8 ? left : 8);
   *high = left > 8 ? load_bytes(page + offset + 8, left < 16 ? left - 8 : 8) : 0;
-}
-
-DEVICE uint64_t add_lanes(uint64_t v) {
-  for (int step = 16; step; step /= 2) {
-    uint32_t low = (uint32_t)v, high = (uint32_t)(v >> 32), other_low, other_high;
-    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_low) : "r"(low), "r"(step));
-    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_high) : "r"(high), "r"(step));
-    v += other_low | (uint64_t)other_high << 32;
-  }
-  return v;
 }
 
 static __attribute__((shared)) uint64_t sums[WG_INPUTS_THREADS / 32];
