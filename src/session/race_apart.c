@@ -62,8 +62,8 @@ static Value add(Value a, Value b, int64_t sign) {
 static bool product(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out) && !is_large(*out); }
 
 static Value scale(Value v, int64_t n) {
-  bool fits = product(v.low, n, &v.low) & product(v.high, n, &v.high) & product(v.modulus, n < 0 ? -n : n, &v.modulus) & product(v.step, n, &v.step);
-  for (unsigned i = 0; i < COORDINATES; i++) fits &= product(v.stride[i], n, &v.stride[i]);
+  bool fits = product(v.low, n, &v.low) && product(v.high, n, &v.high) && product(v.modulus, n < 0 ? -n : n, &v.modulus) && product(v.step, n, &v.step);
+  for (unsigned i = 0; i < COORDINATES && fits; i++) fits = product(v.stride[i], n, &v.stride[i]);
   if (v.low > v.high) {
     int64_t t = v.low;
     v.low = v.high, v.high = t;

@@ -44,7 +44,7 @@ export class Browser {
     if (r.exceptionDetails) throw new Error(`${expression}: ${r.exceptionDetails.exception?.description ?? r.exceptionDetails.text}`);
     return r.result.value;
   }
-  async until(expression, what, seconds = 20) {
+  async until(expression, what, seconds = 60) {
     const end = Date.now() + seconds * 1000;
     for (;;) {
       const v = await this.see(expression).catch(() => undefined);

@@ -20,7 +20,7 @@ serve() {
   "$WARPGRIND" view --no-browser "$1" > "$TEST_DIR/url" 2> "$TEST_DIR/server.err" &
   SERVER=$!
   local i
-  for ((i = 0; i < 200; i++)); do
+  for ((i = 0; i < 1200; i++)); do
     URL=$(head -n 1 "$TEST_DIR/url")
     [ -n "$URL" ] && return 0
     kill -0 $SERVER 2> /dev/null || break
