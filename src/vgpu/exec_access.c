@@ -37,8 +37,18 @@ static inline void store_element(char *p, unsigned size, uint64_t v) {
   }
 }
 
-// Vectors of 16 bytes that threads exchange.
-static inline bool in_one_piece(const MemDesc *d) { return d->order != ORDER_PLAIN && d->size * d->count == 16; }
+// Vectors that threads exchange: a GPU reads and writes an aligned one in one piece, and CUB's blocks rely on it (a status and a value in a pair of words).
+static inline bool in_one_piece(const MemDesc *d) { return d->order != ORDER_PLAIN && (d->count > 1 || d->size == 16) && d->size * d->count <= 16; }
+
+static inline void load_piece(char *p, unsigned bytes, uint64_t v[2]) {
+  if (bytes == 16) pair_load(p, v);
+  else v[0] = load_element(p, bytes);
+}
+
+static inline void store_piece(char *p, unsigned bytes, const uint64_t v[2]) {
+  if (bytes == 16) pair_store(p, v);
+  else store_element(p, bytes, v[0]);
+}
 
 static void put_register(Warp *w, const MemDesc *d, unsigned e, unsigned lane, uint64_t v) {
   char *r = w->regs + d->slot[e] + (size_t)lane * d->width[e];
@@ -58,7 +68,7 @@ static const Inst *exec_load_any(Warp *w, const Inst *in) {
   if (!memory_pointers(w, in, d, bytes, bytes, p)) return NULL;
   uint64_t pairs[LANES][2];
   if (in_one_piece(d)) FOR_LANES(i, w->exec) {
-    pair_load(p[i], pairs[i]);
+    load_piece(p[i], bytes, pairs[i]);
     p[i] = (char *)pairs[i];
   }
   for (unsigned e = 0; e < d->count; e++) {
@@ -99,7 +109,7 @@ static const Inst *store_any(Warp *w, const Inst *in) {
       store_element(p[i] + e * d->size, d->size, load_element(r, MIN(d->width[e], d->size)));
     }
   }
-  if (one_piece) FOR_LANES(i, w->exec) pair_store(to[i], pairs[i]);
+  if (one_piece) FOR_LANES(i, w->exec) store_piece(to[i], bytes, pairs[i]);
   return in + 1;
 }
 
