@@ -2,7 +2,7 @@
 //
 // Most exceptions that come here only travel on, and in a program whose data is full of NaN all do. So what can be seen without a call is seen here, as
 // bits of a word: first which values are exceptional at all, then that nothing is born of a NaN, nor an infinity of an infinity. One call in a
-// loop serves all questions of a kind that are left. A call for each would take the compiler several times as long.
+// loop serves all questions of a kind that are left.
 #include "instrument/fpcheck.h"
 
 typedef enum { ASK_RESULT32, ASK_RESULT64, ASK_COMPARE, ASK_STORED, ASK_SINK, ASK_INPUT, ASKS } AskKind;
@@ -183,7 +183,7 @@ static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
   else if (a->kind == ASK_COMPARE) fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[1], NULL, false);
   else if (item->kind == FP_ITEM_RESULT && o->op == WG_FP_SATURATE) fp_test_part(k, c, k->body->cfg->instrs[item->instr], o, a->half, 0);
   else if (item->kind == FP_ITEM_RESULT) fp_test_value(k, c, o->result, item->result, k->kinds & WG_FP_SUBNORMAL, NULL, false);
-  else if (item->nan_only && !o->types[0].packed && (o->types[0].format == WG_FP_F32 || o->types[0].format == WG_FP_F64)) fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[0], NULL, false);
+  else if (item->nan_only && is_plain(o->types[0])) fp_test_nan(k, c, o->types[0], *o->operands[0], *o->operands[0], NULL, false);
   else fp_test_value(k, c, o->types[0], *o->operands[0], false, NULL, false);
   k->open = false;
   code_guard(c, k->fired, false);

@@ -121,6 +121,8 @@ bool init_says(const InitCheck *k, uint32_t i);
 bool init_says_anything(const PtxFunc *f);
 bool init_unmarks(const PtxFunc *f);                        // says somewhere that memory counts as never written
 // --- initcheck_use.c ---
+typedef void InitUse(void *user, PtxReg *r, unsigned what);               // WG_INIT_BRANCH …
+void init_each_use(const PtxInstr *in, InitUse *f, void *user);           // registers that decide something, one after the other
 void init_uses(InitCheck *k, uint32_t i);                   // reports what an instruction decides by bad bits
 
 #endif

@@ -77,7 +77,7 @@ void init_steps_clear(InitSteps *s, const PtxReg *r) {
 // --- uses ---
 
 static void use(InitSteps *s, uint32_t i, const PtxReg *r, unsigned what) {
-  uint16_t number = r ? init_shadow_number(s, r) : WG_NO_NUMBER;
+  uint16_t number = init_shadow_number(s, r);
   if (number == WG_NO_NUMBER) return;
   Body *b = s->k->body;
   WgStep *step = add_step(s, what == WG_INIT_BRANCH ? NULL : instr(s, i), WG_STEP_USE, NULL);
@@ -86,29 +86,13 @@ static void use(InitSteps *s, uint32_t i, const PtxReg *r, unsigned what) {
   step->site = program_site(b->program, b, instr(s, i));
 }
 
-static void use_operand(InitSteps *s, uint32_t i, const PtxOperand *o, unsigned what) { use(s, i, o->kind == OPD_REG ? o->reg : NULL, what); }
-
-void init_steps_uses(InitSteps *s, uint32_t i) {
-  const PtxInstr *in = instr(s, i);
-  if (init_is_decision(in)) use(s, i, in->guard, WG_INIT_BRANCH);
-  for (unsigned o = 0; o < in->nops; o++)
-    if (in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM) use_operand(s, i, &in->ops[o].list[0], WG_INIT_ADDRESS);
-  switch (in->op) {
-    case OP_BRX_IDX: use_operand(s, i, &in->ops[0], WG_INIT_BRANCH); return;
-    case OP_CALL: if (in->nops > 1) use_operand(s, i, &in->ops[1], WG_INIT_BRANCH); return;
-    case OP_SHFL:
-      for (unsigned o = 2; o < in->nops; o++) use_operand(s, i, &in->ops[o], WG_INIT_WARP);
-      return;
-    case OP_VOTE: case OP_MATCH: case OP_REDUX:
-      if (in->nops > 2) use_operand(s, i, &in->ops[2], WG_INIT_WARP);
-      return;
-    case OP_BAR: case OP_BARRIER: case OP_BAR_WARP_SYNC:
-      for (unsigned o = 0; o < in->nops; o++)
-        if (!ptx_has(in, MOD_RED)) use_operand(s, i, &in->ops[o], WG_INIT_WARP);
-      return;
-    default: return;
-  }
+typedef struct Uses { InitSteps *steps; uint32_t instr; } Uses;
+static void add_use(void *user, PtxReg *r, unsigned what) {
+  const Uses *u = user;
+  use(u->steps, u->instr, r, what);
 }
+
+void init_steps_uses(InitSteps *s, uint32_t i) { init_each_use(instr(s, i), add_use, &(Uses){s, i}); }
 
 // --- memory ---
 

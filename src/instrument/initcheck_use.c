@@ -28,28 +28,35 @@ static void report_if_bad(InitCheck *k, uint32_t i, PtxReg *shadow, unsigned wha
   EMIT(cold, "bra", opd_label(back));
 }
 
-static void report_operand(InitCheck *k, uint32_t i, const PtxOperand *o, unsigned what) {
-  if (o->kind == OPD_REG && init_shadow(k, o->reg)) report_if_bad(k, i, init_shadow(k, o->reg), what);
+static void use_operand(const PtxOperand *o, unsigned what, InitUse *f, void *user) {
+  if (o->kind == OPD_REG) f(user, o->reg, what);
 }
 
-void init_uses(InitCheck *k, uint32_t i) {
-  const PtxInstr *in = k->body->cfg->instrs[i];
-  if (in->guard && init_is_decision(in) && init_shadow(k, in->guard)) report_if_bad(k, i, init_shadow(k, in->guard), WG_INIT_BRANCH);
+void init_each_use(const PtxInstr *in, InitUse *f, void *user) {
+  if (in->guard && init_is_decision(in)) f(user, in->guard, WG_INIT_BRANCH);
   for (unsigned o = 0; o < in->nops; o++)
-    if (in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM) report_operand(k, i, &in->ops[o].list[0], WG_INIT_ADDRESS);
+    if (in->ops[o].kind == OPD_ADDR && in->space != SPACE_PARAM) use_operand(&in->ops[o].list[0], WG_INIT_ADDRESS, f, user);
   switch (in->op) {
-    case OP_BRX_IDX: report_operand(k, i, &in->ops[0], WG_INIT_BRANCH); return;
-    case OP_CALL: if (in->nops > 1) report_operand(k, i, &in->ops[1], WG_INIT_BRANCH); return;
+    case OP_BRX_IDX: use_operand(&in->ops[0], WG_INIT_BRANCH, f, user); return;
+    case OP_CALL: if (in->nops > 1) use_operand(&in->ops[1], WG_INIT_BRANCH, f, user); return;
     case OP_SHFL:
-      for (unsigned o = 2; o < in->nops; o++) report_operand(k, i, &in->ops[o], WG_INIT_WARP);
+      for (unsigned o = 2; o < in->nops; o++) use_operand(&in->ops[o], WG_INIT_WARP, f, user);
       return;
     case OP_VOTE: case OP_MATCH: case OP_REDUX:
-      if (in->nops > 2) report_operand(k, i, &in->ops[2], WG_INIT_WARP);
+      if (in->nops > 2) use_operand(&in->ops[2], WG_INIT_WARP, f, user);
       return;
     case OP_BAR: case OP_BARRIER: case OP_BAR_WARP_SYNC:
       for (unsigned o = 0; o < in->nops; o++)
-        if (!ptx_has(in, MOD_RED)) report_operand(k, i, &in->ops[o], WG_INIT_WARP);
+        if (!ptx_has(in, MOD_RED)) use_operand(&in->ops[o], WG_INIT_WARP, f, user);
       return;
     default: return;
   }
 }
+
+typedef struct Uses { InitCheck *k; uint32_t instr; } Uses;
+static void report_use(void *user, PtxReg *r, unsigned what) {
+  const Uses *u = user;
+  if (init_shadow(u->k, r)) report_if_bad(u->k, u->instr, init_shadow(u->k, r), what);
+}
+
+void init_uses(InitCheck *k, uint32_t i) { init_each_use(k->body->cfg->instrs[i], report_use, &(Uses){k, i}); }
