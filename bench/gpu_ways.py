@@ -4,8 +4,9 @@ Used by bench/gpu_programs and bench/gpu_corpus. Environment:
   BUILD     where Warpgrind was built
   WAYS      what to compare with plain runs, with spaces between: none, count, memcheck or any other list for --tool (memcheck,initcheck);
             TOOL-full: --fp-mode=full; record: --record, hash: --hash, both with a run file and no tool; jit: the driver compiles the PTX; sanitizer-TOOL: NVIDIA's compute-sanitizer
+            TOOL@NAME=VALUE: with this variable set
   ROUNDS    how often everything is measured (1): the shortest time counts
-  LIMIT     seconds a run may take (30)
+  LIMIT     seconds a run may take (30); FIRST_LIMIT: the first one, which compiles (as LIMIT)
   BUDGET    seconds after which no further program is begun; the table has those that were measured (no limit)
   JOBS      how many programs are built, and run for the first time, at once (all cores)
   GPU_FAKE  the virtual device plays the GPU, to test these scripts
@@ -48,6 +49,7 @@ class Bench:
         self.ways = (os.environ.get('WAYS') or ways).split()
         self.rounds = int(os.environ.get('ROUNDS') or 1)
         self.limit = float(os.environ.get('LIMIT') or 30)
+        self.first_limit = float(os.environ.get('FIRST_LIMIT') or self.limit)
         self.budget = float(os.environ.get('BUDGET') or 'inf')
         self.started = time.time()
         self.jobs = int(os.environ.get('JOBS') or os.cpu_count())
@@ -83,13 +85,14 @@ class Bench:
             return program.call
         if way.startswith('sanitizer-'):
             return 'compute-sanitizer --tool %s --log-file %s.log %s' % (way[10:], base, program.call)
+        way = way.partition('@')[0]
         tool, more = (way[:-5], '--fp-mode=full') if way.endswith('-full') else (way, '')
         if way in ('record', 'hash'):
             tool, more = 'none', '--%s -o %s.wg' % (way, base)
         return '%s --device=%s --tool=%s %s --error-exitcode=%d --log-file=%s.log --json=%s.json -- %s' % (
             self.warpgrind, 'cpu' if self.fake else 'gpu', tool, more, FOUND, base, base, program.call)
 
-    def measure(self, program, way):
+    def measure(self, program, way, limit=None):
         base = self.base(program, way)
         for ending in ('.times', '.log', '.json'):
             if os.path.exists(base + ending):
@@ -97,8 +100,11 @@ class Bench:
         environment = dict(os.environ, GPU_TIMES=base + '.times', **program.environment)
         if way == 'jit':
             environment['CUDA_FORCE_PTX_JIT'] = '1'
+        variable, _, value = way.partition('@')[2].partition('=')
+        if variable:
+            environment[variable] = value
         start = time.time()
-        code, text = run(self.command(program, way), program.folder, self.limit, environment)
+        code, text = run(self.command(program, way), program.folder, limit or self.limit, environment)
         wall = time.time() - start
         with open(base + '.out', 'w') as f:
             f.write(text)
@@ -125,7 +131,7 @@ class Bench:
             first = [(p, w) for p in programs for w in ['plain'] + [w for w in ways if not w.startswith('sanitizer-')]]
         self.first = {}
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            jobs = {pool.submit(self.measure, p, w): (p, w) for p, w in first}
+            jobs = {pool.submit(self.measure, p, w, self.first_limit): (p, w) for p, w in first}
             for job, (p, w) in jobs.items():
                 self.first[p, w] = job.result()
         left_out = []
