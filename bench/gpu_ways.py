@@ -3,7 +3,7 @@
 Used by bench/gpu_programs and bench/gpu_corpus. Environment:
   BUILD     where Warpgrind was built
   WAYS      what to compare with plain runs, with spaces between: none, count, memcheck or any other list for --tool (memcheck,initcheck);
-            TOOL-full: --fp-mode=full; record: --record, hash: --hash, both with a run file and no tool; jit: the driver compiles the PTX; sanitizer-TOOL: NVIDIA's compute-sanitizer
+            TOOL-full: --fp-mode=full; record: --record, inputs: --record=inputs, hash: --hash, all three with a run file and no tool; jit: the driver compiles the PTX; sanitizer-TOOL: NVIDIA's compute-sanitizer
             TOOL@NAME=VALUE: with this variable set
   ROUNDS    how often everything is measured (1): the shortest time counts
   LIMIT     seconds a run may take (30); FIRST_LIMIT: the first one, which compiles (as LIMIT)
@@ -13,11 +13,13 @@ Used by bench/gpu_programs and bench/gpu_corpus. Environment:
 """
 import collections
 import concurrent.futures
+import contextlib
 import json
 import math
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -28,7 +30,10 @@ sys.path.insert(0, os.path.join(ROOT, 'tools'))
 from corpus_runs import corpus, lasting, run  # noqa: E402
 
 WRAPPED = ('__cudaLaunchKernel', 'cudaLaunchKernel', 'cudaLaunchCooperativeKernel', 'cudaLaunchKernelExC', 'cudaMemcpy', 'cudaDeviceReset')
+RECORDED = {'record': '--record', 'inputs': '--record=inputs', 'hash': '--hash'}
 FOUND = 99   # Warpgrind's exit code if there are findings
+
+OF_TRACE = ('trace_records', 'trace_operations', 'trace_bytes', 'trace_raw_bytes', 'trace_lost')   # what a run file says of itself
 
 Measured = collections.namedtuple('Measured', 'code text ms numbers wall')   # ms None: it has none; numbers: bench/gpu/timer.cu
 
@@ -87,8 +92,8 @@ class Bench:
             return 'compute-sanitizer --tool %s --log-file %s.log %s' % (way[10:], base, program.call)
         way = way.partition('@')[0]
         tool, more = (way[:-5], '--fp-mode=full') if way.endswith('-full') else (way, '')
-        if way in ('record', 'hash'):
-            tool, more = 'none', '--%s -o %s.wg' % (way, base)
+        if way in RECORDED:
+            tool, more = 'none', '%s -o %s.wg' % (RECORDED[way], base)
         return '%s --device=%s --tool=%s %s --error-exitcode=%d --log-file=%s.log --json=%s.json -- %s' % (
             self.warpgrind, 'cpu' if self.fake else 'gpu', tool, more, FOUND, base, base, program.call)
 
@@ -115,7 +120,7 @@ class Bench:
             numbers = dict(zip(words[::2], words[1::2]))
         ms = float(numbers['kernel_ms']) if numbers else None
         if os.path.exists(base + '.wg'):
-            numbers['file_bytes'] = str(os.path.getsize(base + '.wg'))
+            numbers.update(of_run_file(base + '.wg'))
             os.unlink(base + '.wg')
         if ms is not None and self.fake:   # small programs, which may launch each kernel once
             ms += float(numbers['first_ms'])
@@ -128,7 +133,7 @@ class Bench:
         if self.fake:   # nothing is kept for a second start there
             first = [(p, 'plain') for p in programs]
         else:           # fills the caches of compiled code
-            first = [(p, w) for p in programs for w in ['plain'] + [w for w in ways if not w.startswith('sanitizer-')]]
+            first = [(p, w) for p in programs for w in ['plain'] + [w for w in ways if not w.startswith('sanitizer-') and w not in RECORDED]]   # recording is long, and its code small
         self.first = {}
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             jobs = {pool.submit(self.measure, p, w, self.first_limit): (p, w) for p, w in first}
@@ -257,7 +262,7 @@ class Bench:
     def write_numbers(self, programs):
         """Every measured run, for those who want to look closer."""
         path = os.path.join(self.work, 'numbers.tsv')
-        keys = ('kernel_ms', 'first_ms', 'longest_ms', 'call_ms', 'launches', 'kernels', 'copies', 'digest', 'file_bytes')
+        keys = ('kernel_ms', 'first_ms', 'longest_ms', 'call_ms', 'launches', 'kernels', 'copies', 'digest', 'file_bytes') + OF_TRACE
         with open(path, 'w') as f:
             f.write('\t'.join(('program', 'way', 'exit', 'wall_s') + keys) + '\n')
             for p in programs:
@@ -265,6 +270,16 @@ class Bench:
                     for m in self.runs.get((p, way), []):
                         f.write('\t'.join([p.name, way, str(m.code), '%.3f' % m.wall] + [m.numbers.get(k, '') for k in keys]) + '\n')
         print('\nEvery run: %s' % os.path.relpath(path))
+
+
+def of_run_file(path):
+    numbers = {'file_bytes': str(os.path.getsize(path))}
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            numbers.update((k, str(v)) for k, v in db.execute('SELECT key, value FROM meta') if k in OF_TRACE)
+    except sqlite3.Error as e:
+        numbers['trace_records'] = str(e)
+    return numbers
 
 
 def in_parallel(bench, function, items):
