@@ -62,6 +62,9 @@ typedef struct Replay {
   bool moved_said;
 } Replay;
 
+// NVIDIA's driver (R580) gives the addresses one asks for only if they begin at a multiple of this.
+#define RESERVED_AT ((size_t)32 << 20)
+
 static const CUmemAllocationProp on_device = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
 
 // --- memory ---
@@ -362,6 +365,7 @@ static bool replay(char **argv, Error *err) {
   DO(cuDevicePrimaryCtxRetain(&context, device), "there is no context");
   DO(cuCtxSetCurrent(context), "there is no context");
   DO(cuMemGetAllocationGranularity(&r.granularity, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM), "memory cannot be mapped");
+  r.granularity = MAX(r.granularity, RESERVED_AT);
   for (uint32_t n = first; n <= last; n++) {
     KeptLaunch l;
     if (!kept_launch_load(r.db, process, n, &l, err)) {
