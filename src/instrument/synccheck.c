@@ -269,7 +269,7 @@ static void plan(Sync *s) {
   }
   bool warp = synccheck_plan_warp(s);
   s->leaves_early = s->is_kernel && (s->unsure || warp || calls || s->shuffles) && each_early_leave(s, false);
-  s->needs_slot = s->is_kernel && (warp || calls || s->leaves_early || (s->unsure && s->body->program->plan->watches));
+  s->needs_slot = s->is_kernel && (warp || calls || s->leaves_early || s->unsure);
   if (s->is_kernel) synccheck_plan_loops(s);
 }
 
@@ -287,7 +287,7 @@ static void weave(Body *b) {
     const PtxOperand *count = thread_count(in);
     if (count && (count->kind != OPD_INT || count->imm % 32 || count->imm != 32)) test_count(&s, i, in, count);
     if (!is_unsure(&s, i)) continue;
-    if (is_aligned(in)) test_warp(&s, i, in);
+    if (is_aligned(in) && !ptx_has(in, MOD_ARRIVE)) test_warp(&s, i, in);
     if (s.counts && synccheck_is_block_barrier(in)) count_barrier(&s, i, in);
     if (s.slot) watch_barrier(&s, i);
     if (is_aligned(in)) let_warp_split(&s, in);

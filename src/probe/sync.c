@@ -61,20 +61,6 @@ __attribute__((noinline)) void wg_sync_gone(uint64_t watch, uint32_t launch, uin
 DEVICE uint32_t gone_lanes(WgWatchWarp *w) { return device_swap_or32(&w->gone, 0); }
 DEVICE uint32_t dead_lanes(WgWatchWarp *w) { return device_swap_or32(&w->dead, 0); }
 
-// Fewer than 32 lanes come to a barrier of the block that the warp must execute as one.
-void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_leave, uint32_t here);
-__attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_leave, uint32_t here) {
-  if (!watch) return;
-  uint32_t missing = lanes_of_warp() & ~here;
-  if (!missing) return;
-  if (may_leave) {
-    WgWatchWarp *w = own_warp(watch, launch);
-    if (!w) return;
-    missing &= ~gone_lanes(w);
-  }
-  if (missing) wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, here | (uint64_t)missing << 32, 0);
-}
-
 // --- barriers of a warp, shuffles and votes ---
 
 // Groups of lanes of a warp that stand at different instructions may come here one after the other, at the same time, or together: compilers join
@@ -103,6 +89,42 @@ DEVICE void leave_word(WgWatchWarp *w, uint32_t site, uint32_t mask, uint32_t wh
   v->wait_lanes = lanes;
 }
 
+// Fewer than 32 lanes come to a barrier of the block that the warp must execute as one. Who is not here may only be late: nothing makes lanes that took different ways meet again before they look who is
+// there. So they say where they stand and wait in the barrier, and whoever comes to another one, or ends, finds that. may_end: threads may leave before barriers, and those that have ended are not missed.
+void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_end, uint32_t here);
+__attribute__((noinline)) void wg_sync_barrier(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t may_end, uint32_t here) {
+  if (!watch) return;
+  uint32_t missing = lanes_of_warp() & ~here;
+  if (!missing) return;
+  WgWatchWarp *w = own_warp(watch, launch);
+  if (!w) return;
+  uint32_t gone = gone_lanes(w);
+  if (!may_end && missing & gone) wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, here | (uint64_t)(missing & gone) << 32, 0);
+  missing &= ~gone;
+  if (!missing) return;
+  WgWatchLane *lanes = lanes_of(watch, w);
+  say_it_waits(&lanes[device_lane()], site, here | missing, WG_WATCH_BLOCK);
+  device_meet(here);
+  uint32_t agree = 0, differ = 0, other = 0, their_site = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t l = 0; l < 32; l++) {
+    if (!(missing >> l & 1) || !waits_of(&lanes[l])) continue;
+    uint32_t its = *(volatile uint32_t *)&lanes[l].site;
+    if (*(volatile uint32_t *)&lanes[l].what != WG_WATCH_BLOCK) differ |= *(volatile uint32_t *)&lanes[l].mask & here ? 1u << l : 0;
+    else if (its == site) agree |= 1u << l;
+    else {
+      if (its != their_site) other = 0;
+      differ |= 1u << l, other |= 1u << l, their_site = its;
+    }
+  }
+  device_meet(here);
+  if (differ) {
+    clear_lanes(lanes, differ | here);
+    wg_report(channel, launch, site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, here | agree | (uint64_t)(missing & ~agree) << 32, 0);
+    if (other) wg_report(channel, launch, their_site, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, other | (uint64_t)((here | missing) & ~other) << 32, 0);
+  } else if (!(missing & ~agree)) clear_lanes(lanes, here | missing);
+}
+
 // Some lanes that the mask names are not here. what: the instruction, so that the same one elsewhere is right.
 void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what, uint32_t here);
 __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, uint32_t launch, uint32_t site, uint32_t mask, uint32_t what, uint32_t here) {
@@ -119,7 +141,7 @@ __attribute__((noinline)) void wg_sync_warp(uint64_t watch, uint64_t channel, ui
   for (uint32_t l = 0; l < 32; l++) {
     if (!((alive & ~here) >> l & 1) || !waits_of(&lanes[l])) continue;
     uint32_t their_mask = *(volatile uint32_t *)&lanes[l].mask, their_what = *(volatile uint32_t *)&lanes[l].what;
-    if (!(mask >> l & 1) && !(their_mask & here)) continue;
+    if (!(mask >> l & 1) && (their_what == WG_WATCH_BLOCK || !(their_mask & here))) continue;
     if (their_mask == mask && their_what == what) agree |= 1u << l;
     else differ |= 1u << l, their_site = *(volatile uint32_t *)&lanes[l].site;
   }
@@ -180,16 +202,24 @@ DEVICE void leave_others(uint64_t watch, uint64_t channel, uint32_t launch, WgWa
   WgWatchLane *lanes = lanes_of(watch, w);
   *(volatile uint32_t *)&lanes[device_lane()].waits = 0;
   if (!is_first(here)) return;
+  uint32_t at_barrier = 0, barrier = 0, stays = here & ~gone_lanes(w);
 #pragma clang loop unroll(disable)
   for (uint32_t l = 0; l < 32; l++) {
     if (here >> l & 1 || !waits_of(&lanes[l])) continue;
-    uint32_t mask = *(volatile uint32_t *)&lanes[l].mask;
-    if (!(mask & here)) continue;
-    uint32_t at = *(volatile uint32_t *)&lanes[l].site;
-    clear_lanes(lanes, ~here);
-    *(volatile uint32_t *)&w->wait_lanes = 0;
-    wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0, mask | (uint64_t)(mask & here) << 32, 0);
-    break;
+    uint32_t mask = *(volatile uint32_t *)&lanes[l].mask, at = *(volatile uint32_t *)&lanes[l].site;
+    if (*(volatile uint32_t *)&lanes[l].what == WG_WATCH_BLOCK) {
+      if (at != barrier) at_barrier = 0;
+      at_barrier |= 1u << l, barrier = at;
+    } else if (mask & here) {
+      clear_lanes(lanes, ~here);
+      *(volatile uint32_t *)&w->wait_lanes = 0;
+      wg_report(channel, launch, at, DEVICE_KIND_BARRIER_MISMATCH, WG_SYNC_NEVER_CAME, 0, mask | (uint64_t)(mask & here) << 32, 0);
+      break;
+    }
+  }
+  if (at_barrier && stays) {
+    clear_lanes(lanes, at_barrier);
+    wg_report(channel, launch, barrier, DEVICE_KIND_BARRIER_DIVERGENCE, WG_SYNC_DIVERGED, 0, at_barrier | (uint64_t)stays << 32, 0);
   }
   device_or32(&w->gone, here);
   device_or32(&w->dead, here);

@@ -26,7 +26,8 @@ typedef struct WgWatchWarp {
 enum { WG_WATCH_NO_STEP = 1, WG_WATCH_FIXED = 2, WG_WATCH_WAITS = 4, WG_WATCH_SHARED = 8 };   // its step is 0; nothing that could end it changes; it waits for memory; shared memory
 
 // A lane of a warp that waits for others of it, or is about to: every lane writes its own, and then looks at the others'.
-typedef struct WgWatchLane { uint32_t waits, mask, what, site; } WgWatchLane;      // waits 0: it does not
+typedef struct WgWatchLane { uint32_t waits, mask, what, site; } WgWatchLane;      // waits 0: it does not. what: the instruction
+enum { WG_WATCH_BLOCK = 1 };                             // … a barrier of the block
 
 // A block some of whose threads have ended, or that has mbarriers. Found by hashing; where another block is in the way nothing is kept.
 typedef struct WgWatchBlock {
