@@ -76,6 +76,8 @@ typedef struct InitSteps {
   VEC(InitValue *) values; uint32_t nvalues;                // of the list being written; what they are has several numbers
   bool looks_up;
   uint32_t first;
+  VEC(uint16_t) alive; VEC(uint32_t) ends, alive_at;       // numbers of shadows that matter behind a list; steps that end one and where in `alive` its numbers are
+  bool knows_alive; uint32_t last_alive;                   // of the list being written
   PtxVar *area, *shadows, *list;            // values; shadows; steps
   VEC(PtxInstr *) counts;                   // instructions that want to know how many shadows there are
 } InitSteps;
@@ -90,6 +92,7 @@ void init_steps_uses(InitSteps *s, uint32_t i);             // what an instructi
 void init_steps_access(InitSteps *s, uint32_t i);
 void init_steps_transfer(InitSteps *s, uint32_t i);
 void init_steps_clear(InitSteps *s, const PtxReg *r);
+void init_steps_keep(InitSteps *s, const uint64_t *live);   // registers that are live behind it: where none of them is bad, the thread is clean again
 void init_steps_call(InitSteps *s, Code *c);                // does it, for lanes that are here
 // --- initcheck_registers.c ---
 void init_transfer(InitCheck *k, uint32_t i);               // the shadows of an instruction's results
@@ -110,7 +113,7 @@ void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic); // 
 void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all);
 void init_mark_access(InitCheck *k, Code *c, uint32_t i);
 // --- initcheck_shadow.c: the shadow of the bytes of one access, 1, 2, 4, 8, 16 or 32 of them at an address that is a multiple of that ---
-typedef struct InitShadow { Body *body; PtxReg *off, *shadow; uint32_t bytes; bool is_private; } InitShadow;   // off: where it is in the object; shadow: where the object's shadow begins. Overwrite temporaries 3 to 7 of 32 bits
+typedef struct InitShadow { Body *body; PtxReg *off, *shadow; uint32_t bytes; bool is_private, is_weak; } InitShadow;   // is_weak: as ordinary memory is, which may come from a cache. off: where it is in the object; shadow: where the object's shadow begins. Overwrite temporaries 3 to 7 of 32 bits
 void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good);     // bit i of bad: byte i is. good: goes there where none is; NULL: nowhere
 void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all);     // all loses bits where something is bad
 void init_mark_good(const InitShadow *s, Code *c);          // with a guard: of whole words only

@@ -73,7 +73,7 @@ static void find_shadow(Access *a, Code *c) {
   switch (a->place.kind) {
     case PLACE_PARAM: record_load(c, a->shadow, a->place.fact_at + 16); return;
     case PLACE_SHARED: EMIT(c, "mov.b64", opd_reg(a->shadow), opd_reg(a->k->shared_at)); return;
-    case PLACE_LOCAL: init_local_address(c, a->shadow, a->k->local_shadow[a->place.var->id], true); return;
+    case PLACE_LOCAL: init_local_address(c, a->shadow, a->k->local_shadow[a->place.var->id], false); return;
     default: return;
   }
 }
@@ -225,7 +225,7 @@ static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, uns
 
 // --- the instructions ---
 
-static InitShadow shadow_of_access(const Access *a) { return (InitShadow){a->k->body, a->off, a->shadow, a->bytes, a->place.kind == PLACE_LOCAL}; }
+static InitShadow shadow_of_access(const Access *a) { return (InitShadow){a->k->body, a->off, a->shadow, a->bytes, a->place.kind == PLACE_LOCAL, false}; }
 
 const PtxOperand *init_stored(const PtxInstr *in) { return &in->ops[in->op == OP_ATOM ? 2 : 1]; }
 
@@ -332,6 +332,15 @@ static void emit_atomic(Access *a, Code *hot) {
 }
 
 // --- the same for threads that have read nothing bad yet ---
+//
+// Their loads and stores of the shadow are as weak as the program's beside them. A mark that is not seen yet costs time only: what looks bad is looked at
+// again, in memory itself, before it counts (wg_init_follow).
+
+static InitShadow clean_shadow(const Access *a) {
+  InitShadow s = shadow_of_access(a);
+  s.is_weak = !ptx_has(a->in, MOD_VOLATILE) && !ptx_has(a->in, MOD_RELAXED) && !ptx_has(a->in, MOD_ACQUIRE) && !ptx_has(a->in, MOD_RELEASE);
+  return s;
+}
 
 static Access clean_access(InitCheck *k, Code *c, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
@@ -360,7 +369,7 @@ void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all) {
     EMIT(c, "setp.ne.and.u64", opd_reg(inside), opd_reg(k->cache_shadow), opd_imm(0), opd_reg(inside));
   }
   if (in->op == OP_ST) return;
-  InitShadow s = shadow_of_access(&a);
+  InitShadow s = clean_shadow(&a);
   init_test_shadow(&s, c, inside, all);
 }
 
@@ -368,7 +377,7 @@ void init_mark_access(InitCheck *k, Code *c, uint32_t i) {
   Access a = clean_access(k, c, i);
   PtxLabel *over = body_label(k->body);
   if (a.place.kind == PLACE_LOOKUP) EMIT(c, "setp.ne.and.u64", opd_reg(pred(&a, 0)), opd_reg(k->cache_shadow), opd_imm(0), opd_reg(pred(&a, 0)));
-  InitShadow s = shadow_of_access(&a);
+  InitShadow s = clean_shadow(&a);
   if (a.bytes >= 4) {
     code_guard(c, pred(&a, 0), false);
     init_mark_good(&s, c);

@@ -110,7 +110,7 @@ static void mark_defined(void *ctx, PtxReg **reg, bool is_def) {
 // Registers that nobody reads behind instruction i - 1 need no shadow there.
 static void find_live(Weaver *w, uint32_t i) {
   const IrCfg *c = w->k->body->cfg;
-  uint32_t b = c->block_of[i - 1];
+  uint32_t b = c->block_of[w->region.first];
   memcpy(w->now, w->live->live_out[b], sizeof *w->now * w->live->words);
   for (uint32_t n = c->blocks[b].end; n-- > i;) {
     if (!c->instrs[n]->guard) ptx_visit_regs(c->instrs[n], visit_live, w);
@@ -255,6 +255,9 @@ static void emit_follow(Weaver *w, Code *c, PtxLabel *follow, PtxLabel *back) {
     if (r->n && r->accesses[r->n - 1] == r->end) init_steps_access(s, r->end);
     init_steps_transfer(s, r->end);
   }
+  find_live(w, r->end);
+  if (r->has_tail) ptx_visit_regs((PtxInstr *)instr(w, r->end), mark_defined, w);
+  init_steps_keep(s, w->now);
   init_steps_call(s, c);
   EMIT(c, "bra", opd_label(back));
 }

@@ -2,6 +2,26 @@
 // See WG_SHADOW_GOOD for what the bits are.
 #include "instrument/initcheck.h"
 
+// --- loads and stores of the shadow itself ---
+
+static const char *const loads[3][4] = {{"ld.volatile.global.u8", "ld.volatile.global.u16", "ld.volatile.global.u32", "ld.volatile.global.v2.u32"},
+                                        {"ld.global.u8", "ld.global.u16", "ld.global.u32", "ld.global.v2.u32"},
+                                        {"ld.local.u8", "ld.local.u16", "ld.local.u32", "ld.local.v2.u32"}};
+static const char *const stores[3][4] = {{"st.volatile.global.u8", "st.volatile.global.u16", "st.volatile.global.u32", "st.volatile.global.v2.u32"},
+                                         {"st.global.u8", "st.global.u16", "st.global.u32", "st.global.v2.u32"},
+                                         {"st.local.u8", "st.local.u16", "st.local.u32", "st.local.v2.u32"}};
+static const char *form_of(const InitShadow *s, const char *const forms[3][4]) {
+  return forms[s->is_private ? 2 : s->is_weak][s->bytes <= 4 ? 0 : s->bytes == 8 ? 1 : s->bytes == 16 ? 2 : 3];
+}
+static void load_words(const InitShadow *s, Code *c, PtxReg *at, PtxReg *low, PtxReg *high) {
+  PtxOperand to = s->bytes == 32 ? opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2) : opd_reg(low);
+  EMIT(c, form_of(s, loads), to, opd_at(c, opd_reg(at), 0));
+}
+static void store_words(const InitShadow *s, Code *c, PtxReg *at, PtxReg *low, PtxReg *high) {
+  PtxOperand from = s->bytes == 32 ? opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2) : opd_reg(low);
+  EMIT(c, form_of(s, stores), opd_at(c, opd_reg(at), 0), from);
+}
+
 static PtxReg *word(const InitShadow *s, unsigned n) { return body_temp(s->body, TYPE_B32, n); }
 
 static PtxReg *shadow_at(const InitShadow *s, Code *c) {
@@ -57,7 +77,7 @@ static void invert(Code *c, PtxReg *w, int64_t bits) {
 
 static void read_two(const InitShadow *s, Code *c, PtxReg *at, PtxReg *bad, PtxLabel *good) {
   PtxReg *high = word(s, 3), *any = word(s, 4);
-  EMIT(c, "ld.volatile.v2.u32", opd_vector(c, (const PtxOperand[]){opd_reg(bad), opd_reg(high)}, 2), opd_at(c, opd_reg(at), 0));
+  load_words(s, c, at, bad, high);
   invert(c, bad, 0x0f0f0f0f);
   invert(c, high, 0x0f0f0f0f);
   EMIT(c, "or.b32", opd_reg(any), opd_reg(bad), opd_reg(high));
@@ -70,12 +90,11 @@ static void read_two(const InitShadow *s, Code *c, PtxReg *at, PtxReg *bad, PtxL
 
 void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good) {
   PtxReg *at = shadow_at(s, c), *first = word(s, 3);
-  switch (s->bytes) {
-    case 8: EMIT(c, "ld.volatile.u16", opd_reg(bad), opd_at(c, opd_reg(at), 0)); break;
-    case 16: EMIT(c, "ld.volatile.u32", opd_reg(bad), opd_at(c, opd_reg(at), 0)); break;
-    case 32: read_two(s, c, at, bad, good); return;
-    default: EMIT(c, "ld.volatile.u8", opd_reg(bad), opd_at(c, opd_reg(at), 0)); break;
+  if (s->bytes == 32) {
+    read_two(s, c, at, bad, good);
+    return;
   }
+  load_words(s, c, at, bad, NULL);
   if (is_part(s)) {
     byte_in_word(s, c, first);
     EMIT(c, "shr.u32", opd_reg(bad), opd_reg(bad), opd_reg(first));
@@ -91,12 +110,7 @@ void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all)
   EMIT(c, "mov.b32", opd_reg(w), opd_imm(-1));
   if (s->bytes == 32) EMIT(c, "mov.b32", opd_reg(high), opd_imm(-1));
   code_guard(c, inside, false);
-  switch (s->bytes) {
-    case 8: EMIT(c, "ld.volatile.u16", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
-    case 16: EMIT(c, "ld.volatile.u32", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
-    case 32: EMIT(c, "ld.volatile.v2.u32", opd_vector(c, (const PtxOperand[]){opd_reg(w), opd_reg(high)}, 2), opd_at(c, opd_reg(at), 0)); break;
-    default: EMIT(c, "ld.volatile.u8", opd_reg(w), opd_at(c, opd_reg(at), 0)); break;
-  }
+  load_words(s, c, at, w, high);
   code_guard(c, NULL, false);
   if (s->bytes == 32) EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_reg(high));
   if (is_part(s)) {
@@ -110,15 +124,6 @@ void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all)
 
 // --- writing ---
 
-static void store_words(const InitShadow *s, Code *c, PtxReg *at, PtxReg *low, PtxReg *high) {
-  switch (s->bytes) {
-    case 4: EMIT(c, "st.volatile.u8", opd_at(c, opd_reg(at), 0), opd_reg(low)); return;
-    case 8: EMIT(c, "st.volatile.u16", opd_at(c, opd_reg(at), 0), opd_reg(low)); return;
-    case 16: EMIT(c, "st.volatile.u32", opd_at(c, opd_reg(at), 0), opd_reg(low)); return;
-    default: EMIT(c, "st.volatile.v2.u32", opd_at(c, opd_reg(at), 0), opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2)); return;
-  }
-}
-
 // Bits `set` of a shadow byte are set and the others of those that the access covers cleared. Others may write other bits of it at the same time, so it takes
 // two steps. Good wins over derived where both are seen, so nobody who reads in between takes a good byte for a bad one. `first`: see byte_in_word.
 static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, PtxReg *first, PtxReg *unless) {
@@ -129,10 +134,10 @@ static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, Pt
     EMIT(c, "shl.b32", opd_reg(set), opd_reg(set), opd_reg(first));
     EMIT(c, "shl.b32", opd_reg(clear), opd_reg(clear), opd_reg(first));
     EMIT(c, "not.b32", opd_reg(clear), opd_reg(clear));
-    EMIT(c, "ld.volatile.u8", opd_reg(state), opd_at(c, opd_reg(at), 0));
+    load_words(s, c, at, state, NULL);
     EMIT(c, "or.b32", opd_reg(state), opd_reg(state), opd_reg(set));
     EMIT(c, "and.b32", opd_reg(state), opd_reg(state), opd_reg(clear));
-    EMIT(c, "st.volatile.u8", opd_at(c, opd_reg(at), 0), opd_reg(state));
+    store_words(s, c, at, state, NULL);
     return;
   }
   EMIT(c, "cvt.u32.u64", opd_reg(shift), opd_reg(at));
@@ -159,7 +164,7 @@ void init_mark_good(const InitShadow *s, Code *c) {
   PtxReg *already = body_temp(s->body, TYPE_PRED, 1);
   byte_in_word(s, c, first);
   if (!s->is_private) {                    // what is marked already needs no atomic operation
-    EMIT(c, "ld.volatile.u8", opd_reg(w), opd_at(c, opd_reg(at), 0));
+    load_words(s, c, at, w, NULL);
     EMIT(c, "shr.u32", opd_reg(w), opd_reg(w), opd_reg(first));
     EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(covered(s) * 17));
     EMIT(c, "setp.eq.u32", opd_reg(already), opd_reg(w), opd_imm(covered(s)));

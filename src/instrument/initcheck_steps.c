@@ -67,6 +67,7 @@ void init_steps_begin(InitSteps *s, bool looks_up) {
   s->values.len = 0;
   s->nvalues = looks_up ? 3 : 0;
   s->looks_up = looks_up;
+  s->knows_alive = false;
   if (looks_up && s->k->shared_at) add_value(s, (InitValue){.kind = VALUE_PLACE, .place = {PLACE_SHARED, 0, NULL}});
 }
 
@@ -350,6 +351,31 @@ bool init_can_follow(const InitCheck *k, const PtxInstr *in) {
   return init_rule(in) != RULE_SAME;
 }
 
+// --- what matters behind a list ---
+
+enum { MOST_ALIVE = 1 << 19 };             // of all lists; what is more stays dirty
+
+void init_steps_keep(InitSteps *s, const uint64_t *live) {
+  const PtxFunc *f = s->k->body->func;
+  uint32_t first = s->alive.len;
+  if (first > MOST_ALIVE) return;
+  for (uint32_t r = 0; r < f->nregs; r++)
+    if (s->k->shadow[r] && live[r / 64] >> r % 64 & 1) vec_push(&s->alive, init_shadow_number(s, f->regs[r]));
+  vec_push(&s->alive, WG_NO_NUMBER);
+  uint32_t n = s->alive.len - first;
+  if (first - s->last_alive == n && !memcmp(s->alive.data + s->last_alive, s->alive.data + first, n * sizeof *s->alive.data)) s->alive.len = first;       // as behind the list before
+  else s->last_alive = first;
+  s->knows_alive = true;
+}
+
+static void end_list(InitSteps *s) {
+  if (s->knows_alive) {
+    vec_push(&s->ends, s->steps.len);
+    vec_push(&s->alive_at, s->last_alive);
+  }
+  add_step(s, NULL, WG_STEP_END, NULL);
+}
+
 // --- the call ---
 
 static PtxVar *shadows_of(InitSteps *s) {
@@ -428,7 +454,7 @@ static PtxVar *step_list(InitSteps *s) {
 void init_steps_call(InitSteps *s, Code *c) {
   InitCheck *k = s->k;
   Body *b = k->body;
-  add_step(s, NULL, WG_STEP_END, NULL);
+  end_list(s);
   if (!s->area) {
     s->area = body_area(b, "values");
     s->area->size = 8;
@@ -482,14 +508,22 @@ void init_steps_finish(InitSteps *s) {
   }
   if (s->shadows) s->shadows->size = s->shadows->dims[0] = n * 8;
   for (uint32_t i = 0; i < s->counts.len; i++) s->counts.data[i]->ops[1].imm = n;
+  for (uint32_t i = 0; i < s->alive.len; i++) place_local(s, &s->alive.data[i]);
+  for (uint32_t i = 0; i < s->ends.len; i++)
+    s->steps.data[s->ends.data[i]].imm = (s->steps.len - s->ends.data[i]) * sizeof(WgStep) + s->alive_at.data[i] * sizeof *s->alive.data;
   if (s->list) {
-    s->list->size = s->steps.len * sizeof(WgStep);
+    size_t bytes = s->steps.len * sizeof(WgStep), more = s->alive.len * sizeof *s->alive.data;
+    s->list->size = (bytes + more + 7) / 8 * 8;
     s->list->dims[0] = s->list->size / 8;
     s->list->init = arena_alloc(&s->k->body->func->module->arena, s->list->size);
-    memcpy(s->list->init, s->steps.data, s->list->size);
+    memcpy(s->list->init, s->steps.data, bytes);
+    if (more) memcpy((char *)s->list->init + bytes, s->alive.data, more);
   }
   vec_free(&s->steps);
   vec_free(&s->values);
   vec_free(&s->unused);
   vec_free(&s->counts);
+  vec_free(&s->alive);
+  vec_free(&s->ends);
+  vec_free(&s->alive_at);
 }

@@ -140,6 +140,14 @@ DEVICE void write_bytes(Where at, uint32_t bad, uint32_t flags) {
   }
 }
 
+// Does one of these shadows hold something bad?
+DEVICE uint32_t any_bad(const Follow *f, const uint16_t *numbers) {
+#pragma clang loop unroll(disable)
+  for (; *numbers != WG_NO_NUMBER; numbers++)
+    if (f->shadows[*numbers]) return 1;
+  return 0;
+}
+
 // Is the thread dirty now?
 uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch, uint32_t site_base);
 __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch,
@@ -148,8 +156,9 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
   uint64_t *values = (uint64_t *)value_list, acc = 0;
   uint32_t bad = 0, mask = 0;
   Where at = {0, 0, 0, 0};
+  const WgStep *s;
 #pragma clang loop unroll(disable)
-  for (const WgStep *s = (const WgStep *)steps; s->what != WG_STEP_END; s++) {
+  for (s = (const WgStep *)steps; s->what != WG_STEP_END; s++) {
     uint32_t flags = s->flags, runs = 1;
     if (s->guard) runs = ((uint32_t)values[s->guard - 1] != 0) == !(flags & WG_STEP_NOT);
     if (s->what == WG_STEP_LOCATE) {
@@ -213,5 +222,5 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     }
     set(&f, s->to, to & all);
   }
-  return f.dirty;
+  return f.dirty && (!s->imm || any_bad(&f, (const uint16_t *)((uint64_t)s + s->imm)));
 }

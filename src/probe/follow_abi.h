@@ -7,7 +7,7 @@
 // A thread's shadows are uint64_t in its own memory, by number; so are the values of registers and the places of memory that steps need.
 // acc, bad and mask are kept from step to step: a sum of shadows, the bad bytes of what was read, and of what is written.
 typedef enum {
-  WG_STEP_END,
+  WG_STEP_END,               // imm: bytes from here to the numbers (uint16_t) of the shadows that matter from now on, WG_NO_NUMBER behind them; where none of these is bad the thread is dirty no more. 0: no such list
   WG_STEP_OR,                // acc |= shadow a << imm; with WG_STEP_FIRST acc is zero before
   WG_STEP_SET,               // to = acc
   WG_STEP_SPREAD,            // to = acc ? all bits : 0
