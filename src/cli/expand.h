@@ -11,6 +11,7 @@
 // A launch of the run file whose inputs were kept.
 typedef struct KeptLaunch {
   uint32_t id, number, process, step;      // step: number of the step that holds its inputs
+  uint32_t since;                          // the launch whose inputs were kept whole; those between have written the rest
   uint64_t row;                            // of that step: allocations with a smaller id came before it
   char *kernel, *hash;                     // hash: of its module
   uint32_t grid[3], block[3], cluster[3], shared;

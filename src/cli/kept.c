@@ -30,7 +30,7 @@ static char *text_of(sqlite3_stmt *s, int i) {
 
 // process 0: the first that has such a launch.
 bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch *out, Error *err) {
-  sqlite3_stmt *s = ask(db, "SELECT l.id, l.process, i.number, i.id, k.name, m.hash, grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, cluster_z, shared, cooperative, captured "
+  sqlite3_stmt *s = ask(db, "SELECT l.id, l.process, i.number, i.id, k.name, m.hash, grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, cluster_z, shared, cooperative, captured, i.value "
                             "FROM launch l JOIN kernel k ON k.id = l.kernel JOIN module m ON m.id = k.module LEFT JOIN step i ON i.launch = l.id AND i.kind = 'inputs' "
                             "WHERE l.number = ?1 AND (?2 = 0 OR l.process = ?2) ORDER BY l.process LIMIT 1", err);
   if (!s) return false;
@@ -47,6 +47,7 @@ bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch
       out->cluster[i] = (uint32_t)sqlite3_column_int64(s, 12 + i);
     }
   }
+  if (kept) out->since = sqlite3_column_int64(s, 18) ? (uint32_t)sqlite3_column_int64(s, 18) : number;
   sqlite3_finalize(s);
   if (!found) return error_set(err, "the run file has no launch %u.", number);
   if (captured && !kept) return error_set(err, "launch %u was captured into a graph. On the virtual device each run of it is a launch of its own, with a number behind it; on a GPU what it reads is not kept.", number);

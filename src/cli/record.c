@@ -26,7 +26,7 @@ bool cli_record_check(Options *o, Error *err) {
   unsigned tools = 0;
   instrument_tools_parse(options_text(o, OPT_TOOL), &tools, err);
   bool as_tool = tools & TOOL_BIT(TRACE), inputs = options_is(o, OPT_RECORD, "inputs");
-  static const OptionId choices[] = {OPT_THREADS, OPT_BUFFER, OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
+  static const OptionId choices[] = {OPT_INPUTS_RATE, OPT_THREADS, OPT_BUFFER, OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
   for (size_t i = 0; !as_tool && !options_given(o, OPT_RECORD) && i < ARRAY_LEN(choices); i++)
     if (options_given(o, choices[i])) return error_set(err, "--%s belongs to --record, which was not given.", options_table[choices[i]].name);
   if (options_given(o, OPT_THREADS) && !check_threads(options_text(o, OPT_THREADS), err)) return false;

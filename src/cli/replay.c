@@ -351,6 +351,27 @@ static bool launch(Replay *r, const KeptLaunch *l, Error *err) {
   return true;
 }
 
+// The program's own calls for this are there, too.
+static void record(bool on) {
+  int (*tell)(int, const void *, size_t);
+  *(void **)&tell = dlsym(RTLD_DEFAULT, "wg_host_initialized");
+  enum { BEGIN = 5, END = 6 };
+  if (tell) tell(on ? BEGIN : END, NULL, 0);
+}
+
+// From the launch on whose inputs were kept whole; what comes before the first that is wanted runs without being recorded.
+static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32_t last, Error *err) {
+  KeptLaunch l;
+  for (uint32_t n = first; n <= last; n++) {
+    if (!kept_launch_load(r->db, process, n, &l, err)) continue;
+    first = MIN(first, l.since);
+    kept_launch_free(&l);
+    break;
+  }
+  err->text[0] = 0;
+  return first;
+}
+
 static bool replay(char **argv, Error *err) {
   Replay r = {.db = kept_open(argv[0], false, err)};
   uint32_t process = (uint32_t)strtoul(argv[1], NULL, 10), first = (uint32_t)strtoul(argv[2], NULL, 10), last = (uint32_t)strtoul(argv[3], NULL, 10);
@@ -366,14 +387,15 @@ static bool replay(char **argv, Error *err) {
   DO(cuCtxSetCurrent(context), "there is no context");
   DO(cuMemGetAllocationGranularity(&r.granularity, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM), "memory cannot be mapped");
   r.granularity = MAX(r.granularity, RESERVED_AT);
-  for (uint32_t n = first; n <= last; n++) {
+  for (uint32_t n = first_needed(&r, process, first, last, err); n <= last; n++) {
     KeptLaunch l;
     if (!kept_launch_load(r.db, process, n, &l, err)) {
-      if (first == last) return false;
-      log_line("expand: %s", err->text);
+      if (first == last && n == first) return false;
+      if (n >= first) log_line("expand: %s", err->text);
       err->text[0] = 0;
       continue;
     }
+    record(n >= first);
     if (!launch(&r, &l, err)) return false;
     kept_launch_free(&l);
   }

@@ -23,6 +23,9 @@ void run_save_step(Run *r, RunProcess *p, const EventStep *e) {
     run_save(r, TABLE_step, "iiitiiiiittiiiiiiiiiiii", N(++r->last_id), N(p->id), N(e->number), kind, N(0), N(e->recorded), N(e->stream), N(e->device), N(e->time_ns), e->call,
              copies ? direction : NULL, N(e->to), N(e->from), N(e->width), N(e->height), N(e->depth), N(e->to_pitch), N(e->to_rows), N(e->from_pitch), N(e->from_rows), N(e->value),
              N(e->value_bytes), N(stack ? stack->id : 0));
+  else if (e->kind == STEP_INPUTS)
+    run_save(r, TABLE_step, "iiitiiiii-----------i-i", N(++r->last_id), N(p->id), N(e->number), kind, N(l ? l->id : 0), N(e->recorded), N(e->stream), N(e->device), N(e->time_ns), N(e->value),
+             N(stack ? stack->id : 0));
   else
     run_save(r, TABLE_step, "iiitiiiii-------------i", N(++r->last_id), N(p->id), N(e->number), kind, N(l ? l->id : 0), N(e->recorded), N(e->stream), N(e->device), N(e->time_ns),
              N(stack ? stack->id : 0));

@@ -3,6 +3,9 @@
 // Nothing is looked at that cannot have changed. For every allocation there is a range that may differ from what was kept: copies, sets and launches widen it when the
 // program asks for them. Before a launch all such ranges are looked at whose writers come before it; of these, pages whose hash is another one than that of the page that was
 // kept last are kept. What no copy, set or launch has written holds nothing that a program may rely on.
+//
+// What launches write is more than a bus can carry. Of launches whose outcome follows from what they read it is kept only now and then, as --inputs-rate allows: the launches between
+// two that are kept whole are run again to know what the later of them read.
 #include "session/inputs.h"
 
 #include "session/outputs.h"
@@ -15,7 +18,9 @@ bool session_wants_inputs(void) { return session_options()->inputs; }
 enum { WRITERS = 8 };                      // streams whose last write is remembered; more: nothing is known to be before a launch
 
 // moments: the last write of each stream. unordered: one that nobody knows the order of
-typedef struct Dirty { uint64_t order, base, size, from, to; int device; SessionMemoryKind kind; SessionMoment writers[WRITERS]; uint32_t nwriters; bool unordered; } Dirty;
+// made: what launches that can be run again have written, and nobody has looked at
+typedef struct Span { uint64_t from, to; } Span;     // to 0: nothing
+typedef struct Dirty { uint64_t order, base, size; Span other, made; int device; SessionMemoryKind kind; SessionMoment writers[WRITERS]; uint32_t nwriters; bool unordered; } Dirty;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
 static VEC(Dirty) dirty;
@@ -54,8 +59,13 @@ static void add_writer(Dirty *d, const SessionMoment *m) {
   else d->writers[d->nwriters++] = *m;
 }
 
-// [from, to) of the allocation at `address`; to 0: all of it. moment NULL: not known.
-static void mark(uint64_t address, uint64_t from, uint64_t to, const SessionMoment *moment) {
+static Span joined(Span a, Span b) { return !a.to ? b : !b.to ? a : (Span){MIN(a.from, b.from), MAX(a.to, b.to)}; }
+
+// Who writes. moment NULL: it is not known when. again: running launches again gives the same.
+typedef struct Writer { const SessionMoment *moment; bool again; } Writer;
+
+// [from, to) of the allocation at `address`; to 0: all of it.
+static void mark(uint64_t address, uint64_t from, uint64_t to, Writer w) {
   HeapRange r;
   if (!session_ranges_look(address, &r) || r.memory.state != WG_MEMORY_LIVE || !is_kept(r.kind) || !r.memory.size) return;
   uint64_t base = r.memory.base, end = base + r.memory.size;
@@ -63,9 +73,9 @@ static void mark(uint64_t address, uint64_t from, uint64_t to, const SessionMome
   to = to ? MAX(MIN(to, end), base) - base : r.memory.size;
   if (from >= to) return;
   Dirty *d = dirty_of(&r);
-  d->from = d->to ? MIN(d->from, from) : from;
-  d->to = MAX(d->to, to);
-  add_writer(d, moment);
+  Span *span = w.again ? &d->made : &d->other;
+  *span = joined(*span, (Span){from, to});
+  add_writer(d, w.moment);
 }
 
 typedef struct Bases { VEC(uint64_t) list; } Bases;
@@ -74,17 +84,17 @@ static void add_base(void *user, const HeapRange *r) {
   if (r->memory.state == WG_MEMORY_LIVE && is_kept(r->kind)) vec_push(&b->list, r->memory.base);
 }
 
-static void mark_all(const SessionMoment *moment) {
+static void mark_all(Writer w) {
   Bases b = {0};
   session_ranges_each(add_base, &b);
-  for (uint32_t i = 0; i < b.list.len; i++) mark(b.list.data[i], 0, 0, moment);
+  for (uint32_t i = 0; i < b.list.len; i++) mark(b.list.data[i], 0, 0, w);
   vec_free(&b.list);
 }
 
-static void mark_written(SessionKernel *k, const SessionParams *params, const SessionMoment *moment) {
+static void mark_written(SessionKernel *k, const SessionParams *params, Writer writer) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->writes_known || code->writes_elsewhere) {
-    mark_all(moment);
+    mark_all(writer);
     return;
   }
   for (uint32_t i = 0; i < code->nwrites; i++) {
@@ -92,11 +102,11 @@ static void mark_written(SessionKernel *k, const SessionParams *params, const Se
     uint64_t pointer, from = 0, to = 0;
     if (!session_fact_pointer(&w->pointer, params, &pointer) || !pointer) continue;
     if (!session_reach(code, w, params, session_launched(), &from, &to)) from = to = 0;
-    mark(pointer, from, to, moment);
+    mark(pointer, from, to, writer);
   }
   for (uint32_t i = 0; i < code->nwritten_variables; i++) {
     uint64_t base = session_outputs_variable_at(code->written_variables[i].name);
-    if (base) mark(base, 0, 0, moment);
+    if (base) mark(base, 0, 0, writer);
   }
 }
 
@@ -107,7 +117,7 @@ void session_inputs_copy(const SessionCopy *c) {
   SessionMoment moment;
   pthread_mutex_lock(&lock);
   bool known = session_order_now(c->stream, &moment);
-  mark(first, first, first + pitch * (rows * (c->depth - 1) + c->height - 1) + c->width, known ? &moment : NULL);
+  mark(first, first, first + pitch * (rows * (c->depth - 1) + c->height - 1) + c->width, (Writer){known ? &moment : NULL, false});
   pthread_mutex_unlock(&lock);
 }
 
@@ -116,8 +126,38 @@ void session_inputs_unknown(const void *stream) {
   if (!session_wants_inputs()) return;
   pthread_mutex_lock(&lock);
   bool known = session_order_step(stream, &moment);
-  mark_all(known ? &moment : NULL);
+  mark_all((Writer){known ? &moment : NULL, false});
   pthread_mutex_unlock(&lock);
+}
+
+// --- whether a launch is kept whole ---
+
+enum { FIRST_CREDIT_MS = 16, MOST_CREDIT_MS = 250 };           // of --inputs-rate
+static struct { uint64_t ranges, credit, last_ns; uint32_t launch; int device; } whole;     // the last that was; launch 0: none yet
+
+static uint64_t made_bytes(void) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < dirty.len; i++) sum += dirty.data[i].made.to - dirty.data[i].made.from;
+  return sum;
+}
+
+// With the lock held. Memory is laid out anew when an allocation comes (cli/replay.c), so nothing of it lasts then.
+static bool keep_whole(int device) {
+  uint64_t rate = session_options()->inputs_rate, now = clock_ns(), bytes = made_bytes(), ranges = session_ranges_version();   // rate: bytes a microsecond
+  bool must = !whole.launch || whole.ranges != ranges || whole.device != device || session_order_concurrent();
+  if (!whole.last_ns) whole.credit = rate * 1000 * FIRST_CREDIT_MS;
+  else whole.credit = MIN(whole.credit + (now - whole.last_ns) / 1000 * rate, rate * 1000 * MOST_CREDIT_MS);
+  whole.last_ns = now;
+  if (!must && bytes > whole.credit) return false;
+  whole.credit -= MIN(bytes, whole.credit);
+  whole.ranges = ranges;
+  whole.device = device;
+  return true;
+}
+
+static bool can_run_again(const SessionKernel *k) {
+  const InstrumentedKernel *code = session_kernel_code(k);
+  return code && code->writes_known && !code->order_dependent && !session_order_concurrent();
 }
 
 // --- what is looked at before a launch ---
@@ -162,21 +202,25 @@ static void add_host_memory(void *user, const HeapRange *r) {
 }
 
 // With the lock held.
-static void gather(SessionInputs *in, const Pointers *pointers, const void *stream) {
+static void gather(SessionInputs *in, const Pointers *pointers, const void *stream, bool all) {
   session_ranges_each(add_host_memory, &(Gather){in, pointers});
   for (uint32_t i = 0; i < dirty.len; i++) {
     Dirty *d = &dirty.data[i];
     HeapRange r;
-    if (!d->to) continue;
+    Span span = all ? joined(d->other, d->made) : d->other;
+    if (!span.to) continue;
     if (!session_ranges_look(d->base, &r) || r.memory.state != WG_MEMORY_LIVE || r.order != d->order) {
-      d->to = 0;                           // it was freed
+      d->other = d->made = (Span){0};      // it was freed
       continue;
     }
     bool before = comes_before(d, stream);
     if (d->device != in->device || (!before && !points_into(pointers, d->base, d->size))) continue;
-    vec_push(&in->parts, (SessionPart){.base = d->base, .size = d->size, .from = d->from, .to = d->to, .allocation = d->order});
+    vec_push(&in->parts, (SessionPart){.base = d->base, .size = d->size, .from = span.from, .to = span.to, .allocation = d->order});
     in->disturbed |= !before;
-    if (before) d->from = d->to = 0, d->nwriters = 0;
+    if (!before) continue;
+    d->other = (Span){0};
+    if (all) d->made = (Span){0};
+    if (!d->made.to) d->nwriters = 0;
   }
 }
 
@@ -198,11 +242,13 @@ SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionPa
     Pointers pointers = {0};
     in->device = device;
     find_pointers(&pointers, params, info, user);
-    gather(in, &pointers, stream);
+    bool all = keep_whole(device);
+    if (all) whole.launch = number;
+    gather(in, &pointers, stream, all);
     vec_free(&pointers.list);
-    in->step = session_step_inputs(number, stream, device, in->disturbed);
+    in->step = session_step_inputs(number, all ? 0 : whole.launch, stream, device, in->disturbed);
   }
-  mark_written(k, params, known ? &moment : NULL);
+  mark_written(k, params, (Writer){known ? &moment : NULL, in && known && can_run_again(k)});
   pthread_mutex_unlock(&lock);
   return in;
 }

@@ -61,6 +61,12 @@ expand inputs "$device" on_gpu 1..99 &
 wait
 same on_cpu 1 2 3 4 5 6 7 8
 same on_gpu 1 2 5 6 7 8              # in the third and fourth, what atomic operations find depends on the order of warps
+build steps || exit
+rm -f "$work/all.operations"
+record cpu steps all
+timeout -k 5 60 "$WARPGRIND" --device="$device" --record=inputs --inputs-rate=0 -o "$work/steps.wg" "$work/steps" > "$work/steps.out" 2> "$work/steps.err"
+expand steps "$device" again 5..20
+same again 5 12 20
 timeout -k 5 60 "$WARPGRIND" --device="$device" --record=inputs -o "$work/kept.wg" "$work/bandwidth" ${RECORD_SIZE:-4194304 512} > "$work/kept.out" 2> "$work/kept.err"
 check inputs-speed-result cmp "$work/fast.out" "$work/kept.out"
 while read -r name ms _; do
