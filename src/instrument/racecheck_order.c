@@ -246,7 +246,7 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
     PtxReg *at = keep_address(k, a->instr, a->address, to_shared);
     Code *c = guarded(k, a->instr, true);
     PtxLabel *over = around(k, c, in);
-    acquire(k, c, at, how | WG_RACE_TELL_ACQUIRE);       // with or without a fence behind it: programs rely on what depends on the value
+    acquire(k, c, at, how | (race_is_acquire(in) ? WG_RACE_TELL_ACQUIRE : 0u));      // else a fence must follow, or a barrier
     end_around(c, over);
   }
 }

@@ -92,11 +92,17 @@ DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_
   return found;
 }
 
+// An atomic write is part of the release that the fence before it begins: who knows what was done before the fence knows it, too.
+DEVICE uint64_t race_at_fence(uint64_t me, uint32_t what, uint32_t layout) {
+  uint32_t kind = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT, bits = WG_RACE_CLOCK_BITS(layout), clock = race_field(me, WG_RACE_CLOCK_AT(layout), bits);
+  return (what & kind) == kind && clock && !race_is_full(clock, bits) ? me - (1ull << WG_RACE_CLOCK_AT(layout)) : me;
+}
+
 // An access at `address`, which is `offset` from where the entries at `entries` begin. what: WG_RACE_ACCESS. me: the thread's entry, without the access. knows: what was
 // done at an earlier clock than RACE_KNOWN of it is known to this thread. value: what it writes, where that is known. The entry it races with, or 0.
 DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered,
                            uint64_t knows) {
-  uint64_t mine = race_mine(me, what, race_value(value, what)), found = 0;
+  uint64_t mine = race_mine(race_at_fence(me, what, layout), what, race_value(value, what)), found = 0;
   layout |= race_shared_layout(what);
   offset += (address - offset) & 3;        // an allocation may begin within a word
   uint64_t end = offset + (what & WG_RACE_ACCESS_BYTES);

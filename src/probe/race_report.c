@@ -1,9 +1,16 @@
 // racecheck: a race is described.
 #include "probe/race.h"
 
-DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint32_t know) {
+// What the thread has read that would order them, had a fence followed: the second and third of three clocks (race_order.c).
+DEVICE uint32_t race_was_told(uint64_t knows, uint32_t same_block) {
+  uint32_t all = (uint32_t)(knows >> 21) & 0x1fffff, block = same_block ? (uint32_t)(knows >> 42) & 0x1fffff : 0;
+  return all > block ? all : block;
+}
+
+DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t knows) {
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return WG_RACE_OTHER_LAUNCH;
-  RacePair p = race_pair(old, mine, layout, first, know);
+  RacePair p = race_pair(old, mine, layout, first, RACE_KNOWN(knows));
+  if (WG_RACE_CLOCK_BITS(layout) && p.was.clock < race_was_told(knows, p.same_block) && !race_ordered(&p, layout)) return WG_RACE_NO_ACQUIRE;
   if (old & mine & WG_RACE_STRONG && (old | mine) & WG_RACE_CTA && !p.same_block) return WG_RACE_BLOCK_SCOPE;
   if (!p.same_block) return WG_RACE_OTHER_BLOCK;
   if (!(mine & WG_RACE_WRITE) && !(old & WG_RACE_WRITE) && old & WG_RACE_WROTE) return WG_RACE_OTHER_BLOCK;
@@ -64,7 +71,7 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
   layout |= race_shared_layout(what);
   uint64_t mine = race_mine(me, what, value);
   uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023, old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023, bytes = what & WG_RACE_ACCESS_BYTES;
-  uint32_t why = race_why(old, mine, layout, first, know), flags = why | race_known(old, mine, layout, first, know);
+  uint32_t why = race_why(old, mine, layout, first, knows), flags = why | race_known(old, mine, layout, first, know);
   const WgRaceLaunch *its = (const WgRaceLaunch *)launches + (old >> WG_RACE_LAUNCH_AT), *my = (const WgRaceLaunch *)launches + (mine >> WG_RACE_LAUNCH_AT);
   uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? its->sites : my->sites;
   uint64_t other = old_site == WG_RACE_NO_SITE || !(flags & WG_RACE_THREAD_KNOWN || why == WG_RACE_OTHER_LAUNCH) ? 0xffffffffu : other_sites + old_site;

@@ -34,6 +34,7 @@ static const char *const missing[] = {
   [WG_RACE_OTHER_BLOCK] = "the threads are of different blocks: a barrier of the block does not order them, and no fence with an atomic or a flag does",
   [WG_RACE_BLOCK_SCOPE] = "an atomic, flag or fence is for the threads of its block only, and the other thread is in another block",
   [WG_RACE_OTHER_LAUNCH] = "nothing orders the two launches: no common stream, event or synchronisation",
+  [WG_RACE_NO_ACQUIRE] = "this thread has read a flag or lock that the other has set, but neither acquires there nor has a fence behind that read",
 };
 
 static void other_coordinates(const RunFinding *f, uint32_t *block, uint32_t *thread) {
@@ -71,7 +72,8 @@ void report_race_other(Run *r, const RunFinding *f, Str *out) {
 
 bool report_race_json(Run *r, const RunFinding *f, Str *out) {
   static const char *const words[] = {[WG_RACE_NO_BARRIER] = "barrier", [WG_RACE_NO_WARP_SYNC] = "warp synchronisation", [WG_RACE_SAME_INSTRUCTION] = "same instruction",
-                                      [WG_RACE_OTHER_BLOCK] = "order between blocks", [WG_RACE_BLOCK_SCOPE] = "scope", [WG_RACE_OTHER_LAUNCH] = "order between launches"};
+                                      [WG_RACE_OTHER_BLOCK] = "order between blocks", [WG_RACE_BLOCK_SCOPE] = "scope", [WG_RACE_OTHER_LAUNCH] = "order between launches",
+                                      [WG_RACE_NO_ACQUIRE] = "acquire"};
   if (!is_race(f)) return false;
   uint32_t block[3], thread[3];
   unsigned what = (unsigned)f->extra[2];

@@ -67,6 +67,26 @@ __global__ void after_release(int *data, int *flag, int *out) {         // writt
   }
 }
 
+__global__ void no_acquire(int *data, int *flag, int *out) {            // the flag is read, and no fence follows
+  if (blockIdx.x == 0) {
+    data[0] = 42;                                                       // race no_acquire
+    __threadfence();
+    atomicExch(flag, 1);
+  } else {
+    while (atomicAdd(flag, 0) == 0) {}
+    out[0] = data[0];                                                   // race no_acquire
+  }
+}
+
+__global__ void lock_with_last_fence(int *lock, int *total) {           // nothing keeps what comes behind the lock from being done before it
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1)) {}
+    total[0] += 1;                                                      // race lock_with_last_fence
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+
 __global__ void read_after_block(int *a, int *out) {                    // block 0 writes and reads it behind a barrier; others read it at any time
   if (blockIdx.x == 0) {
     a[threadIdx.x] = threadIdx.x;                                       // race read_after_block
@@ -101,6 +121,10 @@ int main() {
   lock_without_fence<<<8, 32>>>(c, a);
   cudaMemset(c, 0, 1 << 16);
   lock_with_one_fence<<<8, 32>>>(c, a);
+  cudaMemset(c, 0, 1 << 16);
+  no_acquire<<<2, 1>>>(a, c, b);
+  cudaMemset(c, 0, 1 << 16);
+  lock_with_last_fence<<<8, 32>>>(c, a);
   after_release<<<2, 1>>>(a, c + 1, b);
   read_after_block<<<4, 64>>>(a, b);
   of_variable<<<8, 1>>>();
