@@ -45,6 +45,8 @@ records=$(sql speed "SELECT value FROM meta WHERE key='trace_records'")
 operations=$(sql speed "SELECT value FROM meta WHERE key='trace_operations'")
 bytes=$(sql speed "SELECT value FROM meta WHERE key='trace_bytes'")
 echo "    $(sql speed "SELECT value FROM meta WHERE key='trace_raw_records'") raw records of $(sql speed "SELECT value FROM meta WHERE key='trace_raw_bytes'") bytes"
+nanoseconds=$(sql speed "SELECT sum(end_ns - begin_ns) FROM timed_launch")
+awk -v b="$(sql speed "SELECT value FROM meta WHERE key='trace_raw_bytes'")" -v n="${nanoseconds:-0}" 'BEGIN { printf "    %.1f GB/s of raw records while kernels ran\n", b / (n + 1e-9) }'
 echo "    $records records, $operations operations, $took ms in all, $bytes bytes in the file"
 check speed-records test "${records:-0}" -gt 1000
 
