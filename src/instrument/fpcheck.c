@@ -4,22 +4,43 @@
 // keeps: every result. docs/fpcheck.md is the page about it.
 #include "instrument/fpcheck.h"
 
-// At the start of a kernel with two bodies: the second if the launch says so or a value was seen at a sink before. The lanes of
-// a warp decide together.
+// Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here.
+static void ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *yes) {
+  PtxReg *before = body_temp(k->body, TYPE_B32, 1);
+  EMIT(c, "shr.u32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_TURN));
+  EMIT(c, "sub.u32", opd_reg(hot), opd_reg(flags), opd_reg(hot));
+  EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_imm(0xffff));
+  EMIT(c, "add.u32", opd_reg(before), opd_reg(hot), opd_imm(-1));
+  EMIT(c, "or.b32", opd_reg(before), opd_reg(before), opd_imm(WG_FP_SKIPPED));
+  EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_reg(before));
+  EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
+}
+
+// Lanes of a warp decide together.
+static void branch_together(FpCheck *k, Code *c, PtxReg *yes, PtxLabel *to) {
+  PtxReg *lanes = body_temp(k->body, TYPE_B32, 3);
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  EMIT(c, "vote.sync.any.pred", opd_reg(yes), opd_reg(yes), opd_reg(lanes));
+  code_guard(c, yes, false);
+  EMIT(c, "bra.uni", opd_label(to));
+  code_guard(c, NULL, false);
+}
+
+// At the start of a kernel with two bodies: the second if the launch says so or the kernel's counter does.
 static void choose_body(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
   Code *c = body_entry(b);
-  PtxReg *flags = body_temp(b, TYPE_B32, 0), *lanes = body_temp(b, TYPE_B32, 1), *hot = body_temp(b, TYPE_B32, 2);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *masked = body_temp(b, TYPE_B32, 1);
   PtxReg *counters = body_temp(b, TYPE_B64, 0), *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
   record_load(c, flags, offsetof(WgLaunch, flags));
-  EMIT(c, "and.b32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
-  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(flags), opd_imm(0));
+  EMIT(c, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
+  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(0));
   code_guard(c, yes, false);
   EMIT(c, "bra.uni", opd_label(full));                         // a parameter: nobody waits for memory
   code_guard(c, NULL, false);
   if (k->hot < 0) return;
   record_load(c, counters, offsetof(WgLaunch, counters));
-  EMIT(c, "setp.ne.u64", opd_reg(has), opd_reg(counters), opd_imm(0));
+  EMIT(c, "setp.ge.u32", opd_reg(has), opd_reg(flags), opd_imm(1 << WG_LAUNCH_FP_TURN));
   EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
   code_guard(c, has, false);
   // Read by every warp: it should stay near. A block may then see an old value; the multiprocessor whose sink fired does not.
@@ -27,12 +48,15 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70) EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
   else EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
   code_guard(c, NULL, false);
+  PtxLabel *ask = body_label(b), *resume = body_label(b);
   EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
-  EMIT(c, "activemask.b32", opd_reg(lanes));
-  EMIT(c, "vote.sync.any.pred", opd_reg(yes), opd_reg(yes), opd_reg(lanes));
-  code_guard(c, yes, false);
-  EMIT(c, "bra.uni", opd_label(full));
-  code_guard(c, NULL, false);
+  branch_together(k, c, yes, ask);
+  code_label(c, resume);
+  Code *cold = body_cold(b);
+  code_label(cold, ask);
+  ask_counter(k, cold, flags, hot, yes);
+  branch_together(k, cold, yes, full);
+  EMIT(cold, "bra.uni", opd_label(resume));
 }
 
 // Warps of these kernels work together in ways that need all of them in the same body: only the launch may choose it.
@@ -45,6 +69,10 @@ static bool warps_are_bound(const Body *b) {
   return false;
 }
 
+// Subnormal numbers come to no sink as such: who asks for them alone has every instruction tested, and with others they are for full mode.
+static unsigned kinds_of(const InstrumentPlan *plan) { return plan->fp_kinds ? plan->fp_kinds : WG_FP_ALL; }
+static bool is_full(const InstrumentPlan *plan) { return plan->fp_full || kinds_of(plan) == WG_FP_SUBNORMAL; }
+
 // Two bodies, unless another tool works on the first or it cannot be copied; functions and such kernels are tested everywhere.
 static void weave_as_planned(FpCheck *k) {
   Body *b = k->body;
@@ -52,7 +80,7 @@ static void weave_as_planned(FpCheck *k) {
   bool alone = plan->tools == TOOL_BIT(FPCHECK);
   k->hot = -1;
   if (!k->flow->makes && !k->flow->decides && !k->follow) return;
-  if (plan->fp_full || !alone || !b->func->is_entry || !b->info->record || !fp_can_clone(k)) {
+  if (is_full(plan) || !alone || !b->func->is_entry || !b->info->record || !fp_can_clone(k)) {
     fp_weave_full(k);
     return;
   }
@@ -69,7 +97,8 @@ static void weave_as_planned(FpCheck *k) {
 
 static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
-  FpCheck k = {.body = b, .kinds = b->program->plan->fp_kinds ? b->program->plan->fp_kinds : WG_FP_ALL};
+  FpCheck k = {.body = b, .kinds = kinds_of(b->program->plan)};
+  if (!is_full(b->program->plan)) k.kinds &= ~(unsigned)WG_FP_SUBNORMAL;
   k.follow = b->program->plan->fp_flow;
   k.flow = fp_flow_build(b);
   k.fired = body_reg(b, TYPE_PRED);
@@ -82,7 +111,7 @@ static void weave(Body *b) {
 
 // One counter for each kernel: not zero when a value has come to a sink.
 static void begin(Program *p) {
-  if (p->plan->tools == TOOL_BIT(FPCHECK) && !p->plan->fp_full) p->out->ncounters = p->out->nkernels;
+  if (p->plan->tools == TOOL_BIT(FPCHECK) && !is_full(p->plan)) p->out->ncounters = p->out->nkernels;
 }
 
 const Pass pass_fpcheck = {.begin = begin, .weave = weave};

@@ -32,6 +32,8 @@ typedef struct FpFlow {
   FpType *type;                            // by register: what it holds, by dataflow; NONE: no floating point, or not known
   uint32_t *uses, *select_uses;            // by register: how often read, how often as a value of selp
   bool *made;                              // by register: it may hold what an instruction of this function made of numbers
+  bool local_carries, shared_carries;      // fp_carries
+  bool local_made, shared_made;            // … and some of what is stored there was made here
   bool makes, decides;                     // some instruction does; some compares. Else there is nothing to look for
   int *depth;                              // by instruction: nested { } around it
 } FpFlow;
@@ -42,6 +44,9 @@ bool fp_is_fixed(const FpFlow *f, const PtxOperand *o);                 // a con
 bool fp_is_input(const PtxFunc *f, const PtxInstr *in);                  // brings a value in from outside the kernel
 bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan, isinf, isfinite: asks, does not decide
 bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x);
+
+// --- fpcheck_carry.c: memory of the kernel's own in which values only wait ---
+bool fp_carries(const FpFlow *f, const IrCfg *cfg, PtxSpace space);
 
 // --- fpcheck_emit.c: tests, in groups ---
 typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK, FP_ITEM_FLOW, FP_ITEM_STORE } FpItemKind;

@@ -82,6 +82,7 @@ static void sinks_of(Fast *f, uint32_t i) {
   switch (in->op) {
     case OP_ST: case OP_RED: case OP_SUST: case OP_ST_ASYNC: case OP_RED_ASYNC: case OP_STMATRIX:
       if (in->space == SPACE_PARAM || in->nops < 2) return;
+      if (in->op == OP_ST && ((in->space == SPACE_LOCAL && k->flow->local_carries) || (in->space == SPACE_SHARED && k->flow->shared_carries))) return;
       sink(f, i, &in->ops[1], false);
       return;
     case OP_WMMA_STORE: sink(f, i, &in->ops[1], false); return;

@@ -73,7 +73,7 @@ static void nest(FpFlow *f, const Body *b) {
 }
 
 // --- what may have been born here ---
-// What is loaded was stored by somebody who tested it then, or came in from outside; what was made of bits left the floating-point
+// What is loaded was stored by somebody who tested it then, or came in from outside, unless it waited in memory of the kernel (fpcheck_carry.c); what was made of bits left the floating-point
 // numbers through a test. So only results, and what moves and selections make of them, can be new.
 typedef struct Made { const FpFlow *f; bool any; } Made;
 static void look_at_source(void *ctx, PtxReg **reg, bool is_def) {
@@ -92,9 +92,20 @@ static bool may_make(FpFlow *f, PtxInstr *in) {
   if (in->op == OP_CALL) return true;
   if (in->op == OP_LD && in->space == SPACE_PARAM && in->ops[1].kind == OPD_ADDR && in->ops[1].list[0].kind == OPD_VAR)
     return in->ops[1].list[0].var->func && !in->ops[1].list[0].var->func->is_entry;       // what a call returned, what a function was given
+  if (in->op == OP_LD && ((in->space == SPACE_LOCAL && f->local_made) || (in->space == SPACE_SHARED && f->shared_made))) return true;
   if (ptx_op_classes(in) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) return false;
   Made m = {f, false};
   ptx_visit_regs(in, look_at_source, &m);
+  return m.any;
+}
+
+// A store of what was made here to memory that carries it. true: the first.
+static bool keeps_made(FpFlow *f, PtxInstr *in) {
+  bool *kept = in->op != OP_ST ? NULL : in->space == SPACE_LOCAL && f->local_carries ? &f->local_made : in->space == SPACE_SHARED && f->shared_carries ? &f->shared_made : NULL;
+  if (!kept || *kept) return false;
+  Made m = {f, false};
+  ptx_visit_regs(in, look_at_source, &m);
+  *kept = m.any;
   return m.any;
 }
 
@@ -109,6 +120,7 @@ static void find_made(FpFlow *f, const IrCfg *cfg) {
     changed = false;
     for (uint32_t i = 0; i < cfg->ninstrs; i++) {
       PtxInstr *in = cfg->instrs[i];
+      changed |= keeps_made(f, in);
       const PtxOperand *to = in->nops ? &in->ops[0] : NULL;
       while (to && (to->kind == OPD_PAIR || to->kind == OPD_VECTOR) && to->nlist) to = &to->list[0];
       bool known = !to || to->kind != OPD_REG || f->made[to->reg->id];
@@ -130,7 +142,6 @@ FpFlow *fp_flow_build(Body *b) {
   f->select_uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);
   f->depth = ARENA_ARRAY(a, int, cfg->ninstrs + 1);
   f->made = ARENA_ARRAY(a, bool, b->func->nregs + 1);
-  find_made(f, cfg);
   nest(f, b);
   seed_types(f, cfg);
   for (bool changed = true; changed;) {
@@ -138,6 +149,9 @@ FpFlow *fp_flow_build(Body *b) {
     for (uint32_t i = 0; i < cfg->ninstrs; i++)
       if (is_copy(cfg->instrs[i])) changed |= copy_types(f, cfg->instrs[i]);
   }
+  f->local_carries = fp_carries(f, cfg, SPACE_LOCAL);
+  f->shared_carries = fp_carries(f, cfg, SPACE_SHARED);
+  find_made(f, cfg);
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     PtxInstr *in = cfg->instrs[i];
     ptx_visit_regs(in, count_use, f->uses);

@@ -315,7 +315,10 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
       EMIT(c, "add.u64", hot, hot, opd_imm(k->hot * 8));
     }
     fp_again_mark(k, c);
-    args[3] = argument(k, 1, true), args[4] = hot, n = 5;
+    PtxOperand turn = temp32(k, 0);
+    record_load(c, turn.reg, offsetof(WgLaunch, flags));
+    EMIT(c, "shr.u32", turn, turn, opd_imm(WG_LAUNCH_FP_TURN));
+    args[3] = argument(k, 1, true), args[4] = hot, args[5] = turn, n = 6;
   } else
     for (unsigned i = 0; i < kinds[kind].n; i++) args[n++] = argument(k, i, kinds[kind].wide);
   code_call(c, probe(k, kinds[kind].probe), args, n);

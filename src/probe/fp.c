@@ -111,16 +111,6 @@ __attribute__((noinline)) void wg_fp_stored(uint64_t channel, uint32_t launch, u
   if (what & WG_FP_WHAT_FLOW) wg_report(channel, launch, site, DEVICE_KIND_FP_FLOW, what, 0, value, 0);
 }
 
-// Fast mode: an exception has come to a sink; it is stored at the address, if that is not 0. hot: what makes blocks that start from now on
-// run through the full body; 0: nothing does.
-void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot);
-__attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot) {
-  if (!channel) return;
-  if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
-  if (hot && !*(volatile uint32_t *)hot) *(volatile uint32_t *)hot = 1;
-  wg_count(channel, site);
-}
-
 // --- notes: in a program whose data is full of NaN every load has one, so only the first of a place is told ---
 DEVICE int fp_was_told(uint64_t channel, uint32_t site) {
   const WgFpMemory *m = (const WgFpMemory *)((const WgReports *)channel)->fp_memory;
@@ -131,6 +121,21 @@ DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
   wg_report(channel, launch, site, kind, what, address, value, extra);
   WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
   if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
+}
+
+// Fast mode: an exception has come to a sink; it is stored at the address, if that is not 0. hot: the counter of the kernel, which makes blocks that start from now
+// on run through the full body, if it is the first at this sink; 0: nothing does. A thread that sees the mark sees the counter too: it may run again.
+void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn);
+__attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn) {
+  if (!channel) return;
+  if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
+  if (hot && !fp_was_told(channel, site)) {
+    WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
+    *(volatile uint32_t *)hot = turn;
+    device_fence_system();
+    if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;
+  }
+  wg_count(channel, site);
 }
 
 // A value that came in: one site.

@@ -72,6 +72,6 @@ enum {
   WG_SYNC_GRID,            // a barrier of the grid in a launch that is not cooperative
   WG_SYNC_CLUSTER,         // a barrier of the cluster; value: 1: it arrives again, and has not waited; 0: it waits, and has not arrived
 };
-enum { WG_LAUNCH_COOPERATIVE = 1 << 20 };     // WgLaunch.flags
+enum { WG_LAUNCH_COOPERATIVE = 1 << 10 };     // WgLaunch.flags
 
 #endif

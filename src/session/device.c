@@ -4,7 +4,7 @@
 #include "session/trace.h"
 #include "session/watch.h"
 
-enum { FP_SMALL = 1 << 16 };               // threads of a launch that fpcheck tests everywhere even in fast mode: it costs next to nothing
+enum { FP_SMALL = 1 << 16 };               // threads of a first launch that fpcheck tests everywhere even in fast mode
 
 struct SessionDevice {
   SessionDeviceOps ops;
@@ -136,6 +136,16 @@ static void say_unfollowed(SessionKernel *k, const char *why) {
   str_free(&text);
 }
 
+// The first launch of a kernel, if it is small, is tested everywhere.
+static uint32_t fp_flags(SessionKernel *k, const InstrumentedKernel *code, const SessionParams *params) {
+  if (!(session_tools() & TOOL_BIT(FPCHECK))) return 0;
+  uint64_t before = atomic_fetch_add_explicit(&k->fp_turns, 1, memory_order_relaxed);
+  uint32_t flags = (uint32_t)(before % 0xffff + 1) << WG_LAUNCH_FP_TURN;
+  if (!before && session_threads_launched() <= FP_SMALL) flags |= WG_LAUNCH_FP_FULL;
+  else if (code->nfp_writes && session_fp_apart(code, params)) flags |= WG_LAUNCH_FP_APART;
+  return flags;
+}
+
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
@@ -144,8 +154,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
   WgLaunch r = {.channel = session_reports(&d->reports, d->channel, &d->ops, d->user), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
-  if (session_threads_launched() <= FP_SMALL) r.flags |= WG_LAUNCH_FP_FULL;
-  else if (code->nfp_writes && session_fp_apart(code, params)) r.flags |= WG_LAUNCH_FP_APART;
+  r.flags = fp_flags(k, code, params);
   r.progress = watch_for_launch(d);
   if (session_launch_cooperative()) r.flags |= WG_LAUNCH_COOPERATIVE;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);

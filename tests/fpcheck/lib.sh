@@ -10,6 +10,6 @@ build() { # name arch options…: NAME-anything is built from NAME.cu
 }
 fp() { "$WARPGRIND" --device="$device" --tool=fpcheck --host-stacks=no --json="$TEST_DIR/report.json" "$@"; }
 plain() { "$WARPGRIND" --device="$device" --tool=none -q "$@"; }
-findings() { python3 "$t/expect.py" "$t/$1.cu" "$TEST_DIR/report.json"; }
+findings() { python3 "$t/expect.py" "$t/$1.cu" "$TEST_DIR/report.json" "${@:2}"; }
 kinds() { python3 -c 'import json,sys; print(*["%s %d" % (f["kind"], f["count"]) for f in json.load(open(sys.argv[1]))["findings"]], sep="\n")' "$TEST_DIR/report.json" | sort; }
 is() { [ "$1" = "$2" ] || { echo "expected: $2"; echo "found: $1"; return 1; }; }
