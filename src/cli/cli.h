@@ -55,6 +55,9 @@ bool cli_find_library(Str *folder, Error *err);             // the folder that h
 bool cli_choose_device(Options *o, Error *err);
 void cli_say_device(void);                                  // with -v, once the log is open: what was chosen and why
 
+// --- calculate.c: the calculator's program on the device ---
+int cli_calculate(void);
+
 // --- summary.c: what is said when the program has ended ---
 struct Run;
 void cli_print_summary(struct Run *r, bool verbose);

@@ -2,6 +2,8 @@
 // warpgrind subcommand …                              see subcommands.def
 #include "cli/cli.h"
 
+#include "view/view.h"
+
 const CliSubcommand cli_subcommands[] = {
 #define SUBCOMMAND(name, usage, help) {#name, usage, help, cli_##name},
 #include "cli/subcommands.def"
@@ -86,6 +88,7 @@ static bool is_called(const char *word, const char *name) {
 int main(int argc, char **argv) {
   const char *slash = strrchr(argv[0], '/');
   if (strncmp(slash ? slash + 1 : argv[0], "ptxas", 5) == 0) return cli_ptxas(argc, argv);
+  if (argc == 2 && strcmp(argv[1], VIEW_CALCULATE) == 0) return cli_calculate();                     // started by warpgrind view
   if (argc > 1 && strcmp(argv[1], "replay-inputs") == 0) return cli_expand(argc - 1, argv + 1);     // started by warpgrind expand
   if (argc > 1)
     for (unsigned i = 0; i < cli_nsubcommands; i++)

@@ -7,45 +7,9 @@
 #include <zstd.h>
 
 #include "channel/channel.h"
-#include "cuda/abi.h"
+#include "cli/driver_calls.h"
 
-// --- the driver ---
-
-#define FUNCTIONS(X) \
-  X(cuInit, , (unsigned)) X(cuDeviceGet, , (CUdevice *, int)) X(cuDevicePrimaryCtxRetain, , (CUcontext *, CUdevice)) X(cuCtxSetCurrent, , (CUcontext)) X(cuCtxSynchronize, , (void)) \
-  X(cuGetErrorString, , (CUresult, const char **)) X(cuModuleLoadData, , (CUmodule *, const void *)) X(cuModuleGetFunction, , (CUfunction *, CUmodule, const char *)) \
-  X(cuModuleGetGlobal, _v2, (CUdeviceptr *, size_t *, CUmodule, const char *)) X(cuMemcpyHtoD, _v2, (CUdeviceptr, const void *, size_t)) \
-  X(cuFuncSetAttribute, , (CUfunction, CUfunction_attribute, int)) X(cuLaunchKernelEx, , (const CUlaunchConfig *, CUfunction, void **, void **)) \
-  X(cuLinkCreate, _v2, (unsigned, CUjit_option *, void **, CUlinkState *)) X(cuLinkAddData, _v2, (CUlinkState, CUjitInputType, void *, size_t, const char *, unsigned, CUjit_option *, void **)) \
-  X(cuLinkComplete, , (CUlinkState, void **, size_t *)) X(cuMemAddressReserve, , (CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long)) \
-  X(cuMemAddressFree, , (CUdeviceptr, size_t)) X(cuMemCreate, , (CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *, unsigned long long)) \
-  X(cuMemMap, , (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long)) X(cuMemUnmap, , (CUdeviceptr, size_t)) \
-  X(cuMemRelease, , (CUmemGenericAllocationHandle)) X(cuMemSetAccess, , (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t)) \
-  X(cuMemGetAllocationGranularity, , (size_t *, const CUmemAllocationProp *, CUmemAllocationGranularity_flags))
-static struct {
-#define X(name, version, params) CUresult(*name) params;
-  FUNCTIONS(X)
-#undef X
-} cu;
-
-static bool open_driver(Error *err) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-  if (!library) return error_set(err, "%s", dlerror());
-#define X(name, version, params) \
-  *(void **)&cu.name = dlsym(library, #name #version); \
-  if (!cu.name) return error_set(err, "the driver has no " #name);
-  FUNCTIONS(X)
-#undef X
-  return true;
-}
-
-static bool worked(CUresult result, const char *what, Error *err) {
-  const char *text = NULL;
-  if (result == CUDA_SUCCESS) return true;
-  cu.cuGetErrorString(result, &text);
-  return error_set(err, "%s: %s", what, text ? text : "unknown error");
-}
-#define DO(call, what) do { if (!worked(cu.call, what, err)) return false; } while (0)
+#define DO(call, what) do { if (!cli_driver_worked(cu.call, what, err)) return false; } while (0)
 
 // --- state ---
 
@@ -380,7 +344,7 @@ static bool replay(char **argv, Error *err) {
   if (!r.db) return false;
   r.map = fopen(argv[4], "w");
   if (!r.map) return error_set(err, "%s cannot be written", argv[4]);
-  if (!open_driver(err)) return false;
+  if (!cli_driver_open(err)) return false;
   DO(cuInit(0), "CUDA cannot be used");
   DO(cuDeviceGet(&device, 0), "there is no device");
   DO(cuDevicePrimaryCtxRetain(&context, device), "there is no context");

@@ -13,7 +13,7 @@
 
 #include "view/internal.h"
 
-typedef struct Parser { const char *p; Error *err; Str notes; unsigned depth; bool failed; } Parser;
+typedef struct Parser { const char *p; Error *err; Str notes; unsigned depth; bool failed; CalcDevice *device; } Parser;
 
 static CalcValue fail(Parser *c, const char *why) {
   if (!c->failed) error_set(c->err, "%s%s%.20s", why, *c->p ? " at: " : "", c->p);
@@ -103,7 +103,7 @@ static CalcValue named(Parser *c) {
     if (!c->failed && !take(c, ")")) return fail(c, "a ) is missing");
   }
   if (c->failed) return (CalcValue){0};
-  if (!calc_call(name, n, arguments, count, &v, &c->notes, c->err)) c->failed = true;
+  if (!calc_call(name, n, arguments, count, c->device, &v, &c->notes, c->err)) c->failed = true;
   return v;
 }
 
@@ -233,8 +233,8 @@ static void result_json(CalcValue v, const Str *notes, Str *out) {
   }
 }
 
-bool view_calculate(const char *text, Str *json, Error *err) {
-  Parser c = {.p = text, .err = err};
+static bool calculate(const char *text, CalcDevice *device, Str *json, Error *err) {
+  Parser c = {.p = text, .err = err, .device = device};
   CalcValue v = expression(&c, 0);
   skip_spaces(&c);
   if (!c.failed && *c.p) fail(&c, "this is not understood");
@@ -246,14 +246,16 @@ bool view_calculate(const char *text, Str *json, Error *err) {
 void view_answer_calc(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   const char *text = view_text(q, "expression");
   Error err = {{0}};
+  bool gpu = view_one(d, "SELECT value = 'gpu' FROM meta WHERE key = 'device'", "") != 0;
+  CalcDevice device = {.run = calc_on_device, .kind = gpu ? "gpu" : "cpu"};
   str_add(&a->body, "{");
   if (!text) {
     json_key(&a->body, "functions");
     calc_list(&a->body);
-  } else if (!view_calculate(text, &a->body, &err)) {
+  } else if (!calculate(text, &device, &a->body, &err)) {
     view_fail(a, 200, err.text);                           // a mistake in an expression is an answer too
     return;
   }
-  json_text(&a->body, "device", "this machine's CPU, in IEEE arithmetic");
+  json_text(&a->body, "device", device.ran ? device.name : "this machine's CPU: integers, bits and IEEE arithmetic, the same on every device");
   str_add(&a->body, "}");
 }

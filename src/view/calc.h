@@ -15,8 +15,14 @@ uint64_t calc_bits(CalcValue v);
 CalcValue calc_from_bits(CalcType type, uint64_t bits);
 CalcValue calc_convert(CalcValue v, CalcType to, int rounding);      // as a cast, with saturation as on the device; rounding: FE_…
 
+// A device on which functions run; NULL: none. ran: it has computed something.
+typedef struct CalcDevice { bool (*run)(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits, char *name, size_t size); const char *kind; bool ran; char name[128]; } CalcDevice;
+
 // The result, or false with the reason; notes: what deserves to be said ("overflow").
-bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count, CalcValue *out, Str *notes, Error *err);
+bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count, CalcDevice *device, CalcValue *out, Str *notes, Error *err);
+// A module with a kernel that computes the function, on one line; letters: of its arguments. false: it has none, every device does the same.
+bool calc_ptx(const char *name, const char *letters, CalcType result, Str *out);
+bool calc_on_device(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits, char *name, size_t size);     // kind: cpu or gpu
 void calc_list(Str *json);                               // names, arguments and meaning of all functions
 
 #endif

@@ -150,9 +150,21 @@ static bool float_function(const char *name, const CalcValue *x, CalcValue *out,
       str_add(notes, "|b| is above 2^126: __fdividef gives 0, or NaN for an infinite a; ");
       return FLOAT(isinf(a) ? NAN : copysignf(0, (signbit(a) != 0) != (signbit(b) != 0) ? -1.0f : 1.0f));
     }
-    str_add(notes, "a GPU may differ in the last two bits; ");
     return FLOAT(a / b);
   }
+  if (IS("__sinf")) return FLOAT(sinf(a));
+  if (IS("__cosf")) return FLOAT(cosf(a));
+  if (IS("__tanf")) return FLOAT(tanf(a));
+  if (IS("__tanhf")) return FLOAT(tanhf(a));
+  if (IS("__expf")) return FLOAT(expf(a));
+  if (IS("__exp10f")) return FLOAT((float)pow(10, a));
+  if (IS("exp2f")) return FLOAT(exp2f(a));
+  if (IS("__logf")) return FLOAT(logf(a));
+  if (IS("__log2f")) return FLOAT(log2f(a));
+  if (IS("__log10f")) return FLOAT(log10f(a));
+  if (IS("__powf")) return FLOAT(powf(a, b));
+  if (IS("rsqrtf")) return FLOAT((float)(1 / sqrt((double)a)));
+  if (IS("__saturatef")) return FLOAT(a > 0 ? fminf(a, 1) : 0);
   if (IS("fmaf")) return FLOAT(fmaf(a, b, c));
   if (IS("fma")) { *out = calc_float(CALC_DOUBLE, fma(x[0].f, x[1].f, x[2].f)); return true; }
   if (IS("sqrtf")) return FLOAT(sqrtf(a));
@@ -167,7 +179,17 @@ static bool float_function(const char *name, const CalcValue *x, CalcValue *out,
   return false;
 }
 
-bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count, CalcValue *out, Str *notes, Error *err) {
+static void run_on_device(const char *name, const char *argument_letters, const CalcValue *x, CalcDevice *device, CalcValue *out) {
+  Str ptx = {0};
+  uint64_t arguments[3] = {calc_bits(x[0]), calc_bits(x[1]), calc_bits(x[2])}, bits;
+  if (device && calc_ptx(name, argument_letters, out->type, &ptx) && device->run(device->kind, ptx.data, arguments, &bits, device->name, sizeof device->name)) {
+    *out = calc_from_bits(out->type, bits);
+    device->ran = true;
+  }
+  str_free(&ptx);
+}
+
+bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count, CalcDevice *device, CalcValue *out, Str *notes, Error *err) {
   for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
     const char *f = functions[i].name;
     if (strlen(f) != n || strncmp(f, name, n) != 0) continue;
@@ -177,6 +199,7 @@ bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned 
       x[k] = calc_convert(arguments[k], (CalcType)(strchr(letters, functions[i].arguments[k]) - letters), calc_is_float((CalcType)(strchr(letters, functions[i].arguments[k]) - letters)) ? FE_TONEAREST : FE_TOWARDZERO);
     bool ok = bits_function(f, x, out) || integer_function(f, x, out) || float_function(f, x, out, notes) || rounded_arithmetic(f, x, out, notes) || conversion(f, x, out);
     CHECK(ok);
+    run_on_device(f, functions[i].arguments, x, device, out);
     return true;
   }
   return error_set(err, "%.*s is not a function of this calculator", (int)MIN(n, 60), name);

@@ -83,9 +83,6 @@ void view_instruction_type(const char *text, char *type, size_t size, unsigned *
 // --- source.c ---
 int view_file_number(ViewDesk *d, const char *file);     // -1: not one of the places'
 
-// --- calc.c, calc_functions.c ---
-bool view_calculate(const char *text, Str *json, Error *err);
-
 // --- answer.c, endpoints.def ---
 #define ENDPOINT(name, parameters, what) void view_answer_##name(ViewDesk *d, ViewRequest *q, ViewAnswer *a);
 #include "view/endpoints.def"

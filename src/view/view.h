@@ -16,6 +16,9 @@ bool view_serve(const ViewOptions *o, Error *err);       // until SIGINT or SIGT
 
 bool view_can_open(const char *path, Error *err);        // it is a run file
 
+// --- calc_device.c: the command with this argument calculates on the device (cli/calculate.c) ---
+#define VIEW_CALCULATE "calculate-on-device"
+
 // --- static.c ---
 bool view_write(const char *path, const char *folder, Error *err);       // a page that needs no server; small runs only
 

@@ -97,6 +97,15 @@ for e, kind, v in [("INT_MIN - 1", "int", "2147483647"), ("__int_as_float(0x7f80
                    ("__ull2float_rn(18446744073709551615u)", "float", "1.84467441e+19"), ("(int)3.99f", "int", "3"), ("__popc(0xff00ff)", "int", "16"), ("1.0f / 3", "float", "0.333333343")]:
     r = calc(e)
     check("calc " + e.replace(" ", ""), r.get("type") == kind and r.get("value") == v, r)
+# The device's own functions run on the device of the run; what IEEE arithmetic decides is the same there and on the CPU.
+check("calc_device", calc("__fdividef(1.0f, 3.0f)")["device"] == "Warpgrind Virtual GPU" and calc("1 + 1")["device"].startswith("this machine's CPU"), calc("__fdividef(1.0f, 3.0f)"))
+sample = {"f": "1.7f", "d": "2.3", "i": "-5", "u": "7u", "l": "-9ll", "v": "11ull", "h": "__float2half_rn(0.7f)", "b": "__float2bfloat16_rn(0.7f)"}
+everything = {f[0]: calc("%s(%s)" % (f[0], ", ".join(sample[x] for x in f[1]))) for f in ask("calc")["functions"]}
+check("calc_all", not any("error" in r for r in everything.values()), [n for n, r in everything.items() if "error" in r])
+ran = [n for n, r in everything.items() if r["device"] == "Warpgrind Virtual GPU"]
+check("calc_ran", len(ran) > 120 and all(n in ran for n in ("__sinf", "__powf", "rsqrtf", "__fma_rd", "__double2ull_ru", "__float2half_rz", "__ll2float_rd")), len(ran))
+for e, v in [("__fsqrt_ru(2.0f)", "1.41421366"), ("__fsqrt_rd(2.0f)", "1.41421354"), ("__double2int_rn(2.5)", "2"), ("__ddiv_rz(1.0, 3.0)", "0.33333333333333331"), ("__saturatef(1.5f)", "1"), ("rsqrtf(4.0f)", "0.5"), ("__fmaf_rn(3.0f, 5.0f, -1.0f)", "14"), ("__tanhf(0.0f)", "0"), ("__log2f(8.0f)", "3")]:
+    check("calc_there " + e.replace(" ", ""), calc(e).get("value") == v, calc(e))
 check("calc_overflow", "overflow" in calc("INT_MIN - 1")["notes"])
 check("calc_mistakes", all("error" in calc(e) for e in ["", "1 +", "foo(1)", "__popc()", "1 / 0", "(" * 400, "1.5 & 2", "99999999999999999999"]))
 

@@ -1,0 +1,64 @@
+// The other end of the calculator (view/calc_device.c): a program that runs PTX on the device, a line in and a line out.
+//
+//   in:  three arguments in hexadecimal, and a kernel "calculate" of PTX on the rest of the line
+//   out: first the name of the device; then for each line its result in hexadecimal, or ! and why there is none
+#include "cli/cli.h"
+#include "cli/driver_calls.h"
+
+#include <stdio.h>
+
+#define DO(call, what) do { if (!cli_driver_worked(cu.call, what, err)) return false; } while (0)
+
+static CUdeviceptr result_at;
+
+static bool start(char *name, int size, Error *err) {
+  CUdevice device;
+  CUcontext context;
+  if (!cli_driver_open(err)) return false;
+  DO(cuInit(0), "CUDA cannot be used");
+  DO(cuDeviceGet(&device, 0), "there is no device");
+  DO(cuDeviceGetName(name, size, device), "there is no device");
+  DO(cuDevicePrimaryCtxRetain(&context, device), "there is no context");
+  DO(cuCtxSetCurrent(context), "there is no context");
+  DO(cuMemAlloc(&result_at, 8), "there is no memory");
+  return true;
+}
+
+static bool run(CUmodule module, uint64_t *arguments, uint64_t *out, Error *err) {
+  CUfunction function;
+  CUlaunchConfig c = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
+  void *params[] = {&result_at, &arguments[0], &arguments[1], &arguments[2]};
+  *out = 0;
+  DO(cuModuleGetFunction(&function, module, "calculate"), "it has no kernel");
+  DO(cuMemcpyHtoD(result_at, out, 8), "memory cannot be written");
+  DO(cuLaunchKernelEx(&c, function, params, NULL), "it was not launched");
+  DO(cuCtxSynchronize(), "it failed");
+  DO(cuMemcpyDtoH(out, result_at, 8), "memory cannot be read");
+  return true;
+}
+
+static bool calculate(char *line, uint64_t *out, Error *err) {
+  uint64_t arguments[3];
+  CUmodule module;
+  for (int i = 0; i < 3; i++) arguments[i] = strtoull(line, &line, 16);
+  DO(cuModuleLoadData(&module, line), "the device does not take it");
+  bool ok = run(module, arguments, out, err);
+  cu.cuModuleUnload(module);
+  return ok;
+}
+
+int cli_calculate(void) {
+  char name[256] = "", line[4096];
+  Error err = {{0}};
+  if (!start(name, sizeof name, &err)) return cli_fail("%s", err.text);
+  printf("%s\n", name);
+  fflush(stdout);
+  while (fgets(line, sizeof line, stdin)) {
+    uint64_t result;
+    err.text[0] = 0;
+    if (calculate(line, &result, &err)) printf("%llx\n", (unsigned long long)result);
+    else printf("! %s\n", err.text);
+    fflush(stdout);
+  }
+  return 0;
+}
