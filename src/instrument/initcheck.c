@@ -89,6 +89,9 @@ static void prepare_shared(InitCheck *k, Code *c) {
   EMIT(c, "mad.lo.u64", opd_reg(k->shared_at), opd_reg(block), opd_reg(t), opd_reg(k->shared_at));
   EMIT(c, "shl.b64", opd_reg(t), opd_reg(t), opd_imm(2));
   EMIT(c, "selp.b64", opd_reg(k->shared_bytes), opd_reg(t), opd_imm(0), opd_reg(p));
+  if (!k->by_regions) return;
+  k->shared_limit = body_reg(b, TYPE_B32);
+  EMIT(c, "cvt.u32.u64", opd_reg(k->shared_limit), opd_reg(k->shared_bytes));
 }
 
 static void clear_local(InitCheck *k, Code *c, PtxVar *shadow) {

@@ -32,6 +32,8 @@ typedef enum {
   RULE_SHUFFLE, RULE_VOTE, RULE_REDUCE,
 } InitRule;
 
+enum { INIT_MOST_GROUPS = 16, INIT_NO_GROUP = 255 };        // accesses of a region
+
 typedef struct InitCheck {   // one function
   Body *body;
   IrProvenance *provenance;
@@ -44,9 +46,10 @@ typedef struct InitCheck {   // one function
   bool reads_unknown;                       // something is read elsewhere than where the facts lead
   uint32_t second;                          // first instruction of the body that runs where all that is read is initialised
   PtxReg *cache_base, *cache_size, *cache_shadow;
-  PtxReg *shared_at, *shared_bytes;         // of this block; bytes 0: not followed
+  PtxReg *shared_at, *shared_bytes, *shared_limit;         // of this block; bytes 0: not followed. limit: the same in 32 bits
   PtxReg *origin_address, *origin_site;     // of the last bad read
   bool by_regions;                          // initcheck_region.c
+  PtxReg *group_at[INIT_MOST_GROUPS], *group_in[INIT_MOST_GROUPS];           // initcheck_clean.c
   PtxReg *dirty;                            // … this thread has read something bad: shadows of registers count, and are in its memory
 } InitCheck;
 
@@ -109,13 +112,29 @@ void init_elements(const PtxOperand *o, PtxReg **out, unsigned *n);          // 
 const PtxOperand *init_stored(const PtxInstr *in);
 bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth);      // it came from memory and was not computed with
 void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic); // of a variable of the thread
-// For threads that have read nothing bad so far. `all` stays as it is where what the access reads is good, and loses bits elsewhere. Of a store: what it writes is good.
-void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all);
-void init_mark_access(InitCheck *k, Code *c, uint32_t i);
+// One access of a thread that has read nothing bad so far, as init_clean_test and init_clean_mark do it.
+void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_weak);
+void init_mark_access(InitCheck *k, Code *c, uint32_t i, bool is_weak);
+// --- initcheck_clean.c: the accesses of a region, for threads that have read nothing bad so far ---
+typedef struct InitGroup { unsigned leader; int64_t low, high; bool is_found; } InitGroup;         // accesses with one base register: the first; their offsets
+typedef struct InitClean {
+  InitCheck *k;
+  const uint32_t *accesses; unsigned n;
+  InitGroup groups[INIT_MOST_GROUPS]; unsigned ngroups;
+  uint8_t group[INIT_MOST_GROUPS];          // by access
+} InitClean;
+InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool can_follow);
+bool init_clean_is_short(const InitClean *z);               // short enough to be in line
+// `all` stays as it is where what is read is good, and loses bits elsewhere. Then: what is stored is good.
+void init_clean_test(InitClean *z, Code *c, PtxReg *all);
+void init_clean_mark(InitClean *z, Code *c);
 // --- initcheck_shadow.c: the shadow of the bytes of one access, 1, 2, 4, 8, 16 or 32 of them at an address that is a multiple of that ---
 typedef struct InitShadow { Body *body; PtxReg *off, *shadow; uint32_t bytes; bool is_private, is_weak; } InitShadow;   // is_weak: as ordinary memory is, which may come from a cache. off: where it is in the object; shadow: where the object's shadow begins. Overwrite temporaries 3 to 7 of 32 bits
 void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good);     // bit i of bad: byte i is. good: goes there where none is; NULL: nowhere
 void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all);     // all loses bits where something is bad
+// The same of whole words whose shadow begins `offset` behind s->shadow, where `in`.
+void init_test_shadow_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset, PtxReg *all);
+void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset);
 void init_mark_good(const InitShadow *s, Code *c);          // with a guard: of whole words only
 void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied);       // copied: bad bytes count as never written, not as computed
 // --- initcheck_said.c ---

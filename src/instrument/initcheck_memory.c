@@ -332,16 +332,6 @@ static void emit_atomic(Access *a, Code *hot) {
 }
 
 // --- the same for threads that have read nothing bad yet ---
-//
-// Their loads and stores of the shadow are as weak as the program's beside them. A mark that is not seen yet costs time only: what looks bad is looked at
-// again, in memory itself, before it counts (wg_init_follow).
-
-static InitShadow clean_shadow(const Access *a) {
-  InitShadow s = shadow_of_access(a);
-  s.is_weak = !ptx_has(a->in, MOD_VOLATILE) && !ptx_has(a->in, MOD_RELAXED) && !ptx_has(a->in, MOD_ACQUIRE) && !ptx_has(a->in, MOD_RELEASE);
-  return s;
-}
-
 static Access clean_access(InitCheck *k, Code *c, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   Access a = {.k = k, .in = in, .place = k->place[i], .bytes = access_bytes(in), .address = init_address(in)};
@@ -358,7 +348,7 @@ static Access clean_access(InitCheck *k, Code *c, uint32_t i) {
   return a;
 }
 
-void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all) {
+void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_weak) {
   Access a = clean_access(k, c, i);
   const PtxInstr *in = a.in;
   PtxReg *inside = pred(&a, 0), *miss = pred(&a, 1);
@@ -369,15 +359,17 @@ void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all) {
     EMIT(c, "setp.ne.and.u64", opd_reg(inside), opd_reg(k->cache_shadow), opd_imm(0), opd_reg(inside));
   }
   if (in->op == OP_ST) return;
-  InitShadow s = clean_shadow(&a);
+  InitShadow s = shadow_of_access(&a);
+  s.is_weak = is_weak;
   init_test_shadow(&s, c, inside, all);
 }
 
-void init_mark_access(InitCheck *k, Code *c, uint32_t i) {
+void init_mark_access(InitCheck *k, Code *c, uint32_t i, bool is_weak) {
   Access a = clean_access(k, c, i);
   PtxLabel *over = body_label(k->body);
   if (a.place.kind == PLACE_LOOKUP) EMIT(c, "setp.ne.and.u64", opd_reg(pred(&a, 0)), opd_reg(k->cache_shadow), opd_imm(0), opd_reg(pred(&a, 0)));
-  InitShadow s = clean_shadow(&a);
+  InitShadow s = shadow_of_access(&a);
+  s.is_weak = is_weak;
   if (a.bytes >= 4) {
     code_guard(c, pred(&a, 0), false);
     init_mark_good(&s, c);

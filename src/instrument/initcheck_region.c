@@ -19,7 +19,7 @@
 // both end a region, as do barriers, calls and branches. Where a region has shuffles whose lanes exchange shadows, all of them go the same way.
 #include "instrument/initcheck.h"
 
-enum { MOST_ACCESSES = 16, MOST_INSTRS = 160 };
+enum { MOST_ACCESSES = INIT_MOST_GROUPS, MOST_INSTRS = 160 };
 
 typedef struct Region {
   uint32_t first, end;
@@ -43,6 +43,8 @@ typedef struct Weaver {
   bool uses_count;
   uint64_t *needed, *read;                 // registers of the region: whose values Follow reads; and those that come from what it has read from memory
   bool *sliced;                            // by instruction: Uses needs its shadow
+  Region last;                             // whose Follow is still to be written: it does what Uses of the next would, if that comes right behind it
+  PtxLabel *last_follow, *last_back;       // NULL: there is none
 } Weaver;
 
 static const PtxInstr *instr(const Weaver *w, uint32_t i) { return w->k->body->cfg->instrs[i]; }
@@ -188,29 +190,18 @@ static void ask_lanes(const Weaver *w, Code *c, PtxReg *any) {
   if (w->region.lanes.kind != OPD_NONE) EMIT(c, "vote.sync.any.pred", opd_reg(any), opd_reg(any), w->region.lanes);
 }
 
-static void emit_clean(Weaver *w, Code *c, PtxLabel *follow, PtxLabel *back) {
+// Goes to follow where something bad was read; else marks what was stored.
+static void emit_clean(Weaver *w, Code *c, InitClean *z, PtxLabel *follow) {
   InitCheck *k = w->k;
-  Body *b = k->body;
-  PtxReg *all = body_temp(b, TYPE_B32, 7), *bad = body_temp(b, TYPE_PRED, 0);
-  bool alone = w->region.lanes.kind == OPD_NONE;
-  if (follow && alone) code_branch(c, k->dirty, false, follow);
-  if (follow) EMIT(c, "mov.b32", opd_reg(all), opd_imm(-1));
-  for (unsigned n = 0; n < w->region.n; n++) {
-    uint32_t i = w->region.accesses[n];
-    c->near = instr(w, i);
-    if (follow && (instr(w, i)->op != OP_ST || k->place[i].kind == PLACE_LOOKUP)) init_test_access(k, c, i, all);
-  }
+  PtxReg *all = body_temp(k->body, TYPE_B32, 7), *bad = body_temp(k->body, TYPE_PRED, 0);
   if (follow) {
-    if (alone) EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(all), opd_imm(-1));
-    else EMIT(c, "setp.ne.or.u32", opd_reg(bad), opd_reg(all), opd_imm(-1), opd_reg(k->dirty));
+    EMIT(c, "mov.b32", opd_reg(all), opd_imm(-1));
+    init_clean_test(z, c, all);
+    EMIT(c, "setp.ne.or.u32", opd_reg(bad), opd_reg(all), opd_imm(-1), opd_reg(k->dirty));
     ask_lanes(w, c, bad);
     code_branch(c, bad, false, follow);
   }
-  for (unsigned n = 0; n < w->region.n; n++) {
-    c->near = instr(w, w->region.accesses[n]);
-    if (instr(w, w->region.accesses[n])->op == OP_ST) init_mark_access(k, c, w->region.accesses[n]);
-  }
-  EMIT(c, "bra", opd_label(back));
+  init_clean_mark(z, c);
 }
 
 // Shadows of what addresses and guards accesses are clear from then on: bad ones were reported by Uses.
@@ -240,7 +231,14 @@ static void release_dead(Weaver *w) {
   for (uint32_t i = w->region.first; i < w->region.end; i++) ptx_visit_regs((PtxInstr *)instr(w, i), release, w);
 }
 
-static void emit_follow(Weaver *w, Code *c, PtxLabel *follow, PtxLabel *back) {
+static void add_uses(Weaver *w, const Region *r) {
+  for (uint32_t i = r->first; i < r->end; i++) {
+    if (init_is_decision(instr(w, i))) init_steps_uses(&w->steps, i);
+    else if (w->sliced[i]) init_steps_transfer(&w->steps, i);
+  }
+}
+
+static void emit_follow(Weaver *w, Code *c, PtxLabel *follow, PtxLabel *back, const Region *next) {
   const Region *r = &w->region;
   InitSteps *s = &w->steps;
   code_label(c, follow);
@@ -255,6 +253,7 @@ static void emit_follow(Weaver *w, Code *c, PtxLabel *follow, PtxLabel *back) {
     if (r->n && r->accesses[r->n - 1] == r->end) init_steps_access(s, r->end);
     init_steps_transfer(s, r->end);
   }
+  if (next) add_uses(w, next);
   find_live(w, r->end);
   if (r->has_tail) ptx_visit_regs((PtxInstr *)instr(w, r->end), mark_defined, w);
   init_steps_keep(s, w->now);
@@ -274,12 +273,33 @@ static void emit_uses(Weaver *w) {
   c->near = instr(w, r->first);
   code_label(c, uses);
   init_steps_begin(&w->steps, false);
-  for (uint32_t i = r->first; i < r->end; i++) {
-    if (init_is_decision(instr(w, i))) init_steps_uses(&w->steps, i);
-    else if (w->sliced[i]) init_steps_transfer(&w->steps, i);
-  }
+  add_uses(w, r);
   init_steps_call(&w->steps, c);
   EMIT(c, "bra", opd_label(back));
+}
+
+static void defines_predicate(void *ctx, PtxReg **reg, bool is_def) { *(bool *)ctx |= is_def && (*reg)->type == TYPE_PRED; }
+
+// Does every dirty thread that comes to this region come from the Follow of the last one, and is all known there that Uses reads?
+static bool comes_from_last(const Weaver *w) {
+  const Region *last = &w->last, *r = &w->region;
+  bool tests = false;
+  if (!w->last_follow || last->end + last->has_tail != r->first || w->k->body->cfg->block_of[last->first] != w->k->body->cfg->block_of[r->first]) return false;
+  if (last->has_tail) ptx_visit_regs((PtxInstr *)instr(w, last->end), defines_predicate, &tests);
+  return !tests;
+}
+
+// Writes the Follow of the last region. told: it does what Uses of this one would.
+static void finish_last(Weaver *w, bool told) {
+  if (!w->last_follow) return;
+  Region r = w->region;
+  w->region = w->last;
+  Code *c = body_cold(w->k->body);
+  c->near = instr(w, w->region.first);
+  emit_follow(w, c, w->last_follow, w->last_back, told ? &r : NULL);
+  release_dead(w);
+  w->region = r;
+  w->last_follow = NULL;
 }
 
 static bool touches_shadows(const Weaver *w) { return w->before.n || w->behind.n; }
@@ -288,6 +308,14 @@ static bool reads_memory(const Weaver *w) {
   for (unsigned n = 0; n < w->region.n; n++)
     if (instr(w, w->region.accesses[n])->op != OP_ST || w->k->place[w->region.accesses[n]].kind == PLACE_LOOKUP) return true;
   return false;
+}
+
+// Is most of the time something followed? Shared memory is; and what a body reads that runs because something may be bad.
+static bool is_in_line(const Weaver *w, const InitClean *z) {
+  bool shared = false;
+  for (unsigned n = 0; n < z->n; n++) shared |= w->k->place[z->accesses[n]].kind == PLACE_SHARED;
+  bool first_of_two = w->k->second != UINT32_MAX && w->region.first < w->k->second;
+  return (shared || (first_of_two && reads_memory(w))) && init_clean_is_short(z);
 }
 
 static void begin_region(Weaver *w, uint32_t first) {
@@ -302,12 +330,16 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
   Region *r = &w->region;
   r->end = end;
   r->has_tail = has_tail;
+  bool told = r->uses && comes_from_last(w);
+  finish_last(w, told);
   find_registers(w);
   bool shadows = touches_shadows(w), follows = shadows || reads_memory(w);
   for (uint32_t i = r->first; i < r->end + r->has_tail && (r->n || shadows); i++) body_copied(b, i);
-  if (r->uses) emit_uses(w);
+  if (r->uses && !told) emit_uses(w);
   if (r->n || shadows) {
-    PtxLabel *test = r->n ? body_label(b) : NULL, *follow = follows ? body_label(b) : NULL, *back = body_label(b);
+    InitClean z = init_clean(k, r->accesses, r->n, follows);
+    bool in_line = r->n && is_in_line(w, &z);
+    PtxLabel *test = r->n && !in_line ? body_label(b) : NULL, *follow = follows ? body_label(b) : NULL, *back = body_label(b);
     PtxReg *any = body_temp(b, TYPE_PRED, 7);
     bool goes_on = has_tail || (r->end < b->cfg->ninstrs && b->cfg->block_of[r->end] == b->cfg->block_of[r->end - 1]);
     Code *hot = goes_on ? body_before(b, r->end) : body_after(b, r->end - 1);
@@ -318,7 +350,8 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
       if (!alone) EMIT(hot, "mov.pred", opd_reg(any), opd_reg(k->dirty));
       ask_lanes(w, hot, any);
       code_branch(hot, alone ? k->dirty : any, false, follow);
-    } else if (emit_hot_tests(w, hot, any, follows)) EMIT(hot, "bra", opd_label(test));
+    } else if (in_line) emit_clean(w, hot, &z, follow);
+    else if (emit_hot_tests(w, hot, any, follows)) EMIT(hot, "bra", opd_label(test));
     else {
       ask_lanes(w, hot, any);
       code_branch(hot, any, false, test);
@@ -326,13 +359,15 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
     code_label(hot, back);
     Code *c = body_cold(b);
     c->near = instr(w, r->first);
-    if (r->n) {
+    if (test) {
       code_label(c, test);
-      emit_clean(w, c, follow, back);
+      if (follow && r->lanes.kind == OPD_NONE) code_branch(c, k->dirty, false, follow);
+      emit_clean(w, c, &z, follow);
+      EMIT(c, "bra", opd_label(back));
     }
-    if (follow) emit_follow(w, c, follow, back);
+    if (follow) w->last = *r, w->last_follow = follow, w->last_back = back;
   }
-  release_dead(w);
+  if (!w->last_follow) release_dead(w);
   begin_region(w, end);
 }
 
@@ -446,6 +481,7 @@ static bool may_use(Weaver *w, uint32_t i, bool *uses) {
     if (!r) continue;
     if (has(w->read, r) || !slice(w, r, i, 0)) return false;
     *uses |= init_shadow(w->k, r) != NULL;
+    if (r != in->guard && init_shadow(w->k, r) && in->guard && written_at(w, in->guard, i) != UINT32_MAX) return false;      // Uses asks the guard
   }
   return true;
 }
@@ -453,6 +489,11 @@ static bool may_use(Weaver *w, uint32_t i, bool *uses) {
 // What was written is marked before somebody may be told of it.
 static bool tells_others(const PtxInstr *in) {
   return in->op == OP_ATOM || in->op == OP_RED || (in->op == OP_ST && (ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED)));
+}
+
+// Lanes of a warp write to each other without more than volatile accesses: what they wrote is marked before it is read.
+static bool hears_others(const PtxInstr *in) {
+  return in->op == OP_LD && (ptx_has(in, MOD_VOLATILE) || ptx_has(in, MOD_RELAXED) || ptx_has(in, MOD_ACQUIRE));
 }
 
 // The carry of one instruction to the next is in no register that a branch would keep.
@@ -483,6 +524,7 @@ static bool ends_before(Weaver *w, uint32_t i, const Defined *d, bool *uses) {
   if (takes_carry(in)) return false;
   if (!exchanges_here(w, in)) return true;
   if (d->needed || w->region.n == MOST_ACCESSES || i - w->region.first > MOST_INSTRS) return true;
+  if (w->region.writes && hears_others(in)) return true;
   return init_is_decision(in) && (tells_others(in) || !may_use(w, i, uses));
 }
 
@@ -515,6 +557,7 @@ static void cut_block(Weaver *w, const IrBlock *block) {
     add_instr(w, i);
   }
   if (block->end > w->region.first) close_region(w, block->end, false);
+  finish_last(w, false);
 }
 
 static void has_shadowed_def(void *ctx, PtxReg **reg, bool is_def) {

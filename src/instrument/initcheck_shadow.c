@@ -13,13 +13,13 @@ static const char *const stores[3][4] = {{"st.volatile.global.u8", "st.volatile.
 static const char *form_of(const InitShadow *s, const char *const forms[3][4]) {
   return forms[s->is_private ? 2 : s->is_weak][s->bytes <= 4 ? 0 : s->bytes == 8 ? 1 : s->bytes == 16 ? 2 : 3];
 }
-static void load_words(const InitShadow *s, Code *c, PtxReg *at, PtxReg *low, PtxReg *high) {
+static void load_words(const InitShadow *s, Code *c, PtxReg *at, int64_t offset, PtxReg *low, PtxReg *high) {
   PtxOperand to = s->bytes == 32 ? opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2) : opd_reg(low);
-  EMIT(c, form_of(s, loads), to, opd_at(c, opd_reg(at), 0));
+  EMIT(c, form_of(s, loads), to, opd_at(c, opd_reg(at), offset));
 }
-static void store_words(const InitShadow *s, Code *c, PtxReg *at, PtxReg *low, PtxReg *high) {
+static void store_words(const InitShadow *s, Code *c, PtxReg *at, int64_t offset, PtxReg *low, PtxReg *high) {
   PtxOperand from = s->bytes == 32 ? opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2) : opd_reg(low);
-  EMIT(c, form_of(s, stores), opd_at(c, opd_reg(at), 0), from);
+  EMIT(c, form_of(s, stores), opd_at(c, opd_reg(at), offset), from);
 }
 
 static PtxReg *word(const InitShadow *s, unsigned n) { return body_temp(s->body, TYPE_B32, n); }
@@ -38,6 +38,7 @@ static void byte_in_word(const InitShadow *s, Code *c, PtxReg *to) {
   EMIT(c, "cvt.u32.u64", opd_reg(to), opd_reg(s->off));
   EMIT(c, "and.b32", opd_reg(to), opd_reg(to), opd_imm(3));
 }
+static int64_t words_read(const InitShadow *s) { return s->bytes == 4 ? 0x0f : s->bytes == 8 ? 0x0f0f : 0x0f0f0f0f; }
 static int64_t covered(const InitShadow *s) { return (1 << s->bytes) - 1; }
 
 // --- bits of bytes and bits of words: 4 bits together, or each 4 in a byte of their own ---
@@ -77,7 +78,7 @@ static void invert(Code *c, PtxReg *w, int64_t bits) {
 
 static void read_two(const InitShadow *s, Code *c, PtxReg *at, PtxReg *bad, PtxLabel *good) {
   PtxReg *high = word(s, 3), *any = word(s, 4);
-  load_words(s, c, at, bad, high);
+  load_words(s, c, at, 0, bad, high);
   invert(c, bad, 0x0f0f0f0f);
   invert(c, high, 0x0f0f0f0f);
   EMIT(c, "or.b32", opd_reg(any), opd_reg(bad), opd_reg(high));
@@ -94,7 +95,7 @@ void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good)
     read_two(s, c, at, bad, good);
     return;
   }
-  load_words(s, c, at, bad, NULL);
+  load_words(s, c, at, 0, bad, NULL);
   if (is_part(s)) {
     byte_in_word(s, c, first);
     EMIT(c, "shr.u32", opd_reg(bad), opd_reg(bad), opd_reg(first));
@@ -110,16 +111,25 @@ void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all)
   EMIT(c, "mov.b32", opd_reg(w), opd_imm(-1));
   if (s->bytes == 32) EMIT(c, "mov.b32", opd_reg(high), opd_imm(-1));
   code_guard(c, inside, false);
-  load_words(s, c, at, w, high);
+  load_words(s, c, at, 0, w, high);
   code_guard(c, NULL, false);
   if (s->bytes == 32) EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_reg(high));
   if (is_part(s)) {
     byte_in_word(s, c, high);
     EMIT(c, "shr.u32", opd_reg(w), opd_reg(w), opd_reg(high));
   }
-  int64_t read = is_part(s) ? covered(s) : s->bytes == 4 ? 0x0f : s->bytes == 8 ? 0x0f0f : 0x0f0f0f0f;
-  EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_imm((int32_t)~read));
+  EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_imm((int32_t)~(is_part(s) ? covered(s) : words_read(s))));
   EMIT(c, "and.b32", opd_reg(all), opd_reg(all), opd_reg(w));
+}
+
+void init_test_shadow_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset, PtxReg *all) {
+  PtxReg *w = word(s, 3), *high = word(s, 4);
+  code_guard(c, in, false);
+  load_words(s, c, s->shadow, offset, w, high);
+  if (s->bytes == 32) EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_reg(high));
+  EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_imm((int32_t)~words_read(s)));
+  EMIT(c, "and.b32", opd_reg(all), opd_reg(all), opd_reg(w));
+  code_guard(c, NULL, false);
 }
 
 // --- writing ---
@@ -134,10 +144,10 @@ static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, Pt
     EMIT(c, "shl.b32", opd_reg(set), opd_reg(set), opd_reg(first));
     EMIT(c, "shl.b32", opd_reg(clear), opd_reg(clear), opd_reg(first));
     EMIT(c, "not.b32", opd_reg(clear), opd_reg(clear));
-    load_words(s, c, at, state, NULL);
+    load_words(s, c, at, 0, state, NULL);
     EMIT(c, "or.b32", opd_reg(state), opd_reg(state), opd_reg(set));
     EMIT(c, "and.b32", opd_reg(state), opd_reg(state), opd_reg(clear));
-    store_words(s, c, at, state, NULL);
+    store_words(s, c, at, 0, state, NULL);
     return;
   }
   EMIT(c, "cvt.u32.u64", opd_reg(shift), opd_reg(at));
@@ -154,17 +164,25 @@ static void store_part(const InitShadow *s, Code *c, PtxReg *at, PtxReg *set, Pt
   code_guard(c, NULL, false);
 }
 
+void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset) {
+  PtxReg *w = word(s, 3);
+  EMIT(c, "mov.b32", opd_reg(w), opd_imm(0x0f0f0f0f));
+  code_guard(c, in, false);
+  store_words(s, c, s->shadow, offset, w, w);
+  code_guard(c, NULL, false);
+}
+
 void init_mark_good(const InitShadow *s, Code *c) {
   PtxReg *at = shadow_at(s, c), *w = word(s, 3), *first = word(s, 5);
   if (!is_part(s)) {
     EMIT(c, "mov.b32", opd_reg(w), opd_imm(0x0f0f0f0f));
-    store_words(s, c, at, w, w);
+    store_words(s, c, at, 0, w, w);
     return;
   }
   PtxReg *already = body_temp(s->body, TYPE_PRED, 1);
   byte_in_word(s, c, first);
   if (!s->is_private) {                    // what is marked already needs no atomic operation
-    load_words(s, c, at, w, NULL);
+    load_words(s, c, at, 0, w, NULL);
     EMIT(c, "shr.u32", opd_reg(w), opd_reg(w), opd_reg(first));
     EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(covered(s) * 17));
     EMIT(c, "setp.eq.u32", opd_reg(already), opd_reg(w), opd_imm(covered(s)));
@@ -200,5 +218,5 @@ void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied) {
     spread_out(s, c, other, words);
     state_of(s, c, other, all, copied);
   }
-  store_words(s, c, at, w, other);
+  store_words(s, c, at, 0, w, other);
 }
