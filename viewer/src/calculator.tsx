@@ -7,7 +7,7 @@ import { Failure, PaneFrame } from "./parts";
 import { Pane, replace } from "./trail";
 
 interface Result { error?: string; type?: string; value?: string; exact?: string; hex?: string; bits?: number; notes?: string; device?: string }
-const examples = ["INT_MIN - 1", "__int_as_float(0x7f800001)", "__fadd_ru(1.0f, 1e-10f)", "__float2half_rn(65519.0f)", "__fdividef(1.0f, 2e38f)", "(int)sqrtf(143.0f * 143.0f)", "__byte_perm(0x11223344, 0x55667788, 0x0246)"];
+const examples = ["INT_MIN - 1", "__int_as_float(0x7f800001)", "__fadd_ru(1.0f, 1e-10f)", "__float2half_rn(65519.0f)", "__fdividef(1.0f, 2e38f)", "__sinf(1e5f)", "(int)sqrtf(143.0f * 143.0f)", "__byte_perm(0x11223344, 0x55667788, 0x0246)"];
 const letters: Record<string, string> = { i: "int", u: "unsigned", l: "long long", v: "unsigned long long", h: "half", b: "bfloat16", f: "float", d: "double" };
 const fields: Record<string, [number, number]> = { half: [5, 10], bfloat16: [8, 7], float: [8, 23], double: [11, 52] };
 
@@ -39,7 +39,7 @@ export function CalculatorPane({ pane, index, active }: { pane: Extract<Pane, { 
       <h3>Try</h3>
       <div class="tries">{examples.map(e => <button type="button" class="link" onClick={() => setText(e)}>{e}</button>)}</div>
       <h3>Functions <input class="filter" placeholder="filter" aria-label="filter the functions" value={filter} onInput={e => setFilter(e.currentTarget.value)} /></h3>
-      <table><tbody>{(list.value?.functions ?? []).filter(f => (f[0] + f[2]).toLowerCase().includes(filter.toLowerCase())).map(f => <tr><td><button type="button" class="link" onClick={() => setText(`${f[0]}(`)}>{f[0]}</button></td><td class="dim">({[...f[1]].map(c => letters[c]).join(", ")})</td><td class="dim">{f[2]}</td></tr>)}</tbody></table>
+      <table><tbody>{(list.value?.functions ?? []).filter(f => (f[0] + f[2]).toLowerCase().includes(filter.toLowerCase())).map(f => <tr><td><button type="button" class="link" onClick={() => setText(`${f[0]}(`)}>{f[0]}</button></td><td><div>{f[2]}</div><div class="dim">{[...f[1]].map(c => letters[c]).join(", ")}</div></td></tr>)}</tbody></table>
     </div>}
   </PaneFrame>;
 }
