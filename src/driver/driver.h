@@ -307,6 +307,7 @@ typedef struct Work {
 CUresult work_run(const Work *w, uint64_t seq);          // the error, if any, has poisoned the context
 void work_copy(Work *to, const Work *from);              // deep
 void work_free(Work *w);
+void shadow_node_step(Work *w, const void *stream);      // shadow.c: a copy or set of a graph that is launched now is a step of the recording
 
 // --- queue.c ---
 typedef struct QueueDep { Stream *stream; uint64_t seq; } QueueDep;      // counted reference

@@ -46,19 +46,40 @@ static SessionPlace place(const char *at, size_t row, size_t slice, CUmemorytype
   return (SessionPlace){.kind = place_kind(type), .address = (uintptr_t)at, .pitch = row, .rows = row ? slice / row : 0};
 }
 
-// A node of a graph is a step each time it runs.
+static SessionCopy copy_of(const CopyWork *c) {
+  return (SessionCopy){.to = place(c->dst, c->dst_row, c->dst_slice, c->desc.dstMemoryType), .from = place(c->src, c->src_row, c->src_slice, c->desc.srcMemoryType),
+                       .width = c->width, .height = c->height, .depth = c->depth, .stack = c->stack};
+}
+
+static SessionCopy set_of(const SetWork *w) {
+  return (SessionCopy){.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)w->dst, .pitch = w->pitch}, .is_set = true, .width = w->width * w->element, .height = w->height, .depth = 1,
+                       .step = w->step, .value = w->value, .value_bytes = w->element};
+}
+
+static uint32_t new_step(SessionCopy *s, const char *node) {
+  s->call = node;
+  s->step = session_step_number();
+  session_step_copy(s);
+  return s->step;
+}
+
+void shadow_node_step(Work *w, const void *stream) {
+  bool copies = w->kind == WORK_COPY;
+  SessionCopy s = copies ? copy_of(&w->copy) : set_of(&w->set);
+  s.stream = stream;
+  *(copies ? &w->copy.step : &w->set.step) = new_step(&s, copies ? "memcpy node" : "memset node");
+}
+
+// A node of a graph that nobody could tell how often it runs is a step each time it does.
 static void tell_step(SessionCopy *s, const char *node) {
   if (!session_wants_trace()) return;
-  bool is_node = !s->step;
-  s->call = node;
-  if (is_node) s->step = session_step_number(), session_step_copy(s);
+  if (!s->step) new_step(s, node);
   session_step_contents(s);
 }
 
 void shadow_copied(const CopyWork *c) {
   if (!session_wants_copies() || !c->width) return;
-  SessionCopy s = {.to = place(c->dst, c->dst_row, c->dst_slice, c->desc.dstMemoryType), .from = place(c->src, c->src_row, c->src_slice, c->desc.srcMemoryType),
-                   .width = c->width, .height = c->height, .depth = c->depth, .stack = c->stack};
+  SessionCopy s = copy_of(c);
   if (session_fp_wants(&s)) session_fp_copied(&s);
   session_copy_runs(NULL, &s);
   session_race_copied(c->race, &s);
@@ -75,8 +96,7 @@ void shadow_written(const void *p, size_t pitch, size_t bytes, size_t rows) {
 void shadow_was_set(const SetWork *w) {
   size_t bytes = w->width * w->element;
   shadow_written(w->dst, w->pitch, bytes, w->height);
-  SessionCopy s = {.to = {.kind = SESSION_PLACE_DEVICE, .address = (uintptr_t)w->dst, .pitch = w->pitch}, .is_set = true, .width = bytes, .height = w->height, .depth = 1,
-                   .step = w->step, .value = w->value, .value_bytes = w->element};
+  SessionCopy s = set_of(w);
   session_race_copied(w->race, &s);
   tell_step(&s, "memset node");
 }

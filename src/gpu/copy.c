@@ -169,19 +169,20 @@ static CUresult end_node(const SessionCopy *c, CUresult result) {
   return gpu_checked(result);
 }
 
-#define NODE(name, words, of, ctx, params, args) \
+#define NODE(name, words, of, ctx, changed, params, args) \
   CUresult gpu_##name params { \
+    changed; \
     if (!session_wants_memory() || !p) return gpu_checked(gpu_real.name args); \
     SessionCopy copy = {0}; \
     of(p, &copy); \
     begin_node(words, &copy, ctx); \
     return end_node(&copy, gpu_real.name args); \
   }
-#define COPY_NODE(name, ctx, params, args) NODE(name, "memcpy node", session_copy_of_box, ctx, params, args)
-#define SET_NODE(name, ctx, params, args) NODE(name, "memset node", session_copy_of_set, ctx, params, args)
-COPY_NODE(cuGraphAddMemcpyNode, ctx, (CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMCPY3D *p, CUcontext ctx), (out, g, after, n, p, ctx))
-COPY_NODE(cuGraphMemcpyNodeSetParams, NULL, (CUgraphNode node, const CUDA_MEMCPY3D *p), (node, p))
-COPY_NODE(cuGraphExecMemcpyNodeSetParams, ctx, (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx), (exec, node, p, ctx))
-SET_NODE(cuGraphAddMemsetNode, ctx, (CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx), (out, g, after, n, p, ctx))
-SET_NODE(cuGraphMemsetNodeSetParams, NULL, (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p), (node, p))
-SET_NODE(cuGraphExecMemsetNodeSetParams, ctx, (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx), (exec, node, p, ctx))
+#define COPY_NODE(name, ctx, changed, params, args) NODE(name, "memcpy node", session_copy_of_box, ctx, changed, params, args)
+#define SET_NODE(name, ctx, changed, params, args) NODE(name, "memset node", session_copy_of_set, ctx, changed, params, args)
+COPY_NODE(cuGraphAddMemcpyNode, ctx, (void)0, (CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMCPY3D *p, CUcontext ctx), (out, g, after, n, p, ctx))
+COPY_NODE(cuGraphMemcpyNodeSetParams, NULL, gpu_graph_overrule(NULL, node), (CUgraphNode node, const CUDA_MEMCPY3D *p), (node, p))
+COPY_NODE(cuGraphExecMemcpyNodeSetParams, ctx, gpu_graph_overrule(exec, node), (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx), (exec, node, p, ctx))
+SET_NODE(cuGraphAddMemsetNode, ctx, (void)0, (CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t n, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx), (out, g, after, n, p, ctx))
+SET_NODE(cuGraphMemsetNodeSetParams, NULL, gpu_graph_overrule(NULL, node), (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p), (node, p))
+SET_NODE(cuGraphExecMemsetNodeSetParams, ctx, gpu_graph_overrule(exec, node), (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx), (exec, node, p, ctx))

@@ -37,11 +37,10 @@ CUresult gpu_cuGraphAddKernelNode(CUgraphNode *out, CUgraph g, const CUgraphNode
 }
 
 // A kernel that initcheck does not follow comes into an executable graph.
-static void overrule(CUgraphExec exec, CUgraphNode node);
-static void node_changed(CUgraphNode node, bool marks) { overrule(NULL, node); }
+static void node_changed(CUgraphNode node, bool marks) { gpu_graph_overrule(NULL, node); }
 static void exec_node_changed(CUgraphExec exec, CUgraphNode node, bool marks) {
   if (!marks) gpu_exec_changed(exec);
-  overrule(exec, node);
+  gpu_graph_overrule(exec, node);
 }
 #define CHANGED_(a, b, c, which, ...) which
 #define CHANGED(...) CHANGED_(__VA_ARGS__, exec_node_changed, node_changed, )(__VA_ARGS__)
@@ -145,7 +144,7 @@ CUresult gpu_cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p) {
 }
 
 CUresult gpu_cuGraphDestroyNode(CUgraphNode node) {
-  overrule(NULL, node);
+  gpu_graph_overrule(NULL, node);
   pthread_mutex_lock(&lock);
   free(shortened.len ? u64map_remove(&shortened, (uintptr_t)node) : NULL);
   pthread_mutex_unlock(&lock);
@@ -191,7 +190,7 @@ static void add_kernel(Exec *e, CUgraphNode node, bool inside) {
   if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);
   vec_push(&e->checked, ours && of->code && of->code->record_bytes);
-  if (ours && of->code && of->code->record_bytes && !inside && gpu_real.cuGraphExecKernelNodeSetParams_v2) vec_push(&e->nodes, (GpuGraphNode){node, of, false});
+  if (ours && of->code && of->code->record_bytes && !inside && gpu_real.cuGraphExecKernelNodeSetParams_v2) vec_push(&e->nodes, (GpuGraphNode){node, of, false, CU_GRAPH_NODE_TYPE_KERNEL});
 }
 
 static bool writes_memory(CUgraphNodeType t) {
@@ -222,8 +221,10 @@ void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user) 
 
 static void look_at_node(void *exec, CUgraphNode node, CUgraphNodeType type, bool inside) {
   Exec *e = exec;
+  bool copies = type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
   if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, node, inside);
   else if (writes_memory(type)) e->unseen = true;
+  if (copies && !inside && session_wants_trace()) vec_push(&e->nodes, (GpuGraphNode){.node = node, .type = type});
 }
 
 static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g) {
@@ -349,7 +350,7 @@ static void refresh(CUgraphExec exec, CUstream stream) {
   uint64_t now = session_memory_version();
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
-  if (e && e->nodes.len && (e->version != now || session_wants_trace())) gpu_graph_refresh(exec, d, e->nodes.data, e->nodes.len);
+  if (e && e->nodes.len && (e->version != now || session_wants_trace())) gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len);
   else if (e && e->nodes.len) session_device_uses_table(d);
   if (e) e->version = now;
   pthread_mutex_unlock(&lock);
@@ -375,7 +376,7 @@ void gpu_exec_changed(CUgraphExec exec) {
 
 // The program has given nodes other parameters, in an executable graph (exec NULL: in the graph, or they go; what was made of it stays as it was): they have
 // their limits, and the graph's are not theirs. node NULL: all of them.
-static void overrule(CUgraphExec exec, CUgraphNode node) {
+void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node) {
   uint32_t it = 0;
   uint64_t handle;
   void *found;
@@ -390,14 +391,14 @@ static void overrule(CUgraphExec exec, CUgraphNode node) {
 
 CUresult gpu_cuGraphExecUpdate(CUgraphExec exec, CUgraph g, CUgraphNode *error, CUgraphExecUpdateResult *result) {
   gpu_exec_changed(exec);
-  overrule(exec, NULL);
+  gpu_graph_overrule(exec, NULL);
   CUresult done = gpu_real.cuGraphExecUpdate(exec, g, error, result);
   if (done == CUDA_SUCCESS) gpu_graph_outputs_made(exec, g);
   return gpu_checked(done);
 }
 CUresult gpu_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph g, CUgraphExecUpdateResultInfo *info) {
   gpu_exec_changed(exec);
-  overrule(exec, NULL);
+  gpu_graph_overrule(exec, NULL);
   CUresult done = gpu_real.cuGraphExecUpdate_v2(exec, g, info);
   if (done == CUDA_SUCCESS) gpu_graph_outputs_made(exec, g);
   return gpu_checked(done);

@@ -40,11 +40,30 @@ static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_
   return result;
 }
 
-void gpu_graph_refresh(CUgraphExec exec, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n) {
+// A recording has each copy and set of each run as a step. What the host's memory holds is looked at now.
+static void tell_copy(const GpuGraphNode *n, CUstream stream) {
+  SessionCopy c = {.call = n->type == CU_GRAPH_NODE_TYPE_MEMCPY ? "memcpy node" : "memset node", .stream = stream, .async = true};
+  GpuContext *context = gpu_context_of_stream(stream);
+  CUDA_MEMCPY3D copy;
+  CUDA_MEMSET_NODE_PARAMS set;
+  if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY && gpu_real.cuGraphMemcpyNodeGetParams(n->node, &copy) == CUDA_SUCCESS) session_copy_of_box(&copy, &c);
+  else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET && gpu_real.cuGraphMemsetNodeGetParams(n->node, &set) == CUDA_SUCCESS) session_copy_of_set(&set, &c);
+  else return;
+  c.device = context ? context->device : 0;
+  c.step = session_step_number();
+  session_step_copy(&c);
+  session_step_contents(&c);
+}
+
+void gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n) {
   GpuQuiet q = gpu_quiet_begin();
   for (uint32_t i = 0; i < n; i++) {
     CUDA_KERNEL_NODE_PARAMS p = {0};
     SessionParams given;
+    if (!nodes[i].of) {
+      if (!nodes[i].own) tell_copy(&nodes[i], stream);
+      continue;
+    }
     const InstrumentedKernel *code = nodes[i].of->code;
     if (nodes[i].own || gpu_real.cuGraphKernelNodeGetParams_v2(nodes[i].node, &p) != CUDA_SUCCESS) continue;
     const void *old = record_of(&p, code, &given);
