@@ -259,7 +259,7 @@ SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, cons
 // --record=inputs: a kernel of a graph that is launched; once: it runs once, in the order of the graph.
 void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once);
 uint32_t tools_launch_number(const KernelWork *k);       // of this execution
-void tools_launch_captured(Context *ctx, KernelWork *k); // its graph is launched: what the record says of memory is made new
+void tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once);   // its graph is launched: what the record says of memory is made new. once: it is no part of a loop
 void tools_run_captured(const Context *ctx, const KernelWork *k);   // counts
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result);
 void tools_done(Context *ctx, const KernelWork *k);      // it has run, or never will

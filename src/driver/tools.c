@@ -203,11 +203,12 @@ void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool o
   session_step_launch(&l, number, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
 }
 
-void tools_launch_captured(Context *ctx, KernelWork *k) {
-  if (!k->checked) return;
+void tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once) {
+  if (!k->checked || !ctx) return;
+  SessionLaunch shape = describe(ctx, stream, false, k);
   SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};
   pthread_mutex_lock(&lock);
-  if (ctx && ctx->session) session_device_refresh(ctx->session, k->function->session, &params, k->params + k->record_at);
+  if (ctx->session) session_device_refresh(ctx->session, k->function->session, &params, once ? &shape : NULL, k->params + k->record_at);
   pthread_mutex_unlock(&lock);
 }
 

@@ -40,6 +40,7 @@ static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_
   return result;
 }
 
+<<<<<<< ours
 // A recording has each copy and set of each run as a step. What the host's memory holds is looked at now.
 static void tell_copy(const GpuGraphNode *n, CUstream stream) {
   SessionCopy c = {.call = n->type == CU_GRAPH_NODE_TYPE_MEMCPY ? "memcpy node" : "memset node", .stream = stream, .async = true};
@@ -56,6 +57,9 @@ static void tell_copy(const GpuGraphNode *n, CUstream stream) {
 }
 
 void gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n) {
+=======
+void gpu_graph_refresh(CUgraphExec exec, SessionDevice *d, const void *stream, const GpuGraphNode *nodes, uint32_t n) {
+>>>>>>> theirs
   GpuQuiet q = gpu_quiet_begin();
   for (uint32_t i = 0; i < n; i++) {
     CUDA_KERNEL_NODE_PARAMS p = {0};
@@ -70,7 +74,9 @@ void gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, cons
     if (!old) continue;
     void *record = mem_alloc(code->record_bytes);
     memcpy(record, old, code->record_bytes);
-    session_device_refresh(d, nodes[i].of->kernel, &given, record);
+    const SessionLaunch shape = {.kernel = nodes[i].of->kernel, .grid = {p.gridDimX, p.gridDimY, p.gridDimZ}, .block = {p.blockDimX, p.blockDimY, p.blockDimZ}, .cluster = {1, 1, 1},
+                                 .shared = p.sharedMemBytes, .stream = stream};
+    session_device_refresh(d, nodes[i].of->kernel, &given, &shape, record);
     ((WgLaunch *)record)->init_memory = ((const WgLaunch *)old)->init_memory;        // initcheck sees what a graph does as a whole
     if (set_record(exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS) log_verbose("a kernel of a graph keeps the limits it was captured with");
     free(record);

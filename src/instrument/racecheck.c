@@ -16,6 +16,18 @@ static void number_sites(RaceCheck *k) {
   }
 }
 
+static void prepare_cluster(RaceCheck *k, Code *c) {
+  Body *b = k->body;
+  PtxReg *in_x = body_temp(b, TYPE_B32, 0), *side_by_side = body_temp(b, TYPE_PRED, 0);
+  k->cluster = body_reg(b, TYPE_B32);
+  EMIT(c, "mov.u32", opd_reg(k->cluster), opd_sreg(SREG_CLUSTER_NCTARANK, SEL_NONE));
+  EMIT(c, "mov.u32", opd_reg(in_x), opd_sreg(SREG_CLUSTER_NCTAID, SEL_X));
+  EMIT(c, "setp.eq.u32", opd_reg(side_by_side), opd_reg(in_x), opd_reg(k->cluster));
+  EMIT(c, "sub.u32", opd_reg(k->cluster), opd_reg(k->cluster), opd_imm(1));
+  EMIT(c, "shl.b32", opd_reg(k->cluster), opd_reg(k->cluster), opd_imm(WG_RACE_ACCESS_CLUSTER_AT));
+  EMIT(c, "selp.b32", opd_reg(k->cluster), opd_reg(k->cluster), opd_imm(0), opd_reg(side_by_side));
+}
+
 static void prepare(RaceCheck *k) {
   Body *b = k->body;
   Program *p = b->program;
@@ -37,12 +49,21 @@ static void prepare(RaceCheck *k) {
     code_call_value(c, probe_function(p, b->unit, "wg_race_shared"), k->shared_at, args, 3);
     const PtxOperand round[] = {opd_reg(k->me), opd_reg(layout), opd_reg(slots)};
     code_call_value(c, probe_function(p, b->unit, "wg_race_round"), k->me, round, 3);
+    if (k->has_clusters) prepare_cluster(k, c);
   }
   if (k->has_clock) {
     k->fences = body_reg(b, TYPE_B64);
     k->knows = body_reg(b, TYPE_B64);
     EMIT(c, "mov.b64", opd_reg(k->fences), opd_imm(0));
     EMIT(c, "mov.b64", opd_reg(k->knows), opd_imm(0));
+    if (k->has_clusters) {
+      k->phase = body_reg(b, TYPE_B32);
+      EMIT(c, "mov.b32", opd_reg(k->phase), opd_imm(1));
+    }
+    for (int i = 0; i < 2 && k->has_async; i++) {
+      k->groups[i] = body_reg(b, TYPE_B64);
+      EMIT(c, "mov.b64", opd_reg(k->groups[i]), opd_imm(0));
+    }
   }
   k->defers = p->plan->spare_registers && record_can_point(b);
   if (k->defers) {

@@ -11,9 +11,18 @@ typedef enum {
   RACE_PARAM,                // the allocation a kernel parameter points into: in the launch record
   RACE_LOOKUP,               // the allocation found last, else the table of all
   RACE_SHARED_MEMORY,        // the block's
+  RACE_CLUSTER_MEMORY,       // … or another's of its cluster
 } RacePlaceKind;
+// Several bytes, as many as a register says: racecheck_async.c
+typedef enum {
+  RACE_RANGE_NONE,
+  RACE_RANGE_KEEP,           // its entry is kept
+  RACE_RANGE_LOOK,           // it is only compared with what is there
+  RACE_RANGE_MATRIX,         // … where a descriptor says
+} RaceRange;
 typedef struct RaceAccess {
   uint32_t instr;
+  RaceRange range; const PtxOperand *size;
   const PtxOperand *address;
   uint32_t bytes, flags;     // WG_RACE_WRITE …
   bool reads_too;            // a store: the thread has read it just before, which is not looked at, or stores something else later: no other thread writes the same
@@ -37,7 +46,11 @@ typedef struct RaceCheck {   // one kernel
   uint32_t record;           // where the WgRaceRecord is
   uint32_t same_from;        // racecheck_same.c
   bool uses_shared, looks_up, stores_anywhere, calls;
+  bool has_async;            // something is done later than where it stands
+  PtxReg *groups[2];         // of cp.async, of bulk copies: clocks of the last commits
   bool has_clock, has_syncs, has_clusters, waits, tells_host;
+  PtxReg *phase;             // of the barrier of the cluster, from 1 on
+  PtxReg *cluster;           // blocks of the cluster, less 1, where WG_RACE_ACCESS has them; 0: none, or they are not side by side in x
   PtxReg *me, *first, *shared_at, *fences, *knows;
   PtxReg *once;
   PtxReg *cache_base, *cache_size, *cache_entries;
@@ -66,6 +79,10 @@ void race_access(RaceCheck *k, const RaceAccess *a);
 void race_look(RaceCheck *k, Code *c);                      // at what waits
 void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);    // of the WgRaceRecord
 #define RACE_LOAD(k, c, to, field) race_load((k), (c), (to), offsetof(WgRaceRecord, field))
+// --- racecheck_async.c ---
+bool race_is_async(const PtxInstr *in);
+void race_plan_async(RaceCheck *k, uint32_t i);
+void race_range(RaceCheck *k, const RaceAccess *a);
 // --- racecheck_said.c ---
 bool race_says(const RaceCheck *k, uint32_t i);             // that races on some bytes are meant
 void race_said(RaceCheck *k, uint32_t i);
@@ -73,6 +90,7 @@ void race_said(RaceCheck *k, uint32_t i);
 bool race_is_matrix(const PtxInstr *in);                    // lanes of a warp access a matrix together
 void race_order_before(RaceCheck *k, uint32_t i);           // what they all have done before
 void race_order(RaceCheck *k, uint32_t i);                  // barriers, fences, what tells another thread something
+void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier);    // a copy whose end this mbarrier is told
 // A strong access in a kernel with clocks: before it tells, after it takes.
 void race_tells(RaceCheck *k, const RaceAccess *a);
 

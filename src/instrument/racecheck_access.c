@@ -14,7 +14,8 @@ typedef struct Emit {
   const RaceAccess *a;
   PtxInstr *in;
   PtxReg *at, *off;
-  PtxLabel *slow, *back, *shared_slow;     // shared_slow: a generic address of shared memory
+  PtxLabel *slow, *back, *shared_slow, *remote_slow;     // shared_slow: a generic address of shared memory; remote_slow: of another block's
+  PtxReg *entries;                         // of another block of the cluster; NULL: its own
 } Emit;
 
 void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field) { record_load(c, to, k->record + (uint32_t)field); }
@@ -102,6 +103,42 @@ static void go_to_shared(Emit *e, Code *hot, Code *cold) {
   keep_once(e, cold);
 }
 
+// e->at: an address of shared memory of the cluster, rank << 24 | offset; addresses of the own block may be without a rank.
+static void find_remote(Emit *e, Code *c) {
+  RaceCheck *k = e->k;
+  PtxReg *a = word(e, 0), *rank = word(e, 1), *own = word(e, 2), *stride = word(e, 3), *slots = word(e, 4), *shared = wide(e, 3), *alone = pred(e, 0);
+  EMIT(c, "setp.eq.u32", opd_reg(alone), opd_reg(k->cluster), opd_imm(0));
+  code_branch(c, alone, false, e->back);
+  EMIT(c, "cvt.u32.u64", opd_reg(a), opd_reg(e->at));
+  EMIT(c, "getctarank.shared::cluster.u32", opd_reg(rank), opd_reg(a));
+  EMIT(c, "mov.u32", opd_reg(own), opd_sreg(SREG_CLUSTER_CTARANK, SEL_NONE));
+  EMIT(c, "sub.u32", opd_reg(rank), opd_reg(rank), opd_reg(own));
+  EMIT(c, "and.b32", opd_reg(a), opd_reg(a), opd_imm(0xffffff));
+  EMIT(c, "cvt.u64.u32", opd_reg(e->off), opd_reg(a));
+  EMIT(c, "mov.b64", opd_reg(e->at), opd_reg(e->off));
+  shared_size(e, c, shared);
+  EMIT(c, "setp.lt.u64", opd_reg(alone), opd_reg(e->off), opd_reg(shared));
+  code_branch(c, alone, true, e->back);
+  RACE_LOAD(k, c, shared, shared);
+  RACE_LOAD(k, c, stride, shared_stride);
+  RACE_LOAD(k, c, slots, shared_slots);
+  e->entries = wide(e, 6);
+  const PtxOperand args[] = {opd_reg(shared), opd_reg(stride), opd_reg(slots), opd_reg(rank)};
+  code_call_value(c, probe_function(k->body->program, k->body->unit, "wg_race_remote"), e->entries, args, 4);
+}
+
+static void go_to_cluster(Emit *e, Code *hot, Code *cold) {
+  PtxReg *stride = word(e, 0), *some = pred(e, 0);
+  const PtxInstr *in = e->in;
+  RACE_LOAD(e->k, hot, stride, shared_stride);
+  if (in->guard) EMIT(hot, "setp.ne.and.u32", opd_reg(some), opd_reg(stride), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  else EMIT(hot, "setp.ne.u32", opd_reg(some), opd_reg(stride), opd_imm(0));
+  code_branch(hot, some, false, e->slow);
+  code_label(cold, e->slow);
+  find_address(e, cold, e->at);
+  find_remote(e, cold);
+}
+
 // Nothing is known of the address: the range found last, else the table; shared memory by its generic address.
 static void look_up(Emit *e, Code *hot) {
   RaceCheck *k = e->k;
@@ -131,7 +168,15 @@ static void look_up(Emit *e, Code *hot) {
     EMIT(cold, "isspacep.global", opd_reg(other), opd_reg(e->at));
     code_branch(cold, other, false, found);
     EMIT(cold, "isspacep.shared", opd_reg(other), opd_reg(e->at));
-    code_branch(cold, other, true, e->back);
+    if (k->cluster) {
+      PtxLabel *own = body_label(b);
+      e->remote_slow = body_label(b);
+      code_branch(cold, other, false, own);
+      EMIT(cold, "isspacep.shared::cluster", opd_reg(other), opd_reg(e->at));
+      code_branch(cold, other, false, e->remote_slow);
+      EMIT(cold, "bra", opd_label(e->back));
+      code_label(cold, own);
+    } else code_branch(cold, other, true, e->back);
     EMIT(cold, "cvta.to.shared.u64", opd_reg(e->off), opd_reg(e->at));
     EMIT(cold, "mov.b64", opd_reg(e->at), opd_reg(e->off));
     shared_size(e, cold, wide(e, 3));
@@ -317,7 +362,7 @@ static void one_entry(Emit *e, Code *c, PtxReg *at) {
 }
 
 static void find_entries(Emit *e, Code *c, PtxReg *to, bool shared) {
-  if (shared) EMIT(c, "mov.b64", opd_reg(to), opd_reg(e->k->shared_at));
+  if (shared) EMIT(c, "mov.b64", opd_reg(to), opd_reg(e->entries ? e->entries : e->k->shared_at));
   else if (e->a->place == RACE_PARAM) record_load(c, to, e->a->fact_at + 16);
   else EMIT(c, "mov.b64", opd_reg(to), opd_reg(e->k->cache_entries));
 }
@@ -353,6 +398,7 @@ static void without_call(Emit *e, Code *c, bool shared) {
   bool strong = e->a->flags & WG_RACE_STRONG;
   if (strong && (!writes || e->k->has_clock || n != 1 || (!shared && e->a->flags & WG_RACE_CTA))) return;
   if (e->a->bytes % 4 || n > 4 || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
+  if (shared && (e->k->has_async || e->k->has_clusters)) return;       // a barrier of the block does not order what is not done yet, nor what another block does
   if (shared && writes && n > 1) return;   // mostly the first write since a barrier
   if (ptx_has(e->in, MOD_NC)) return;      // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast
   PtxReg *at = wide(e, 2), *entries = wide(e, 3);
@@ -385,15 +431,20 @@ static void load_content(Emit *e, Code *c, PtxReg *to, bool shared) {
 static void wait_for_look(Emit *e, Code *c, bool shared, uint32_t what, bool stores) {
   RaceCheck *k = e->k;
   PtxReg *said = wide(e, 3), *value = wide(e, 4), *there = wide(e, 5);
-  bool found = !shared && e->a->place == RACE_LOOKUP;
+  bool found = (!shared && e->a->place == RACE_LOOKUP) || e->entries;
   uint32_t at = k->nwaiting * (uint32_t)sizeof(WgRaceWaiting);
   EMIT(c, "mov.b64", opd_reg(said), opd_imm((int64_t)WG_RACE_ACCESS_OF(what | (found ? WG_RACE_ACCESS_FOUND : 0u), found || shared ? 0 : (int32_t)e->a->fact_at - (int32_t)k->record)));
+  if (shared && k->cluster) {
+    EMIT(c, "cvt.u64.u32", opd_reg(there), opd_reg(k->cluster));
+    EMIT(c, "or.b64", opd_reg(said), opd_reg(said), opd_reg(there));
+  }
   EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at), opd_vector(c, (const PtxOperand[]){opd_reg(e->off), opd_reg(said)}, 2));
   if (stores) {
     load_content(e, c, there, shared);
     EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 16), opd_vector(c, (const PtxOperand[]){opd_reg(value), opd_reg(there)}, 2));
   }
-  if (found) EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 32), opd_vector(c, (const PtxOperand[]){opd_reg(k->cache_entries), opd_reg(k->cache_base)}, 2));
+  if (e->entries) EMIT(c, "mov.b64", opd_reg(there), opd_imm(0));
+  if (found) EMIT(c, "st.local.v2.b64", opd_at(c, opd_var(k->waiting_at), at + 32), opd_vector(c, (const PtxOperand[]){opd_reg(e->entries ? e->entries : k->cache_entries), opd_reg(e->entries ? there : k->cache_base)}, 2));
   EMIT(c, "or.b32", opd_reg(k->waiting), opd_reg(k->waiting), opd_imm(1 << k->nwaiting));
   EMIT(c, "bra", opd_label(e->back));
 }
@@ -423,7 +474,7 @@ static void compare(Emit *e, Code *c, bool shared) {
   Body *b = k->body;
   Program *p = b->program;
   PtxReg *entries = wide(e, 3), *value = wide(e, 4), *unordered = wide(e, 5), *launches = wide(e, 6), *with = wide(e, 7), *layout = word(e, 0), *none = pred(e, 0);
-  bool constant, stores = written(e, c, value, &constant);
+  bool constant, stores = !e->entries && written(e, c, value, &constant);
   uint32_t what = e->a->bytes | (stores ? WG_RACE_ACCESS_STORES : 0u) | (shared ? WG_RACE_ACCESS_SHARED : 0u) | (stores && constant ? WG_RACE_ACCESS_CONSTANT : 0u) |
                   (e->a->reads_too ? WG_RACE_ACCESS_READS : 0u) | (e->a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | e->a->site << WG_RACE_ACCESS_SITE_AT;
   PtxOperand stored = stores ? opd_reg(value) : opd_imm(0), knows = k->has_clock ? opd_reg(k->knows) : opd_imm(0);
@@ -435,25 +486,35 @@ static void compare(Emit *e, Code *c, bool shared) {
   RACE_LOAD(k, c, layout, layout);
   RACE_LOAD(k, c, unordered, unordered);
   RACE_LOAD(k, c, launches, launches);
-  const PtxOperand args[] = {opd_reg(entries), opd_reg(e->off), opd_reg(e->at), opd_imm(what), stored, opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(unordered), knows};
+  PtxOperand told = opd_imm(what);
+  if (shared && k->cluster) {
+    EMIT(c, "or.b32", opd_reg(word(e, 3)), opd_reg(k->cluster), opd_imm((int32_t)what));
+    told = opd_reg(word(e, 3));
+  }
+  const PtxOperand args[] = {opd_reg(entries), opd_reg(e->off), opd_reg(e->at), told, stored, opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(unordered), knows};
   code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, 10);
   EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
   code_branch(c, none, false, e->back);
-  const PtxOperand report[] = {opd_imm(what), opd_reg(e->at), stored, opd_reg(with), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(launches), knows};
+  const PtxOperand report[] = {told, opd_reg(e->at), stored, opd_reg(with), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(launches), knows};
   code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
   EMIT(c, "bra", opd_label(e->back));
 }
 
 void race_access(RaceCheck *k, const RaceAccess *a) {
   Body *b = k->body;
+  if (a->range) {
+    race_range(k, a);
+    return;
+  }
   Emit e = {.k = k, .a = a, .in = b->cfg->instrs[a->instr], .slow = body_label(b), .back = body_label(b)};
   e.at = wide(&e, 0), e.off = wide(&e, 1);
   Code *hot = body_before(b, a->instr), *c = body_cold(b);
   c->near = e.in;
-  bool shared = a->place == RACE_SHARED_MEMORY;
+  bool shared = a->place == RACE_SHARED_MEMORY || a->place == RACE_CLUSTER_MEMORY;
   switch (a->place) {
     case RACE_PARAM: go_by_param(&e, hot, c); break;
     case RACE_SHARED_MEMORY: go_to_shared(&e, hot, c); break;
+    case RACE_CLUSTER_MEMORY: go_to_cluster(&e, hot, c); break;
     default: look_up(&e, hot); code_label(c, e.slow); keep_once(&e, c); break;
   }
   code_label(hot, e.back);
@@ -462,6 +523,12 @@ void race_access(RaceCheck *k, const RaceAccess *a) {
   if (e.shared_slow) {
     code_label(c, e.shared_slow);
     without_call(&e, c, true);
+    compare(&e, c, true);
+  }
+  if (e.remote_slow) {
+    code_label(c, e.remote_slow);
+    EMIT(c, "cvta.to.shared::cluster.u64", opd_reg(e.at), opd_reg(e.at));
+    find_remote(&e, c);
     compare(&e, c, true);
   }
   if (k->defers) k->nwaiting++;

@@ -192,11 +192,15 @@ static void at_cluster_barrier(RaceCheck *k, uint32_t i) {
   bool waits = ptx_has(in, MOD_WAIT);
   Code *c = guarded(k, i, waits);
   PtxLabel *over = around(k, c, in);
+  const PtxOperand phase = opd_reg(k->phase);            // who is ahead must not tell those that are still here of the next one
   if (!waits) {
     settle(k, c, false);
     tick(k, c);
-    arrive(k, c, WG_RACE_MEET_ALL, NULL);
-  } else depart(k, c, WG_RACE_MEET_ALL, NULL);
+    arrive(k, c, WG_RACE_MEET_ALL, &phase);
+  } else {
+    depart(k, c, WG_RACE_MEET_ALL, &phase);
+    EMIT(c, "add.u32", opd_reg(k->phase), opd_reg(k->phase), opd_imm(1));
+  }
   end_around(c, over);
   if (waits) count_barrier(k, i);
 }
@@ -235,14 +239,22 @@ void race_tells(RaceCheck *k, const RaceAccess *a) {
   if (!k->has_clock || !(a->flags & WG_RACE_STRONG)) return;
   bool shared = a->place == RACE_SHARED_MEMORY, to_shared = shared && !a->is_shared_space;
   unsigned how = (shared ? WG_RACE_TELL_SHARED : in->space == SPACE_GENERIC ? WG_RACE_TELL_GENERIC : 0u) | (a->flags & WG_RACE_CTA);
+  // Others of the cluster know an address of shared memory by another name: one place for all.
+  bool for_cluster = k->has_clusters && (shared || a->place == RACE_CLUSTER_MEMORY || in->space == SPACE_GENERIC);
   if (a->flags & WG_RACE_WRITE) {
     Code *c = guarded(k, a->instr, false);
     PtxLabel *over = around(k, c, in);
     if (race_is_release(in)) fence(k, c, a->flags & WG_RACE_CTA);
-    release(k, c, a->address, to_shared, how);
+    if (for_cluster) tick(k, c), arrive(k, c, WG_RACE_MEET_ALL, NULL);
+    else release(k, c, a->address, to_shared, how);
     end_around(c, over);
   }
-  if (in->op == OP_LD || in->op == OP_ATOM) {
+  if (for_cluster && (in->op == OP_LD || in->op == OP_ATOM)) {
+    Code *c = guarded(k, a->instr, true);
+    PtxLabel *over = around(k, c, in);
+    depart(k, c, WG_RACE_MEET_ALL, NULL);
+    end_around(c, over);
+  } else if (in->op == OP_LD || in->op == OP_ATOM) {
     PtxReg *at = keep_address(k, a->instr, a->address, to_shared);
     Code *c = guarded(k, a->instr, true);
     PtxLabel *over = around(k, c, in);
@@ -262,7 +274,8 @@ static void at_mbarrier(RaceCheck *k, uint32_t i) {
   bool generic = in->space != SPACE_SHARED;
   PtxReg *at = waits && !k->has_clusters ? keep_address(k, i, address, generic) : NULL;
   Code *c = guarded(k, i, waits);
-  PtxLabel *over = around(k, c, in);
+  PtxLabel *over = around(k, c, in), *not_yet = waits && in->ops[0].kind == OPD_REG ? body_label(k->body) : NULL;
+  if (not_yet) code_branch(c, in->ops[0].reg, true, not_yet);
   if (!waits) settle(k, c, true);
   if (!waits) fence(k, c, true);
   if (k->has_clusters) {
@@ -270,6 +283,53 @@ static void at_mbarrier(RaceCheck *k, uint32_t i) {
     else arrive(k, c, WG_RACE_MEET_ALL, NULL);
   } else if (waits) acquire(k, c, at, WG_RACE_TELL_SHARED | WG_RACE_CTA | WG_RACE_TELL_ACQUIRE);
   else release(k, c, address, generic, WG_RACE_TELL_SHARED | WG_RACE_CTA);
+  end_around(c, not_yet);
+  end_around(c, over);
+}
+
+void race_completes(RaceCheck *k, Code *c, const PtxOperand *barrier) {
+  PtxReg *slots = wide(k, 0), *at = wide(k, 1), *serial = word(k, 1), *layout = word(k, 0), *nothing = word(k, 3);
+  tick(k, c);
+  if (k->has_clusters) {
+    arrive(k, c, WG_RACE_MEET_ALL, NULL);
+    return;
+  }
+  access_address(c, at, barrier);
+  load_common(k, c, slots, serial, layout);
+  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at), opd_reg(k->me), opd_reg(layout), opd_reg(k->first)};
+  code_call_value(c, probe(k, "wg_race_issued"), nothing, args, ARRAY_LEN(args));
+}
+
+// Groups of copies: what was asked for before a commit has an earlier clock than what follows.
+static void at_commit(RaceCheck *k, uint32_t i, unsigned which) {
+  Code *c = guarded(k, i, true);
+  PtxReg *layout = word(k, 0);
+  PtxLabel *over = around(k, c, k->body->cfg->instrs[i]);
+  tick(k, c);
+  const PtxOperand args[] = {opd_reg(k->groups[which]), opd_reg(k->me), opd_reg(layout)};
+  code_call_value(c, probe(k, "wg_race_commit"), k->groups[which], args, 3);
+  end_around(c, over);
+}
+
+static void at_wait_group(RaceCheck *k, uint32_t i, unsigned which) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  Code *c = guarded(k, i, true);
+  PtxReg *layout = word(k, 0);
+  PtxLabel *over = around(k, c, in);
+  bool all = in->op == OP_CP_ASYNC_WAIT_ALL || !in->nops || in->ops[0].kind != OPD_INT || in->ops[0].imm > 3;
+  tick(k, c);
+  const PtxOperand args[] = {opd_reg(k->groups[which]), opd_imm(all ? 4 : in->ops[0].imm), opd_reg(k->me), opd_reg(layout), opd_reg(k->knows)};
+  code_call_value(c, probe(k, "wg_race_waited"), k->knows, args, 5);
+  end_around(c, over);
+}
+
+static void at_proxy_fence(RaceCheck *k, uint32_t i) {
+  Code *c = guarded(k, i, true);
+  PtxReg *slots = wide(k, 0), *serial = word(k, 1), *layout = word(k, 0), *nothing = word(k, 3);
+  PtxLabel *over = around(k, c, k->body->cfg->instrs[i]);
+  load_common(k, c, slots, serial, layout);
+  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(k->me), opd_reg(layout), opd_reg(k->first)};
+  code_call_value(c, probe(k, "wg_race_proxied"), nothing, args, ARRAY_LEN(args));
   end_around(c, over);
 }
 
@@ -294,7 +354,12 @@ void race_order(RaceCheck *k, uint32_t i) {
     case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: case OP_ELECT:
       at_warp_sync(k, i, !ptx_has(in, MOD_SYNC) || is_everybody(k, &in->ops[in->nops - 1]));
       return;
-    case OP_MEMBAR: case OP_FENCE: at_fence(k, i); return;
+    case OP_MEMBAR: case OP_FENCE:
+      at_fence(k, i);
+      if (k->has_async && ptx_has(in, MOD_PROXY) && ptx_has(in, MOD_ASYNC)) at_proxy_fence(k, i);
+      return;
+    case OP_CP_ASYNC_COMMIT_GROUP: case OP_CP_ASYNC_BULK_COMMIT_GROUP: if (k->has_async) at_commit(k, i, in->op == OP_CP_ASYNC_BULK_COMMIT_GROUP); return;
+    case OP_CP_ASYNC_WAIT_GROUP: case OP_CP_ASYNC_WAIT_ALL: case OP_CP_ASYNC_BULK_WAIT_GROUP: if (k->has_async) at_wait_group(k, i, in->op == OP_CP_ASYNC_BULK_WAIT_GROUP); return;
     case OP_MBARRIER_INIT: case OP_MBARRIER_EXPECT_TX: case OP_MBARRIER_COMPLETE_TX: case OP_MBARRIER_ARRIVE: case OP_MBARRIER_ARRIVE_DROP:
     case OP_MBARRIER_TEST_WAIT: case OP_MBARRIER_TRY_WAIT: case OP_CP_ASYNC_MBARRIER_ARRIVE: at_mbarrier(k, i); return;
     case OP_CALL: if (race_call_orders(in)) at_call(k, i); return;

@@ -35,7 +35,7 @@ static void find_place(RaceCheck *k, RaceAccess *a) {
   a->place = RACE_NOWHERE;
   if (o.kind == IR_FROM_VAR && (o.var->space == SPACE_LOCAL || o.var->space == SPACE_PARAM || o.var->space == SPACE_CONST)) return;
   if (a->is_shared_space || (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED)) {
-    a->place = ptx_has(in, MOD_SHARED_CLUSTER) && in->op != OP_CP_ASYNC ? RACE_NOWHERE : RACE_SHARED_MEMORY;
+    a->place = ptx_has(in, MOD_SHARED_CLUSTER) && in->op != OP_CP_ASYNC ? RACE_CLUSTER_MEMORY : RACE_SHARED_MEMORY;
     return;
   }
   if (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC && in->op != OP_CP_ASYNC) return;
@@ -50,7 +50,7 @@ static void add_one(RaceCheck *k, RaceAccess a) {
   if (!a.address || a.address->kind != OPD_ADDR || !a.bytes) return;
   find_place(k, &a);
   if (a.place == RACE_NOWHERE) return;
-  k->uses_shared |= a.place == RACE_SHARED_MEMORY || (a.place == RACE_LOOKUP && k->body->cfg->instrs[i]->space == SPACE_GENERIC);
+  k->uses_shared |= a.place == RACE_SHARED_MEMORY || a.place == RACE_CLUSTER_MEMORY || (a.place == RACE_LOOKUP && k->body->cfg->instrs[i]->space == SPACE_GENERIC);
   k->looks_up |= a.place == RACE_LOOKUP;
   k->stores_anywhere |= a.place == RACE_LOOKUP && flags & WG_RACE_WRITE;
   vec_push(&k->accesses, a);
@@ -94,9 +94,9 @@ static void add_access(RaceCheck *k, uint32_t i) {
     case OP_LDMATRIX: case OP_STMATRIX: case OP_WMMA_LOAD: case OP_WMMA_STORE: add_matrix(k, i); return;
     case OP_CP_ASYNC:
       add(k, i, &in->ops[1], access_bytes(in), 0, false);
-      add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE, true);
+      add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE | WG_RACE_CTA, true);
       return;
-    default: return;
+    default: race_plan_async(k, i); return;
   }
 }
 
@@ -123,7 +123,7 @@ static bool makes_clocks(const PtxInstr *in) {
   switch (in->op) {
     case OP_MEMBAR: case OP_FENCE: case OP_BARRIER_CLUSTER: return true;
     case OP_BAR: case OP_BARRIER: return ptx_has(in, MOD_ARRIVE) || in->nops > (ptx_has(in, MOD_RED) ? 3u : 1u);
-    default: return is_mbarrier(in->op) || ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_ACQUIRE);
+    default: return race_is_async(in) || is_mbarrier(in->op) || ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_ACQUIRE);
   }
 }
 
@@ -150,7 +150,8 @@ void race_plan(RaceCheck *k) {
     if (cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
     k->has_syncs |= is_warp_sync(in);
     k->has_clock |= makes_clocks(in) || (in->op == OP_CALL && may_order(in, 0));
-    k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER || ptx_has(in, MOD_SHARED_CLUSTER);
+    k->has_async |= race_is_async(in);
+    k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER || (ptx_has(in, MOD_SHARED_CLUSTER) && !race_is_async(in)) || ptx_has(in, MOD_MULTICAST_CLUSTER);
     k->waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
     k->tells_host |= ptx_has(in, MOD_SYS);
     k->calls |= in->op == OP_CALL;

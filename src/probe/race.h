@@ -38,6 +38,12 @@ DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
   return p;
 }
 
+// Entries of shared memory: what another block has left is nothing, unless it is of the same cluster (of so many blocks, side by side).
+DEVICE int race_shares(const RacePair *p, uint32_t layout, uint32_t cluster) {
+  if (!(layout & WG_RACE_SHARED) || p->same_block) return 1;
+  return cluster > 1 && p->was.thread / WG_RACE_BLOCK(layout) / cluster == p->now.thread / WG_RACE_BLOCK(layout) / cluster;
+}
+
 DEVICE int race_clock_orders(const RacePair *p, uint32_t layout) {
   uint32_t bits = WG_RACE_CLOCK_BITS(layout);
   return bits && (p->was.clock < p->know || race_is_full(p->was.clock, bits) || race_is_full(p->now.clock, bits));
@@ -53,6 +59,9 @@ DEVICE int race_warp_orders(const RacePair *p, uint32_t layout) {
   uint32_t bits = WG_RACE_SYNC_BITS(layout);
   return p->same_warp && bits && (p->was.syncs != p->now.syncs || race_is_full(p->now.syncs, bits));
 }
+
+// Asked for, and done at some time later: only who waits for it comes after it.
+DEVICE int race_is_async(uint64_t e) { return (e & (WG_RACE_STRONG | WG_RACE_CTA)) == WG_RACE_CTA; }
 
 DEVICE int race_ordered(const RacePair *p, uint32_t layout) {
   if (p->same_thread || race_clock_orders(p, layout)) return 1;
@@ -73,7 +82,7 @@ DEVICE uint64_t race_value(uint64_t value, uint32_t what) {
   return bytes < 8 ? value & ((1ull << 8 * bytes) - 1) : value;
 }
 DEVICE uint64_t race_mine(uint64_t me, uint32_t what, uint64_t value) {
-  uint64_t mine = me | (uint64_t)(what >> WG_RACE_ACCESS_SITE_AT) << WG_RACE_SITE_AT | (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
+  uint64_t mine = me | (uint64_t)WG_RACE_ACCESS_SITE(what) << WG_RACE_SITE_AT | (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
   return what & WG_RACE_ACCESS_STORES ? mine | WG_RACE_VALUE_OF(value) : mine;
 }
 DEVICE uint32_t race_shared_layout(uint32_t what) { return what & WG_RACE_ACCESS_SHARED ? (uint32_t)WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED : 0; }
@@ -83,5 +92,41 @@ DEVICE uint32_t race_thread_mask(uint32_t layout) { return (1u << WG_RACE_THREAD
 DEVICE uint32_t race_block_number(void) { return (device_ctaid_z() * device_nctaid_y() + device_ctaid_y()) * device_nctaid_x() + device_ctaid_x(); }
 DEVICE uint32_t race_first_thread(uint32_t layout) { return race_block_number() * WG_RACE_BLOCK(layout) & race_thread_mask(layout); }
 DEVICE uint64_t race_shared_entries(uint64_t shared, uint32_t stride, uint32_t slots) { return slots ? shared + (uint64_t)(race_block_number() % slots) * stride : 0; }
+
+// --- clocks: what one has told and another takes ---
+
+// knows: three clocks. What the thread knows to have been done before; what it will know behind a fence; the same behind a fence of its block only.
+enum { KNOWS = 21 };
+DEVICE uint32_t race_clock_of(uint64_t knows, uint32_t which) { return (uint32_t)(knows >> which * KNOWS) & ((1u << KNOWS) - 1); }
+DEVICE uint64_t race_learn(uint64_t knows, uint32_t which, uint32_t clock) {
+  uint32_t most = (1u << KNOWS) - 1;
+  clock = clock < most ? clock : most;
+  if (race_clock_of(knows, which) >= clock) return knows;
+  return (knows & ~((uint64_t)most << which * KNOWS)) | (uint64_t)clock << which * KNOWS;
+}
+
+DEVICE WgRaceSlot *race_slot(uint64_t slots, uint32_t serial, uint64_t key) {
+  key = (key ^ (uint64_t)serial << 40) * 0x9e3779b97f4a7c15ull;
+  return (WgRaceSlot *)slots + ((key ^ key >> 29) >> 32 & (WG_RACE_SLOTS - 1));
+}
+
+DEVICE void race_raise(uint64_t *at, uint32_t serial, uint32_t clock) {
+  uint64_t value = (uint64_t)serial << 32 | clock;
+  if (race_load(at) < value) device_max64(at, value);
+}
+
+// Where another launch has taken the slot nothing is known.
+DEVICE uint32_t race_told(const uint64_t *at, uint32_t serial) {
+  uint64_t value = race_load(at);
+  return value >> 32 == serial ? (uint32_t)value : value >> 32 > serial ? 0xffffffffu : 0;
+}
+
+// Where those that access an address leave and find clocks. how: WG_RACE_CTA: for its block only; WG_RACE_TELL_SHARED: address of shared memory
+DEVICE uint64_t race_place(uint64_t address, uint32_t how, uint32_t first) {
+  if (how & WG_RACE_TELL_GENERIC && device_is_shared(address)) address = device_to_shared(address), how |= WG_RACE_TELL_SHARED;
+  return address << 3 ^ (how & WG_RACE_TELL_SHARED ? 0x1000000000000000ull ^ (uint64_t)first << 28 : 0);
+}
+// … what is for the threads of the block only
+DEVICE uint64_t race_in_block(uint64_t place, uint32_t first) { return place ^ 0x2000000000000000ull ^ (uint64_t)first << 20; }
 
 #endif

@@ -16,7 +16,7 @@
 enum {
   WG_RACE_WRITE = 1,
   WG_RACE_STRONG = 2,      // atomic, volatile, relaxed or stronger
-  WG_RACE_CTA = 4,         // … for the threads of its block only
+  WG_RACE_CTA = 4,         // … for the threads of its block only; without STRONG: it is asked for here and done later
   WG_RACE_MANY = 8,        // a read: another thread of the block has read it too, since the same barrier
   WG_RACE_BLOCKS = 16,     // a read: so has another block
   WG_RACE_WROTE = 32,      // a read: its block has written it before, in this launch
@@ -45,7 +45,7 @@ enum { WG_RACE_PAIRS = 1 << 30,            // each word has two entries: the las
 // Clocks: threads that tell each other something (locks, flags, barriers of a part of the block) have scalar clocks. What one has released, at a
 // place known by a key, the other takes when it looks there. Keys share slots by a hash: that can only order more.
 enum { WG_RACE_SLOTS = 1 << 16 };
-enum { WG_RACE_MEET_BLOCK, WG_RACE_MEET_PART, WG_RACE_MEET_WARP, WG_RACE_MEET_ALL };      // wg_race_arrive: PART has a number << 8
+enum { WG_RACE_MEET_BLOCK, WG_RACE_MEET_PART, WG_RACE_MEET_WARP, WG_RACE_MEET_ALL, WG_RACE_MEET_PROXY };      // wg_race_arrive: PART has a number << 8
 enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2, WG_RACE_TELL_ACQUIRE = 8 };      // beside WG_RACE_CTA
 typedef struct WgRaceSlot { uint64_t clock, fence, know, reserved; } WgRaceSlot;     // serial of the launch << 32 | the largest so far
 
@@ -75,7 +75,12 @@ enum {
   WG_RACE_ACCESS_READS = 1 << 11,          // a write; the thread has read it just before, which was not looked at
   WG_RACE_ACCESS_FOUND = 1 << 15,          // the allocation was looked up: WgRaceWaiting
   WG_RACE_ACCESS_FLAGS_AT = 12, WG_RACE_ACCESS_SITE_AT = 16,
+  WG_RACE_ACCESS_LOOK = 1 << 26,           // it is compared with what is there, and leaves nothing
+  WG_RACE_ACCESS_CLUSTER_AT = 28,          // shared memory: blocks of a cluster, less 1
+  WG_RACE_ACCESS_PROXY = 1 << 27,          // for the report: a fence between the proxies is missing
 };
+#define WG_RACE_ACCESS_CLUSTER(what) (((uint32_t)(what) >> WG_RACE_ACCESS_CLUSTER_AT) + 1)
+#define WG_RACE_ACCESS_SITE(what) ((uint32_t)(what) >> WG_RACE_ACCESS_SITE_AT & 1023)
 // With it, in the upper half: where the base, size and entries of the allocation are, from the WgRaceRecord on.
 #define WG_RACE_ACCESS_OF(what, fact) ((uint64_t)(what) | (uint64_t)(uint32_t)(fact) << 32)
 // Accesses of a basic block that need a closer look wait in memory of the thread and have it together. value, there: of a store; entries, base: of an allocation that was looked up.
@@ -95,6 +100,6 @@ enum {
   WG_RACE_IN_SHARED = 1 << 12,
   WG_RACE_MINE_WRITE = 1 << 10, WG_RACE_MINE_STRONG = 1 << 11,
 };
-enum { WG_RACE_NO_BARRIER, WG_RACE_NO_WARP_SYNC, WG_RACE_SAME_INSTRUCTION, WG_RACE_OTHER_BLOCK, WG_RACE_BLOCK_SCOPE, WG_RACE_OTHER_LAUNCH, WG_RACE_NO_ACQUIRE };
+enum { WG_RACE_NO_BARRIER, WG_RACE_NO_WARP_SYNC, WG_RACE_SAME_INSTRUCTION, WG_RACE_OTHER_BLOCK, WG_RACE_BLOCK_SCOPE, WG_RACE_OTHER_LAUNCH, WG_RACE_NO_ACQUIRE, WG_RACE_NOT_WAITED, WG_RACE_NO_PROXY_FENCE };
 
 #endif

@@ -20,6 +20,12 @@ __attribute__((noinline)) uint64_t wg_race_shared(uint64_t shared, uint32_t stri
   return race_shared_entries(shared, stride, slots);
 }
 
+// … those of another block of the cluster, so many ranks away.
+uint64_t wg_race_remote(uint64_t shared, uint32_t stride, uint32_t slots, uint32_t away);
+__attribute__((noinline)) uint64_t wg_race_remote(uint64_t shared, uint32_t stride, uint32_t slots, uint32_t away) {
+  return slots ? shared + (uint64_t)((race_block_number() + away) % slots) * stride : 0;
+}
+
 // Blocks that come to the same entries one after the other begin to count barriers at different numbers, so that what one has left there is old for the next.
 uint64_t wg_race_round(uint64_t me, uint32_t layout, uint32_t slots);
 __attribute__((noinline)) uint64_t wg_race_round(uint64_t me, uint32_t layout, uint32_t slots) {
@@ -45,16 +51,6 @@ __attribute__((noinline)) uint64_t wg_race_unknown(uint64_t me, uint32_t layout)
   return me | ((1ull << (WG_RACE_CLOCK_BITS(layout) + WG_RACE_SYNC_BITS(layout) + WG_RACE_BARRIER_BITS(layout))) - 1) << WG_RACE_CLOCK_AT(layout);
 }
 
-// knows: three clocks. What the thread knows to have been done before; what it will know behind a fence; the same behind a fence of its block only.
-enum { KNOWS = 21 };
-DEVICE uint32_t race_clock_of(uint64_t knows, uint32_t which) { return (uint32_t)(knows >> which * KNOWS) & ((1u << KNOWS) - 1); }
-DEVICE uint64_t race_learn(uint64_t knows, uint32_t which, uint32_t clock) {
-  uint32_t most = (1u << KNOWS) - 1;
-  clock = clock < most ? clock : most;
-  if (race_clock_of(knows, which) >= clock) return knows;
-  return (knows & ~((uint64_t)most << which * KNOWS)) | (uint64_t)clock << which * KNOWS;
-}
-
 // A fence: what was read before it counts from now on.
 uint64_t wg_race_settle(uint64_t knows, uint32_t only_block);
 __attribute__((noinline)) uint64_t wg_race_settle(uint64_t knows, uint32_t only_block) {
@@ -67,22 +63,6 @@ uint64_t wg_race_fenced(uint64_t me, uint32_t layout, uint64_t fences, uint32_t 
 __attribute__((noinline)) uint64_t wg_race_fenced(uint64_t me, uint32_t layout, uint64_t fences, uint32_t only_block) {
   uint64_t clock = race_field(me, WG_RACE_CLOCK_AT(layout), WG_RACE_CLOCK_BITS(layout));
   return clock << 32 | (only_block ? fences & 0xffffffffu : clock);
-}
-
-DEVICE WgRaceSlot *race_slot(uint64_t slots, uint32_t serial, uint64_t key) {
-  key = (key ^ (uint64_t)serial << 40) * 0x9e3779b97f4a7c15ull;
-  return (WgRaceSlot *)slots + ((key ^ key >> 29) >> 32 & (WG_RACE_SLOTS - 1));
-}
-
-DEVICE void race_raise(uint64_t *at, uint32_t serial, uint32_t clock) {
-  uint64_t value = (uint64_t)serial << 32 | clock;
-  if (race_load(at) < value) device_max64(at, value);
-}
-
-// Where another launch has taken the slot nothing is known.
-DEVICE uint32_t race_told(const uint64_t *at, uint32_t serial) {
-  uint64_t value = race_load(at);
-  return value >> 32 == serial ? (uint32_t)value : value >> 32 > serial ? 0xffffffffu : 0;
 }
 
 DEVICE uint64_t race_at_least(uint64_t me, uint32_t clock, uint32_t layout) {
@@ -140,18 +120,13 @@ __attribute__((noinline)) uint64_t wg_race_depart_knows(uint64_t slots, uint32_t
   return counted ? knows : race_learn(knows, 0, race_told(&s->clock, serial));
 }
 
-// A strong write: whoever reads it there sees what was done before the last fence. how: WG_RACE_CTA: for its block only; WG_RACE_TELL_SHARED: address of shared memory
-DEVICE uint64_t race_place(uint64_t address, uint32_t how, uint32_t first) {
-  if (how & WG_RACE_TELL_GENERIC && device_is_shared(address)) address = device_to_shared(address), how |= WG_RACE_TELL_SHARED;
-  return address << 3 ^ (how & WG_RACE_TELL_SHARED ? 0x1000000000000000ull ^ (uint64_t)first << 28 : 0);
-}
-
+// A strong write: whoever reads it there sees what was done before the last fence.
 uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint32_t first, uint64_t fences);
 __attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint32_t first, uint64_t fences) {
   if (!slots || !fences) return 0;
   uint64_t place = race_place(address, how, first);
   if ((uint32_t)fences && !(how & WG_RACE_CTA)) race_raise(&race_slot(slots, serial, place)->clock, serial, (uint32_t)fences);
-  if (fences >> 32) race_raise(&race_slot(slots, serial, place ^ 0x2000000000000000ull ^ (uint64_t)first << 20)->clock, serial, (uint32_t)(fences >> 32));
+  if (fences >> 32) race_raise(&race_slot(slots, serial, race_in_block(place, first))->clock, serial, (uint32_t)(fences >> 32));
   device_fence();
   return 0;
 }
@@ -163,7 +138,7 @@ __attribute__((noinline)) uint64_t wg_race_acquire(uint64_t slots, uint32_t seri
   uint64_t place = race_place(address, how, first);
   device_fence();
   uint32_t told = how & WG_RACE_CTA ? 0 : race_told(&race_slot(slots, serial, place)->clock, serial);
-  uint32_t in_block = race_told(&race_slot(slots, serial, place ^ 0x2000000000000000ull ^ (uint64_t)first << 20)->clock, serial);
+  uint32_t in_block = race_told(&race_slot(slots, serial, race_in_block(place, first))->clock, serial);
   knows = race_learn(race_learn(knows, 1, told), 2, in_block);
   return how & WG_RACE_TELL_ACQUIRE ? race_learn(race_learn(knows, 0, told), 0, in_block) : knows;
 }

@@ -10,6 +10,7 @@ DEVICE uint32_t race_was_told(uint64_t knows, uint32_t same_block) {
 DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t knows) {
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return WG_RACE_OTHER_LAUNCH;
   RacePair p = race_pair(old, mine, layout, first, RACE_KNOWN(knows));
+  if (race_is_async(old)) return WG_RACE_NOT_WAITED;
   if (WG_RACE_CLOCK_BITS(layout) && p.was.clock < race_was_told(knows, p.same_block) && !race_ordered(&p, layout)) return WG_RACE_NO_ACQUIRE;
   if (old & mine & WG_RACE_STRONG && (old | mine) & WG_RACE_CTA && !p.same_block) return WG_RACE_BLOCK_SCOPE;
   if (!p.same_block) return WG_RACE_OTHER_BLOCK;
@@ -26,7 +27,7 @@ DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_
   if (threads > 1ull << WG_RACE_THREAD_BITS(layout)) return 0;
   RacePair p = race_pair(old, mine, layout, first, know);
   if (!(mine & WG_RACE_WRITE) && old & WG_RACE_WROTE && !(old & WG_RACE_WRITE)) return WG_RACE_BLOCK_KNOWN;
-  if (!race_ordered(&p, layout)) return WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN;
+  if (race_is_async(old) || !race_ordered(&p, layout)) return WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN;
   return !(old & WG_RACE_WRITE) && old & WG_RACE_BLOCKS ? 0 : WG_RACE_BLOCK_KNOWN;
 }
 
@@ -72,6 +73,7 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
   uint64_t mine = race_mine(me, what, value);
   uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023, old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023, bytes = what & WG_RACE_ACCESS_BYTES;
   uint32_t why = race_why(old, mine, layout, first, knows), flags = why | race_known(old, mine, layout, first, know);
+  if (what & WG_RACE_ACCESS_PROXY) why = WG_RACE_NO_PROXY_FENCE, flags = why | WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN;
   const WgRaceLaunch *its = (const WgRaceLaunch *)launches + (old >> WG_RACE_LAUNCH_AT), *my = (const WgRaceLaunch *)launches + (mine >> WG_RACE_LAUNCH_AT);
   uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? its->sites : my->sites;
   uint64_t other = old_site == WG_RACE_NO_SITE || !(flags & WG_RACE_THREAD_KNOWN || why == WG_RACE_OTHER_LAUNCH) ? 0xffffffffu : other_sites + old_site;

@@ -35,6 +35,8 @@ static const char *const missing[] = {
   [WG_RACE_BLOCK_SCOPE] = "an atomic, flag or fence is for the threads of its block only, and the other thread is in another block",
   [WG_RACE_OTHER_LAUNCH] = "nothing orders the two launches: no common stream, event or synchronisation",
   [WG_RACE_NO_ACQUIRE] = "this thread has read a flag or lock that the other has set, but neither acquires there nor has a fence behind that read",
+  [WG_RACE_NOT_WAITED] = "the other is asynchronous, and nothing between them waits until it is done (cp.async.wait_group, an mbarrier, cp.async.bulk.wait_group)",
+  [WG_RACE_NO_PROXY_FENCE] = "the asynchronous proxy reads what was written in the usual way, and no fence.proxy.async lies between them",
 };
 
 static void other_coordinates(const RunFinding *f, uint32_t *block, uint32_t *thread) {
@@ -73,7 +75,7 @@ void report_race_other(Run *r, const RunFinding *f, Str *out) {
 bool report_race_json(Run *r, const RunFinding *f, Str *out) {
   static const char *const words[] = {[WG_RACE_NO_BARRIER] = "barrier", [WG_RACE_NO_WARP_SYNC] = "warp synchronisation", [WG_RACE_SAME_INSTRUCTION] = "same instruction",
                                       [WG_RACE_OTHER_BLOCK] = "order between blocks", [WG_RACE_BLOCK_SCOPE] = "scope", [WG_RACE_OTHER_LAUNCH] = "order between launches",
-                                      [WG_RACE_NO_ACQUIRE] = "acquire"};
+                                      [WG_RACE_NO_ACQUIRE] = "acquire", [WG_RACE_NOT_WAITED] = "wait", [WG_RACE_NO_PROXY_FENCE] = "proxy fence"};
   if (!is_race(f)) return false;
   uint32_t block[3], thread[3];
   unsigned what = (unsigned)f->extra[2];

@@ -171,16 +171,18 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   return true;
 }
 
-void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, void *record) {
+void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, const SessionLaunch *shape, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented || (!session_wants_memory() && !session_wants_trace())) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
   uint32_t again = session_wants_trace() ? session_step_again(r.launch) : 0;
   if (again) r.launch = again;
+  if (shape && session_wants_races()) session_race_cover(d, k);
   if (session_wants_memory()) set_tables(d, k, &r);
-  memcpy(record, &r, sizeof r);
   if (session_wants_memory()) session_fill_facts(code, params, record);
+  if (shape) r.race = session_race_record(d, k, shape, r.launch, r.channel, params, record);
+  memcpy(record, &r, sizeof r);
 }
 
 uint64_t session_memory_version(void) { return session_ranges_version(); }

@@ -160,7 +160,7 @@ typedef struct SessionParams { void **pointers; const void *buffer; size_t buffe
 // Fills record_bytes of the kernel's added parameter.
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record);
 // A captured launch runs (again): what was allocated when it was captured may be no more. The record is one that session_device_record filled.
-void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, void *record);
+void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, const SessionLaunch *shape, void *record);   // shape: NULL: it may run more than once with this record
 bool session_graph_memory(void);                                        // graphs with memory of their own have been seen: when they have it, nobody tells
 uint64_t session_memory_version(void);                                  // changes with every allocation and free
 void session_device_uses_table(SessionDevice *d);                       // a launch that begins now has the table of allocations of now in its record

@@ -245,14 +245,12 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
   l->moved_ns = clock_ns();
   g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
   if (!g->rng) g->rng = 1;
-  if (l->group_size > 1 || l->cluster[0]) {
-    for (uint32_t k = 0; k < l->group_size; k++) g->members[k] = &g->blocks[k];
-    g->cluster = (Cluster){.blocks = g->members, .nblocks = l->group_size, .alive = l->group_size * l->nthreads};
-  }
+  for (uint32_t k = 0; k < l->group_size; k++) g->members[k] = &g->blocks[k];
+  g->cluster = (Cluster){.blocks = g->members, .nblocks = l->group_size, .alive = l->group_size * l->nthreads};      // without clusters each block is one
   for (uint32_t k = 0; k < l->group_size; k++) {
     Block *b = &g->blocks[k];
     b->launch = l;
-    b->cluster = l->cluster[0] ? &g->cluster : NULL;
+    b->cluster = &g->cluster;
     place(l, b, index, k);
     b->alive_threads = l->nthreads;
     for (uint32_t i = 0; i < NUM_BARRIERS; i++)
