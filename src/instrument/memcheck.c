@@ -52,6 +52,7 @@ void memcheck_finish(Memcheck *m) {
   facts_keep(b, m->facts.data, m->facts.len);
   vec_free(&m->facts);
   ir_alignment_free(m->alignment);
+  ir_ranges_free(m->ranges);
   ir_defs_free(m->defs);
   ir_provenance_free(m->provenance);
   b->memcheck = NULL;

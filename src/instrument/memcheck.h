@@ -23,7 +23,8 @@ typedef struct Check {
   PtxSpace space;            // of the address: global, shared, local, const, param; generic: not known
   uint32_t access;           // WG_ACCESS_…
   uint32_t bytes;            // 0: in `size`
-  const PtxOperand *size;    // bytes accessed, when they are known at run time only; may be 0
+  const PtxOperand *size;    // bytes accessed, when they are known at run time only; may be 0, except with `lanes`
+  uint32_t size_at;          // … and the block in which they become so, if that is before the access; UINT32_MAX: only there
   uint32_t align;            // the address must be a multiple of it
   bool test_align;           // it is not known to be one before the program runs
   IrAddress address;
@@ -46,15 +47,18 @@ typedef struct Check {
   const PtxOperand *base;    // in place of the operand's own, where the test stands before what computes that; NULL: the operand's
 } Check;
 
-enum { MEMCHECK_CACHES = 4 };
+enum { MEMCHECK_CACHES = 4, MEMCHECK_EXTENTS = 8 };
+typedef struct Extent { const PtxReg *stride; uint32_t factor, more; const PtxOperand *size; uint32_t size_at; } Extent;    // (stride * factor + more) / 8
 typedef struct Memcheck {    // one function
   Body *body;
   IrProvenance *provenance;
   IrDefs *defs;
   IrAlignment *alignment;
+  IrRanges *ranges;          // NULL: nobody has asked yet
   Check *checks; uint32_t nchecks;
   uint32_t *check_of;        // by instruction: first check, UINT32_MAX none
   VEC(InstrumentFact) facts;
+  Extent extents[MEMCHECK_EXTENTS]; unsigned nextents;       // of tiles: computed where the distance of their lines is
   struct { PtxReg *base, *last; } caches[MEMCHECK_CACHES];   // LOOKUP: ranges found last
 } Memcheck;
 

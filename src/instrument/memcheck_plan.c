@@ -63,9 +63,18 @@ static void plan_variable(Memcheck *m, Check *c) {
 
 static bool is_dynamic_shared(const PtxVar *v) { return v->space == SPACE_SHARED && !v->size && v->linkage == LINK_EXTERN; }
 
+static bool is_always_inside(Memcheck *m, const Check *c) {
+  if ((c->kind != CHECK_INDEX && c->kind != CHECK_VARIABLE) || c->test_align || c->size || c->lanes) return false;
+  if (!m->ranges) m->ranges = ir_ranges_build(m->body->cfg, m->defs);
+  return ir_stays_inside(m->ranges, c->instr, c->operand, c->var, c->bytes);
+}
+
 static void plan_object(Memcheck *m, Check *c) {
   const PtxVar *v = c->address.origin.var;
-  if (v->size && v->linkage != LINK_EXTERN && v->linkage != LINK_COMMON) plan_variable(m, c);
+  if (v->size && v->linkage != LINK_EXTERN && v->linkage != LINK_COMMON) {
+    plan_variable(m, c);
+    if (is_always_inside(m, c)) c->kind = CHECK_NOTHING;
+  }
   else if (is_dynamic_shared(v)) c->kind = CHECK_DYNAMIC, c->var = v;
 }
 

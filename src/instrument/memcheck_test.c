@@ -76,15 +76,17 @@ static void test_index(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
   EMIT(code, "setp.ge.u32", opd_reg(bad), opd_reg(index), c->limit < 0 ? opd_reg(word) : opd_imm(c->limit));
 }
 
-// Is an access of as many bytes as the operand says, at `distance` from the object, past `last`, the object's last byte? No access, no harm.
+// Is an access of as many bytes as the operand says, at `distance` from the object, past `last`, the object's last byte? What is left of the object does not
+// depend on the address: where the size is the same in all turns of a loop, it is computed before.
 static void test_sized(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *distance, PtxOperand last) {
-  PtxReg *size = body_temp(m->body, TYPE_B64, 3), *word = body_temp(m->body, TYPE_B32, 0);
+  PtxReg *size = body_temp(m->body, TYPE_B64, 3), *room = body_temp(m->body, TYPE_B64, 4), *word = body_temp(m->body, TYPE_B32, 0);
   EMIT(code, "mov.u32", opd_reg(word), *c->size);
   EMIT(code, "cvt.u64.u32", opd_reg(size), opd_reg(word));
-  EMIT(code, "setp.gt.u64", opd_reg(bad), opd_reg(distance), last);
-  EMIT(code, "add.s64", opd_reg(distance), opd_reg(distance), opd_reg(size));
-  EMIT(code, "add.s64", opd_reg(distance), opd_reg(distance), opd_imm(-1));
-  EMIT(code, "setp.gt.or.u64", opd_reg(bad), opd_reg(distance), last, opd_reg(bad));
+  EMIT(code, "mov.u64", opd_reg(room), last);
+  EMIT(code, "add.s64", opd_reg(room), opd_reg(room), opd_imm(2));
+  EMIT(code, "sub.s64", opd_reg(room), opd_reg(room), opd_reg(size));
+  EMIT(code, "max.s64", opd_reg(room), opd_reg(room), opd_imm(0));
+  EMIT(code, "setp.ge.u64", opd_reg(bad), opd_reg(distance), opd_reg(room));
 }
 
 static void test_distance(Memcheck *m, Code *code, const Check *c, PtxReg *bad, PtxReg *base, PtxOperand last) {
@@ -188,7 +190,7 @@ static void test_alignment(Memcheck *m, Code *code, const Check *c, PtxReg *bad,
 // Accesses of no bytes and those whose guard is false are good.
 static void test_executed(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
   const PtxInstr *in = instr_of(m, c);
-  if (c->size) {
+  if (c->size && !c->lanes) {
     PtxReg *word = body_temp(m->body, TYPE_B32, 0);
     EMIT(code, "mov.u32", opd_reg(word), *c->size);
     EMIT(code, "setp.ne.and.u32", opd_reg(bad), opd_reg(word), opd_imm(0), opd_reg(bad));

@@ -14,7 +14,7 @@ static void plan_small_copy(Memcheck *m, uint32_t instr) {
   bool may_ignore = more && more->kind == OPD_REG && more->reg->type == TYPE_PRED;
   Check to = {.instr = instr, .operand = 0, .space = SPACE_SHARED, .access = WG_ACCESS_WRITE, .bytes = bytes, .align = bytes};
   Check from = {.instr = instr, .operand = 1, .space = SPACE_GLOBAL, .access = WG_ACCESS_READ, .bytes = bytes, .align = bytes};
-  if (is_size) from.size = more, from.bytes = 1;
+  if (is_size) from.size = more, from.size_at = UINT32_MAX, from.bytes = 1;
   memcheck_plan_address(m, to);
   if (!may_ignore) memcheck_plan_address(m, from);
 }
@@ -41,7 +41,7 @@ static void plan_bulk_copy(Memcheck *m, uint32_t instr) {
   for (unsigned k = 0; k < 2; k++) {
     bool cluster = false;
     Check c = {.instr = instr, .operand = k, .space = bulk_space(in, k, &cluster), .access = k ? WG_ACCESS_READ : reduces ? WG_ACCESS_ATOMIC : WG_ACCESS_WRITE,
-               .bytes = size->kind == OPD_INT ? (uint32_t)size->imm : 1, .size = size->kind == OPD_INT ? NULL : size, .align = BULK_ALIGN};
+               .bytes = size->kind == OPD_INT ? (uint32_t)size->imm : 1, .size = size->kind == OPD_INT ? NULL : size, .size_at = UINT32_MAX, .align = BULK_ALIGN};
     if (c.bytes && c.space != SPACE_NONE && (k || !cluster)) memcheck_plan_address(m, c);     // where it goes in a cluster is not known
   }
 }
@@ -62,6 +62,32 @@ static void plan_matrix(Memcheck *m, uint32_t instr) {
                                    .bytes = ROW, .align = ROW, .lanes = access_matrix_lanes(in)});
 }
 
+// Where the extent of a tile is computed: where the distance of its lines is, if that is one place, so that it is known before a loop; else at the access.
+static Code *extent_code(Memcheck *m, const PtxReg *stride, Check *c) {
+  const IrCfg *cfg = m->body->cfg;
+  uint32_t at = ir_single_def(m->defs, stride) ? m->defs->instr[stride->id] : UINT32_MAX;
+  c->size_at = at == UINT32_MAX || !ir_dominates(cfg, cfg->block_of[at], cfg->block_of[c->instr]) ? UINT32_MAX : cfg->block_of[at];
+  return c->size_at == UINT32_MAX ? body_before(m->body, c->instr) : body_after(m->body, at);
+}
+
+static void plan_extent(Memcheck *m, Check *c, PtxReg *stride, uint32_t factor, uint32_t more) {
+  for (unsigned i = 0; i < m->nextents; i++) {
+    const Extent *e = &m->extents[i];
+    if (e->stride != stride || e->factor != factor || e->more != more || !ir_dominates(m->body->cfg, e->size_at, m->body->cfg->block_of[c->instr])) continue;
+    c->size = e->size;
+    c->size_at = e->size_at;
+    return;
+  }
+  Code *code = extent_code(m, stride, c);
+  PtxReg *span = body_reg(m->body, TYPE_B32);
+  EMIT(code, "mad.lo.u32", opd_reg(span), opd_reg(stride), opd_imm(factor), opd_imm(more));
+  EMIT(code, "shr.u32", opd_reg(span), opd_reg(span), opd_imm(3));
+  PtxOperand *size = ARENA_NEW(&m->body->program->scratch, PtxOperand);
+  *size = opd_reg(span);
+  c->size = size;
+  if (c->size_at != UINT32_MAX && m->nextents < MEMCHECK_EXTENTS) m->extents[m->nextents++] = (Extent){stride, factor, more, size, c->size_at};
+}
+
 // wmma: from the first line to the end of the last. The distance of lines is an operand, else they follow each other.
 static void plan_tile(Memcheck *m, uint32_t instr) {
   const PtxInstr *in = m->body->cfg->instrs[instr];
@@ -73,13 +99,7 @@ static void plan_tile(Memcheck *m, uint32_t instr) {
   const PtxOperand *stride = in->nops > 2 ? &in->ops[2] : NULL;
   if (stride && stride->kind == OPD_INT) c.bytes = (uint32_t)(((lines - 1) * stride->imm + elements) * bits / 8);
   if (stride && stride->kind == OPD_REG) {
-    Code *code = body_before(m->body, instr);
-    PtxReg *span = body_reg(m->body, TYPE_B32);
-    EMIT(code, "mad.lo.u32", opd_reg(span), *stride, opd_imm((lines - 1) * bits), opd_imm(elements * bits));
-    EMIT(code, "shr.u32", opd_reg(span), opd_reg(span), opd_imm(3));
-    PtxOperand *size = ARENA_NEW(&m->body->program->scratch, PtxOperand);
-    *size = opd_reg(span);
-    c.size = size;
+    plan_extent(m, &c, stride->reg, (lines - 1) * bits, elements * bits);
     c.bytes = 1;
   }
   memcheck_plan_address(m, c);
@@ -108,7 +128,7 @@ void memcheck_emit_together(Memcheck *m, Check *c) {
   PtxInstr *in = b->cfg->instrs[c->instr];
   PtxLabel *slow = body_label(b), *back = body_label(b), *after = body_label(b);
   PtxReg *any = body_temp(b, TYPE_PRED, 3), *wrong = body_temp(b, TYPE_PRED, 4), *lane = body_temp(b, TYPE_B32, 0), *kind = body_temp(b, TYPE_B32, 2);
-  Code *code = body_before(b, c->instr);
+  Code *code = c->hoisted ? body_before_once(b, c->instr) : body_before(b, c->instr);
   PtxReg *bad = memcheck_test(m, code, c);
   if (c->lanes < 32) {
     EMIT(code, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));

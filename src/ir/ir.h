@@ -119,6 +119,14 @@ void ir_alignment_free(IrAlignment *a);
 // Is the address always a multiple of `bytes`? to_parameter: provided the pointer parameter it was computed from is.
 bool ir_is_aligned(const IrAlignment *a, const PtxOperand *address, uint32_t bytes, bool to_parameter);
 
+// --- range.c: bounds of addresses in variables, whatever the program is given ---
+enum { IR_RANGE_OPERANDS = 2 };
+typedef struct IrRange { const PtxVar *var; int64_t low, high; } IrRange;     // var + low … var + high; var NULL: a number
+typedef struct IrRanges { Arena arena; IrRange *address; } IrRanges;          // by instruction and operand
+IrRanges *ir_ranges_build(const IrCfg *c, const IrDefs *defs);
+void ir_ranges_free(IrRanges *r);
+bool ir_stays_inside(const IrRanges *r, uint32_t instr, unsigned operand, const PtxVar *v, uint32_t bytes);   // an access of so many bytes there never leaves the variable
+
 // --- linear.c: what a loop's addresses are in all of its iterations ---
 enum { IR_LINEAR_TERMS = 8 };
 typedef enum { IR_NOT_WIDENED, IR_SIGN_EXTENDED, IR_ZERO_EXTENDED } IrWidening;
@@ -137,8 +145,10 @@ typedef struct IrLoopPlan {
   int64_t distance_step;                  // distance_moves, where that is a constant; else 0
   IrLoopAccess *accesses; uint32_t naccesses;             // those that are known; others of the loop are not listed
   IrLoopWidened *widened; uint32_t nwidened;              // the plan holds only if all of these hold
+  bool *recomputed;                       // by PtxReg.id: its only write is in the loop, from what the loop does not change; stands for that value everywhere in the plan. NULL: there are none
 } IrLoopPlan;
 bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p);         // innermost loops only; false: not counted
+bool ir_loop_plan_shared(const IrCfg *c, const IrDefs *defs, uint32_t loop, IrLoopPlan *p);   // … with addresses of shared memory and what is computed anew, too
 void ir_loop_plan_free(IrLoopPlan *p);
 void ir_dump_loop_plans(const IrCfg *c, Str *out);                       // dump.c
 

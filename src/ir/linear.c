@@ -4,7 +4,9 @@
 // additions, multiplications by constants and widenings make of it stays a sum. Where two paths meet with different sums nothing
 // is known. A register that ends an iteration as itself plus a sum of registers the loop does not write moves by that sum in each
 // iteration; everything that depends on such registers only is then known for all iterations.
-// 32-bit sums that are widened are taken as if they did not wrap; the plan lists them, to be tested before it is relied upon.
+// A register that each iteration computes anew from what the loop does not change (the address of a variable, a maximum of two bounds) has that value throughout: the plan
+// names it, for it may not be there yet when the loop is entered.
+// 32-bit sums that are widened, and addresses of 32 bits (shared memory), are taken as if they did not wrap; the plan lists them, to be tested before it is relied upon.
 #include "ir/ir.h"
 
 typedef struct Value { IrLinear sum; uint8_t bytes; } Value;        // bytes 4: modulo 2^32
@@ -13,9 +15,11 @@ typedef struct Use { uint32_t instr; unsigned operand; IrLinear address; } Use;
 
 typedef struct Run {
   const IrCfg *c;
+  const IrDefs *defs;
   const IrLoop *loop;
   Arena arena;
   bool *inside, *written;              // by block; by register: written in the loop
+  bool *recomputed;                    // by register: see IrLoopPlan; NULL: not asked for
   Value **out;                         // by block: registers at its end
   VEC(Widening) widenings;
   VEC(Use) uses;
@@ -152,13 +156,43 @@ static void note_addresses(Run *r, const Value *now, uint32_t i) {
     const PtxOperand *o = &in->ops[k];
     if (o->kind != OPD_ADDR || !o->nlist) continue;
     Value v = operand(now, &o->list[0], 8);
+    if (v.bytes == 4 && in->space == SPACE_SHARED && r->recomputed) v = widen(r, v, true);
     IrLinear a = v.bytes == 8 ? ir_linear_add(v.sum, number(o->imm), 1) : unknown;
     vec_push(&r->uses, (Use){i, k, a});
   }
 }
 
+// --- what is computed anew ---
+
+static bool is_pure(const PtxInstr *in) {
+  if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector || ptx_has(in, MOD_CC)) return false;
+  switch (in->op) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MAD: case OP_SHL: case OP_SHR: case OP_AND: case OP_OR: case OP_XOR: case OP_CVT: case OP_MOV: case OP_CVTA: case OP_MIN: case OP_MAX: case OP_NEG: break;
+    default: return false;
+  }
+  for (unsigned k = 0; k < in->nops; k++) {
+    const PtxOperand *o = &in->ops[k];
+    bool is_number = o->kind == OPD_REG && o->selector == SEL_NONE && !o->reg->vector && (ptx_type_size(o->reg->type) == 4 || ptx_type_size(o->reg->type) == 8) && o->reg->type != TYPE_PRED;
+    bool is_variable = o->kind == OPD_VAR && o->var->space != SPACE_REG && o->var->space != SPACE_PARAM;
+    bool is_fixed = o->kind == OPD_SREG && (o->sreg == SREG_TID || o->sreg == SREG_NTID || o->sreg == SREG_CTAID || o->sreg == SREG_NCTAID || o->sreg == SREG_LANEID);
+    if (!is_number && !is_variable && !is_fixed && o->kind != OPD_INT) return false;
+  }
+  return true;
+}
+
+static bool is_recomputed(const Run *r, const PtxReg *reg, int depth) {
+  enum { DEEPEST = 6 };
+  const PtxInstr *in = ir_single_def(r->defs, reg);
+  if (r->recomputed[reg->id]) return true;
+  if (!in || depth == DEEPEST || !is_pure(in)) return false;
+  for (unsigned k = 1; k < in->nops; k++)
+    if (in->ops[k].kind == OPD_REG && r->written[in->ops[k].reg->id] && !is_recomputed(r, in->ops[k].reg, depth + 1)) return false;
+  return r->recomputed[reg->id] = true;
+}
+
 static void run_instruction(Run *r, PtxInstr *in, Value *now) {
   Definition d = {now, in->nops && in->ops[0].kind == OPD_REG ? result(r, now, in) : (Value){unknown, 8}, in->guard != NULL, true};
+  if (r->recomputed && !d.value.sum.known && is_pure(in) && is_recomputed(r, in->ops[0].reg, 0)) d.value = of_register(in->ops[0].reg);
   ptx_visit_regs(in, define, &d);
 }
 
@@ -305,15 +339,18 @@ static void fill_plan(Run *r, const Value *end, IrLoopPlan *p) {
   p->counted = true;
 }
 
-bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p) {
+bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p) { return ir_loop_plan_shared(c, NULL, loop, p); }
+
+bool ir_loop_plan_shared(const IrCfg *c, const IrDefs *defs, uint32_t loop, IrLoopPlan *p) {
   *p = (IrLoopPlan){.loop = loop};
   for (uint32_t i = 0; i < c->nloops; i++)
     if (c->loops[i].parent == loop) return false;
-  Run r = {.c = c, .loop = &c->loops[loop]};
+  Run r = {.c = c, .defs = defs, .loop = &c->loops[loop]};
   uint32_t nregs = c->func->nregs, latch;
   r.inside = ARENA_ARRAY(&r.arena, bool, c->nblocks);
   r.written = ARENA_ARRAY(&r.arena, bool, nregs + 1);
   r.out = ARENA_ARRAY(&r.arena, Value *, c->nblocks);
+  if (defs) r.recomputed = p->recomputed = ARENA_ARRAY(&p->arena, bool, nregs + 1);
   for (uint32_t i = 0; i < r.loop->nblocks; i++) {
     const IrBlock *b = &c->blocks[r.loop->blocks[i]];
     r.inside[r.loop->blocks[i]] = true;
@@ -333,7 +370,7 @@ bool ir_loop_plan(const IrCfg *c, uint32_t loop, IrLoopPlan *p) {
   vec_free(&r.widenings);
   vec_free(&r.uses);
   arena_free(&r.arena);
-  if (!p->counted) arena_free(&p->arena);
+  if (!p->counted) ir_loop_plan_free(p);
   return p->counted;
 }
 

@@ -303,6 +303,13 @@ const Inst *exec_call(Warp *w, const Inst *in) {
   return enter(w, in, cs, callee, w->exec);
 }
 
+// A function of the module that is run as C here, not as code of the kernel.
+static ExecFn *find_builtin(const VgpuModule *m, uint64_t address) {
+  for (uint32_t i = 0; i < m->funcs.len; i++)
+    if ((uint64_t)m->funcs.data[i] == address) return m->funcs.data[i]->builtin;
+  return NULL;
+}
+
 // Lanes may call different functions: one group after the other. Lanes not served now come back to this instruction.
 const Inst *exec_call_indirect(Warp *w, const Inst *in) {
   const uint64_t *target = REG(w, uint64_t, in->a);
@@ -311,6 +318,13 @@ const Inst *exec_call_indirect(Warp *w, const Inst *in) {
   FOR_LANES(i, w->exec) if (target[i] == target[first]) same |= 1u << i;
   VgpuKernel *k = w->frame->code->kernel;
   Code *callee = u64map_get(&k->codes, target[first]);
+  ExecFn *builtin = callee ? NULL : find_builtin(k->module, target[first]);
+  if (builtin) {
+    uint32_t later = w->exec & ~same;
+    if (later) split(w, later, in);
+    const Inst *next = builtin(w, in);
+    return later && next == in + 1 ? reschedule(w, settle(next)) : next;
+  }
   if (!callee)
     return vgpu_fault(w, in, VGPU_INVALID_PC, first, target[first], "call through a pointer that is no function of this module (0x%llx)",
                       (unsigned long long)target[first]);
