@@ -193,26 +193,16 @@ static void keep_inputs(Plan *p, const void *stream, bool once) {
   }
 }
 
-<<<<<<< ours
 // once: these steps run once in each launch; copies and sets are steps of a recording then, between the kernels.
-=======
->>>>>>> theirs
 static void tell_tools(Plan *p, const void *stream, bool once) {
   for (uint32_t i = 0; i < p->steps.len; i++) {
     PlanStep *s = &p->steps.data[i];
     if (s->disabled) continue;
-<<<<<<< ours
     for (uint32_t k = 0; k < s->nbodies; k++) tell_tools(s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL);
     if (s->work.kind == WORK_ALLOC) session_revive(graph_memory_address(s->work.alloc.memory));
     if (s->work.kind == WORK_FREE) session_free(s->work.free);
-    if (s->work.kind == WORK_KERNEL) tools_launch_captured(s->work.ctx, &s->work.kernel);
-    if (once && session_wants_trace() && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET)) shadow_node_step(&s->work, stream);
-=======
-    for (uint32_t k = 0; k < s->nbodies; k++) tell_tools(s->bodies[k], stream, false);
-    if (s->work.kind == WORK_ALLOC) session_revive(graph_memory_address(s->work.alloc.memory));
-    if (s->work.kind == WORK_FREE) session_free(s->work.free);
     if (s->work.kind == WORK_KERNEL) tools_launch_captured(s->work.ctx, &s->work.kernel, stream, once);
->>>>>>> theirs
+    if (once && session_wants_trace() && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET)) shadow_node_step(&s->work, stream);
   }
 }
 

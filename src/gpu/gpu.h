@@ -136,14 +136,9 @@ void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);
 void gpu_exec_changed(CUgraphExec exec);       // what was known of its nodes is not true any more
 
 // --- graph_facts.c ---
-<<<<<<< ours
 typedef struct GpuGraphNode { CUgraphNode node; GpuFunction *of; bool own; CUgraphNodeType type; } GpuGraphNode;      // own: the program has changed it in the executable graph; of: kernels only
 void gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n);
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node);
-=======
-typedef struct GpuGraphNode { CUgraphNode node; GpuFunction *of; bool own; } GpuGraphNode;      // own: the program has changed it in the executable graph
-void gpu_graph_refresh(CUgraphExec exec, SessionDevice *d, const void *stream, const GpuGraphNode *nodes, uint32_t n);
->>>>>>> theirs
 
 // --- array.c ---
 void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels);

@@ -350,11 +350,7 @@ static void refresh(CUgraphExec exec, CUstream stream) {
   uint64_t now = session_memory_version();
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
-<<<<<<< ours
-  if (e && e->nodes.len && (e->version != now || session_wants_trace())) gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len);
-=======
-  if (e && e->nodes.len && (e->version != now || session_wants_trace() || session_wants_races())) gpu_graph_refresh(exec, d, stream, e->nodes.data, e->nodes.len);
->>>>>>> theirs
+  if (e && e->nodes.len && (e->version != now || session_wants_trace() || session_wants_races())) gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len);
   else if (e && e->nodes.len) session_device_uses_table(d);
   if (e) e->version = now;
   pthread_mutex_unlock(&lock);

@@ -40,7 +40,6 @@ static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_
   return result;
 }
 
-<<<<<<< ours
 // A recording has each copy and set of each run as a step. What the host's memory holds is looked at now.
 static void tell_copy(const GpuGraphNode *n, CUstream stream) {
   SessionCopy c = {.call = n->type == CU_GRAPH_NODE_TYPE_MEMCPY ? "memcpy node" : "memset node", .stream = stream, .async = true};
@@ -57,9 +56,6 @@ static void tell_copy(const GpuGraphNode *n, CUstream stream) {
 }
 
 void gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n) {
-=======
-void gpu_graph_refresh(CUgraphExec exec, SessionDevice *d, const void *stream, const GpuGraphNode *nodes, uint32_t n) {
->>>>>>> theirs
   GpuQuiet q = gpu_quiet_begin();
   for (uint32_t i = 0; i < n; i++) {
     CUDA_KERNEL_NODE_PARAMS p = {0};

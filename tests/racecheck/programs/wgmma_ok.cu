@@ -15,7 +15,7 @@ template <bool FENCE> __device__ void multiply(float *out) {
   __shared__ alignas(128) uint16_t a[64 * 16], b[8 * 16];
   float d[4] = {0, 0, 0, 0};
   for (int i = threadIdx.x; i < 64 * 16; i += 128) a[i] = 0x3c00;
-  if (threadIdx.x < 128) b[threadIdx.x] = 0x3c00;                
+  if (threadIdx.x < 128) b[threadIdx.x] = 0x3c00;
   if (FENCE) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
