@@ -86,6 +86,7 @@ typedef struct InitSteps {
 } InitSteps;
 bool init_can_follow(const InitCheck *k, const PtxInstr *in);                 // its shadows can be described
 bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes);       // lanes exchange shadows of what it exchanges
+PtxVar *init_new_variable(PtxModule *m, const char *name, uint32_t bytes);         // of the module, before everything; bytes 0: to be set
 InitSteps init_steps(InitCheck *k);
 void init_steps_finish(InitSteps *s);
 uint16_t init_shadow_number(InitSteps *s, const PtxReg *r);
@@ -113,10 +114,10 @@ const PtxOperand *init_stored(const PtxInstr *in);
 bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth);      // it came from memory and was not computed with
 void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic); // of a variable of the thread
 // One access of a thread that has read nothing bad so far, as init_clean_test and init_clean_mark do it.
-void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_weak);
+void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_weak);        // all loses bits where something is bad
 void init_mark_access(InitCheck *k, Code *c, uint32_t i, bool is_weak);
 // --- initcheck_clean.c: the accesses of a region, for threads that have read nothing bad so far ---
-typedef struct InitGroup { unsigned leader; int64_t low, high; bool is_found; } InitGroup;         // accesses with one base register: the first; their offsets
+typedef struct InitGroup { unsigned leader; int64_t low, high; bool is_found, is_readable; } InitGroup;         // accesses with one base register: the first; their offsets
 typedef struct InitClean {
   InitCheck *k;
   const uint32_t *accesses; unsigned n;
@@ -125,15 +126,14 @@ typedef struct InitClean {
 } InitClean;
 InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool can_follow);
 bool init_clean_is_short(const InitClean *z);               // short enough to be in line
-// `all` stays as it is where what is read is good, and loses bits elsewhere. Then: what is stored is good.
-void init_clean_test(InitClean *z, Code *c, PtxReg *all);
+void init_clean_test(InitClean *z, Code *c, PtxReg *bad, PtxReg *dirty);       // bad = dirty || something that is read may be bad. Then: what is stored is good
 void init_clean_mark(InitClean *z, Code *c);
 // --- initcheck_shadow.c: the shadow of the bytes of one access, 1, 2, 4, 8, 16 or 32 of them at an address that is a multiple of that ---
 typedef struct InitShadow { Body *body; PtxReg *off, *shadow; uint32_t bytes; bool is_private, is_weak; } InitShadow;   // is_weak: as ordinary memory is, which may come from a cache. off: where it is in the object; shadow: where the object's shadow begins. Overwrite temporaries 3 to 7 of 32 bits
 void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good);     // bit i of bad: byte i is. good: goes there where none is; NULL: nowhere
 void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all);     // all loses bits where something is bad
-// The same of whole words whose shadow begins `offset` behind s->shadow, where `in`.
-void init_test_shadow_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset, PtxReg *all);
+// Of whole words, whose shadow begins `offset` behind s->shadow.
+void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, PtxReg *high);       // high: of 32 bytes only
 void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset);
 void init_mark_good(const InitShadow *s, Code *c);          // with a guard: of whole words only
 void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied);       // copied: bad bytes count as never written, not as computed

@@ -1,13 +1,13 @@
 // The shadows of several accesses, for threads that have read nothing bad so far.
 //
 //     x = base + lowest offset - object;   in = x < size (&& x + span < size)
-//     at = shadow + x / 4
-//     @in ld.u8 w, [at + …];   all &= w                  each that reads
+//     at = in ? shadow + x / 4 : words of ours that are good
+//     ld.u8 w, [at + …];   all &= w                      each that reads
 //     all does not say that everything is good? bra Follow
 //     @in st.u8 [at + …], good                           each that stores
 //
-// Accesses with one base register share what comes before the loads: that is most of it. Loads and stores of the shadow are as weak as the program's beside them. A mark that
-// is not seen yet costs time only: what looks bad is looked at again, in memory itself, before it counts (wg_init_follow).
+// Accesses with one base register share what comes before the loads: that is most of it. No load is guarded, so none waits for another. Loads and stores of the shadow are as weak as the
+// program's beside them. A mark that is not seen yet costs time only: what looks bad is looked at again, in memory itself, before it counts (wg_init_follow).
 #include "instrument/initcheck.h"
 
 static const PtxInstr *instr(const InitClean *z, unsigned n) { return z->k->body->cfg->instrs[z->accesses[n]]; }
@@ -31,6 +31,12 @@ static bool is_alike(const InitClean *z, unsigned n, unsigned m) {
   return x->kind == y->kind && (x->kind == OPD_REG ? x->reg == y->reg : x->var == y->var);
 }
 
+enum { MOST_SPAN = 4096 };                 // bytes from the first to the last access of a group, and of memory that good words stand for
+
+static bool fits(const InitGroup *g, int64_t at, bool can_follow) {
+  return can_follow ? MAX(g->high, at) - MIN(g->low, at) <= MOST_SPAN : g->low == at;
+}
+
 InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool can_follow) {
   InitClean z = {.k = k, .accesses = accesses, .n = n};
   for (unsigned i = 0; i < n; i++) {
@@ -38,7 +44,7 @@ InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool ca
     if (!has_group(&z, i)) continue;
     int64_t at = address(&z, i)->imm;
     unsigned g = 0;
-    while (g < z.ngroups && !(is_alike(&z, z.groups[g].leader, i) && (can_follow || z.groups[g].low == at))) g++;
+    while (g < z.ngroups && !(is_alike(&z, z.groups[g].leader, i) && fits(&z.groups[g], at, can_follow))) g++;
     if (g == z.ngroups) z.groups[z.ngroups++] = (InitGroup){.leader = i, .low = at, .high = at};
     z.groups[g].low = MIN(z.groups[g].low, at);
     z.groups[g].high = MAX(z.groups[g].high, at);
@@ -56,6 +62,17 @@ bool init_clean_is_short(const InitClean *z) {
 }
 
 // --- where the shadow of a group is ---
+
+// The shadow of memory that is good, for accesses whose memory is not followed.
+static PtxVar *good_words(InitCheck *k) {
+  PtxModule *m = k->body->func->module;
+  const char *name = arena_printf(&m->arena, "%sgood", k->body->program->prefix);
+  for (uint32_t i = 0; i < m->nvars; i++)
+    if (!strcmp(m->vars[i]->name, name)) return m->vars[i];
+  PtxVar *v = init_new_variable(m, name, MOST_SPAN / 4 + 8);
+  memset(v->init, WG_SHADOW_GOOD, v->size);
+  return v;
+}
 
 static PtxReg *own_reg(Body *b, PtxReg **r, PtxType t) { return *r ? *r : (*r = body_reg(b, t)); }
 static PtxReg *at_of(const InitClean *z, unsigned g) { return own_reg(z->k->body, &z->k->group_at[g], TYPE_B64); }
@@ -95,8 +112,8 @@ static void find_offset(const InitClean *z, Code *c, PtxReg *x, const InitGroup 
   }
 }
 
-// Where only a part of a group is inside, Follow looks at each access.
-static void find_group(InitClean *z, Code *c, unsigned n, PtxReg *all) {
+// Where only a part of a group is inside, Follow looks at each access: *stray is set then.
+static void find_group(InitClean *z, Code *c, unsigned n, PtxReg **stray) {
   Body *b = z->k->body;
   InitGroup *g = &z->groups[n];
   const PtxInstr *in = instr(z, g->leader);
@@ -111,11 +128,12 @@ static void find_group(InitClean *z, Code *c, unsigned n, PtxReg *all) {
   if (wide) record_load(c, size, place.fact_at + 8);
   test_inside(c, in, wide, in_of(z, n), x, size);
   if (g->high > g->low) {
-    PtxReg *also = body_temp(b, TYPE_PRED, 2), *one = body_temp(b, TYPE_PRED, 3);
+    PtxReg *also = body_temp(b, TYPE_PRED, 2), *one = body_temp(b, TYPE_PRED, *stray ? 3 : 4);
     EMIT(c, wide ? "add.s64" : "add.s32", opd_reg(last), opd_reg(x), opd_imm(g->high - g->low));
     test_inside(c, in, wide, also, last, size);
     EMIT(c, "xor.pred", opd_reg(one), opd_reg(in_of(z, n)), opd_reg(also));
-    EMIT(c, "selp.b32", opd_reg(all), opd_imm(0), opd_reg(all), opd_reg(one));
+    if (*stray) EMIT(c, "or.pred", opd_reg(*stray), opd_reg(*stray), opd_reg(one));
+    else *stray = one;
     EMIT(c, "and.pred", opd_reg(in_of(z, n)), opd_reg(in_of(z, n)), opd_reg(also));
   }
   EMIT(c, wide ? "shr.u64" : "shr.u32", opd_reg(x), opd_reg(x), opd_imm(2));
@@ -129,6 +147,15 @@ static void find_group(InitClean *z, Code *c, unsigned n, PtxReg *all) {
   }
 }
 
+// Loads of it find good words where it is not inside.
+static void make_readable(InitClean *z, Code *c, unsigned n) {
+  PtxReg *good = body_temp(z->k->body, TYPE_B64, 4);
+  if (z->groups[n].is_readable) return;
+  z->groups[n].is_readable = true;
+  EMIT(c, "mov.u64", opd_reg(good), opd_var(good_words(z->k)));
+  EMIT(c, "selp.b64", opd_reg(at_of(z, n)), opd_reg(at_of(z, n)), opd_reg(good), opd_reg(in_of(z, n)));
+}
+
 static bool is_weak(const PtxInstr *in) {
   return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE) && !ptx_has(in, MOD_RELEASE);
 }
@@ -139,20 +166,53 @@ static InitShadow shadow_at(const InitClean *z, unsigned n, int64_t *offset) {
   return (InitShadow){.body = z->k->body, .off = NULL, .shadow = at_of(z, g), .bytes = access_bytes(instr(z, n)), .is_weak = is_weak(instr(z, n))};
 }
 
-void init_clean_test(InitClean *z, Code *c, PtxReg *all) {
+// all = the and of the shadows of what is read that has 1, 2 or 4 bytes of shadow
+typedef struct Sums { PtxReg *all[3]; bool begun[3]; } Sums;
+static void add_to(Sums *sums, Code *c, uint32_t bytes, PtxReg *w) {
+  unsigned n = bytes == 4 ? 0 : bytes == 8 ? 1 : 2;
+  if (sums->begun[n]) EMIT(c, "and.b32", opd_reg(sums->all[n]), opd_reg(sums->all[n]), opd_reg(w));
+  else EMIT(c, "mov.b32", opd_reg(sums->all[n]), opd_reg(w));
+  sums->begun[n] = true;
+}
+
+// bad |= (w & good) != good
+static void test_word(InitClean *z, Code *c, PtxReg *bad, PtxReg *w, int64_t good) {
+  PtxReg *t = body_temp(z->k->body, TYPE_B32, 3);
+  if (good != -1) EMIT(c, "and.b32", opd_reg(t), opd_reg(w), opd_imm(good));
+  EMIT(c, "setp.ne.or.u32", opd_reg(bad), opd_reg(good != -1 ? t : w), opd_imm(good), opd_reg(bad));
+}
+
+void init_clean_test(InitClean *z, Code *c, PtxReg *bad, PtxReg *dirty) {
+  Body *b = z->k->body;
+  PtxReg *others = body_temp(b, TYPE_B32, 7), *w = body_temp(b, TYPE_B32, 3), *high = body_temp(b, TYPE_B32, 4), *stray = NULL;
+  Sums sums = {.all = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_B32, 1), body_temp(b, TYPE_B32, 2)}};
+  bool has_others = false;
   for (unsigned g = 0; g < z->ngroups; g++)
-    if (z->groups[g].high > z->groups[g].low) find_group(z, c, g, all);
+    if (z->groups[g].high > z->groups[g].low) find_group(z, c, g, &stray);
   for (unsigned n = 0; n < z->n; n++) {
     int64_t offset;
+    unsigned g = z->group[n];
     c->near = instr(z, n);
-    if (z->group[n] == INIT_NO_GROUP) {
-      if (instr(z, n)->op != OP_ST || z->k->place[z->accesses[n]].kind == PLACE_LOOKUP) init_test_access(z->k, c, z->accesses[n], all, is_weak(instr(z, n)));
+    if (g == INIT_NO_GROUP) {
+      if (instr(z, n)->op == OP_ST && z->k->place[z->accesses[n]].kind != PLACE_LOOKUP) continue;
+      if (!has_others) EMIT(c, "mov.b32", opd_reg(others), opd_imm(-1));
+      has_others = true;
+      init_test_access(z->k, c, z->accesses[n], others, is_weak(instr(z, n)));
     } else if (instr(z, n)->op != OP_ST) {
-      find_group(z, c, z->group[n], all);
+      find_group(z, c, g, &stray);
+      make_readable(z, c, g);
       InitShadow s = shadow_at(z, n, &offset);
-      init_test_shadow_at(&s, c, in_of(z, z->group[n]), offset, all);
+      init_load_shadow(&s, c, offset, w, high);
+      add_to(&sums, c, s.bytes, w);
+      if (s.bytes == 32) add_to(&sums, c, s.bytes, high);
     }
   }
+  EMIT(c, "mov.pred", opd_reg(bad), opd_reg(dirty));
+  if (stray) EMIT(c, "or.pred", opd_reg(bad), opd_reg(bad), opd_reg(stray));
+  static const int64_t good[] = {0x0f, 0x0f0f, 0x0f0f0f0f};
+  for (unsigned n = 0; n < ARRAY_LEN(good); n++)
+    if (sums.begun[n]) test_word(z, c, bad, sums.all[n], good[n]);
+  if (has_others) test_word(z, c, bad, others, -1);
 }
 
 void init_clean_mark(InitClean *z, Code *c) {
@@ -162,7 +222,8 @@ void init_clean_mark(InitClean *z, Code *c) {
     c->near = instr(z, n);
     if (z->group[n] == INIT_NO_GROUP) init_mark_access(z->k, c, z->accesses[n], is_weak(instr(z, n)));
     else {
-      find_group(z, c, z->group[n], NULL);
+      PtxReg *none = NULL;
+      find_group(z, c, z->group[n], &none);
       InitShadow s = shadow_at(z, n, &offset);
       init_mark_good_at(&s, c, in_of(z, z->group[n]), offset);
     }

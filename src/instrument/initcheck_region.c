@@ -193,11 +193,9 @@ static void ask_lanes(const Weaver *w, Code *c, PtxReg *any) {
 // Goes to follow where something bad was read; else marks what was stored.
 static void emit_clean(Weaver *w, Code *c, InitClean *z, PtxLabel *follow) {
   InitCheck *k = w->k;
-  PtxReg *all = body_temp(k->body, TYPE_B32, 7), *bad = body_temp(k->body, TYPE_PRED, 0);
+  PtxReg *bad = body_temp(k->body, TYPE_PRED, 5);
   if (follow) {
-    EMIT(c, "mov.b32", opd_reg(all), opd_imm(-1));
-    init_clean_test(z, c, all);
-    EMIT(c, "setp.ne.or.u32", opd_reg(bad), opd_reg(all), opd_imm(-1), opd_reg(k->dirty));
+    init_clean_test(z, c, bad, k->dirty);
     ask_lanes(w, c, bad);
     code_branch(c, bad, false, follow);
   }

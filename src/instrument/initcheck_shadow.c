@@ -122,15 +122,7 @@ void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all)
   EMIT(c, "and.b32", opd_reg(all), opd_reg(all), opd_reg(w));
 }
 
-void init_test_shadow_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset, PtxReg *all) {
-  PtxReg *w = word(s, 3), *high = word(s, 4);
-  code_guard(c, in, false);
-  load_words(s, c, s->shadow, offset, w, high);
-  if (s->bytes == 32) EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_reg(high));
-  EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_imm((int32_t)~words_read(s)));
-  EMIT(c, "and.b32", opd_reg(all), opd_reg(all), opd_reg(w));
-  code_guard(c, NULL, false);
-}
+void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, PtxReg *high) { load_words(s, c, s->shadow, offset, w, high); }
 
 // --- writing ---
 

@@ -278,6 +278,28 @@ static void select_one(const Regs *r) {
   step->imm = number_of(r->s, &in->ops[3]);
 }
 
+// What the instruction does to values it does to shadows; where bad bits say how, all of it is bad.
+static void move_bits(const Regs *r) {
+  const PtxInstr *in = r->in;
+  unsigned data = in->op == OP_BREV || in->op == OP_BFE ? 1 : 2;
+  uint16_t how[2] = {0, 0};
+  for (unsigned o = 1 + data; o < in->nops; o++) {
+    if (number_of(r->s, &in->ops[o]) != WG_NO_NUMBER) {
+      spread(r, WG_STEP_SPREAD);
+      return;
+    }
+    how[o - 1 - data] = value_of(r->s, &in->ops[o]);
+  }
+  WgStep *step = add_step(r->s, in, WG_STEP_BITS, in->ops[0].reg);
+  step->a = number_of(r->s, &in->ops[1]);
+  if (data == 2) step->b = number_of(r->s, &in->ops[2]);
+  step->v = how[0], step->w = how[1];
+  if (in->ntypes && ptx_type_kind(in->types[0]) == KIND_SIGNED) step->flags |= WG_STEP_SIGNED;
+  if (!ptx_has(in, MOD_WRAP)) step->flags |= WG_STEP_FIRST;
+  step->imm = in->op == OP_BREV ? WG_BITS_REVERSE : in->op == OP_BFE ? WG_BITS_EXTRACT : in->op == OP_BFI ? WG_BITS_INSERT : in->op == OP_PRMT ? WG_BITS_PERMUTE
+              : ptx_has(in, MOD_L) ? WG_BITS_FUNNEL_LEFT : WG_BITS_FUNNEL_RIGHT;
+}
+
 // --- lanes ---
 
 bool init_exchanges(const InitCheck *k, const PtxInstr *in, PtxOperand *lanes) {
@@ -322,6 +344,7 @@ static void follow_rule(const Regs *r) {
     case RULE_SHIFT: shift(r); return;
     case RULE_CONVERT: convert(r); return;
     case RULE_SELECT: select_one(r); return;
+    case RULE_SAME: move_bits(r); return;
     default: spread(r, WG_STEP_SPREAD); return;
   }
 }
@@ -348,7 +371,10 @@ bool init_can_follow(const InitCheck *k, const PtxInstr *in) {
   if (init_rule(in) == RULE_AND || init_rule(in) == RULE_OR)
     for (unsigned o = 1; o < 3; o++)
       if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector) return false;
-  return init_rule(in) != RULE_SAME;
+  if (init_rule(in) == RULE_SAME)
+    for (unsigned o = in->op == OP_BREV || in->op == OP_BFE ? 2 : 3; o < in->nops; o++)
+      if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector) return false;
+  return true;
 }
 
 // --- what matters behind a list ---
@@ -437,18 +463,24 @@ static void put_place(InitSteps *s, Code *c, const InitValue *v) {
   EMIT(c, "st.local.b64", place_of(s, c, v->number + 2u), opd_reg(shadow));
 }
 
-static PtxVar *step_list(InitSteps *s) {
-  if (s->list) return s->list;
-  PtxModule *m = s->k->body->func->module;
+PtxVar *init_new_variable(PtxModule *m, const char *name, uint32_t bytes) {
   PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
-  *v = (PtxVar){.name = arena_printf(&m->arena, "%ssteps%u", s->k->body->program->prefix, m->nvars), .space = SPACE_GLOBAL, .type = TYPE_B64, .align = 8, .ndims = 1, .id = m->nvars};
+  bytes = (bytes + 7) & ~7u;
+  *v = (PtxVar){.name = name, .space = SPACE_GLOBAL, .type = TYPE_B64, .align = 8, .ndims = 1, .dims = {bytes / 8}, .size = bytes, .id = m->nvars};
+  if (bytes) v->init = arena_alloc(&m->arena, bytes);
   ARENA_APPEND(&m->arena, m->vars, m->nvars, &v, 1);
   PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);      // before everything that uses it
   memcpy(items + 1, m->items, sizeof *items * m->nitems);
   items[0] = (PtxItem){.kind = ITEM_VAR, .var = v};
   m->items = items;
   m->nitems++;
-  return s->list = v;
+  return v;
+}
+
+static PtxVar *step_list(InitSteps *s) {
+  PtxModule *m = s->k->body->func->module;
+  if (!s->list) s->list = init_new_variable(m, arena_printf(&m->arena, "%ssteps%u", s->k->body->program->prefix, m->nvars), 0);
+  return s->list;
 }
 
 void init_steps_call(InitSteps *s, Code *c) {

@@ -37,6 +37,51 @@ DEVICE uint64_t convert(uint64_t shadow, uint32_t from, uint32_t to, uint32_t bi
   return to < bits ? shadow & all_bits(to) : shadow;
 }
 
+// --- instructions that move bits: what they do to values, done to shadows ---
+
+DEVICE uint64_t reverse(uint64_t a, uint32_t bits) {
+  uint64_t to = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < bits; i++) to |= (a >> i & 1) << (bits - 1 - i);
+  return to;
+}
+
+DEVICE uint64_t extract(uint64_t a, uint32_t first, uint32_t n, uint32_t bits, uint32_t is_signed) {
+  uint64_t last = n && is_signed ? a >> (first + n > bits ? bits - 1 : first + n - 1) & 1 : 0, to = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < bits; i++) to |= (i < n && first + i < bits ? a >> (first + i) & 1 : last) << i;
+  return to;
+}
+
+DEVICE uint64_t insert(uint64_t a, uint64_t into, uint32_t first, uint32_t n, uint32_t bits) {
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < n && first + i < bits; i++) into = (into & ~(1ull << (first + i))) | (a >> i & 1) << (first + i);
+  return into;
+}
+
+DEVICE uint64_t permute(uint64_t both, uint32_t how) {
+  uint64_t to = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < 4; i++, how >>= 4) {
+    uint64_t byte = both >> 8 * (how & 7) & 0xff;
+    to |= (how & 8 ? (byte & 0x80 ? 0xffull : 0) : byte) << 8 * i;
+  }
+  return to;
+}
+
+DEVICE uint64_t move_bits(const WgStep *s, uint64_t a, uint64_t b, uint32_t v, uint32_t w) {
+  uint64_t both = b << 32 | (uint32_t)a;
+  uint32_t by = s->flags & WG_STEP_FIRST ? (v > 32 ? 32 : v) : v & 31;
+  switch (s->imm) {
+  case WG_BITS_REVERSE: return reverse(a, s->bits);
+  case WG_BITS_EXTRACT: return extract(a, v & 0xff, w & 0xff, s->bits, s->flags & WG_STEP_SIGNED);
+  case WG_BITS_INSERT: return insert(a, b, v & 0xff, w & 0xff, s->bits);
+  case WG_BITS_PERMUTE: return permute(both, v);
+  case WG_BITS_FUNNEL_LEFT: return both << by >> 32;
+  default: return both >> by;
+  }
+}
+
 DEVICE uint64_t halves(uint64_t acc) { return (acc & 0xffff ? 0xffff : 0) | (acc & 0xffff0000 ? 0xffff0000 : 0); }
 
 DEVICE uint64_t logic(uint64_t sa, uint64_t sb, uint64_t a, uint64_t b, uint32_t is_and) {
@@ -186,6 +231,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       to = (uint32_t)values[s->v] ? get(&f, s->a) : get(&f, s->b);
       if (get(&f, (uint32_t)s->imm)) to = all;
       break;
+    case WG_STEP_BITS: to = move_bits(s, get(&f, s->a), get(&f, s->b), (uint32_t)values[s->v], (uint32_t)values[s->w]); break;
     case WG_STEP_SPOIL:
       if (!get(&f, s->a)) continue;
       to = all;

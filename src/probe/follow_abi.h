@@ -18,6 +18,7 @@ typedef enum {
   WG_STEP_SHIFT,             // to = shadow a shifted by value b
   WG_STEP_CONVERT,           // to = shadow a, of `from` bits, made imm bits wide
   WG_STEP_SELECT,            // to = value v ? shadow a : shadow b; all bits if shadow imm is not zero
+  WG_STEP_BITS,              // to = shadows a and b (insert, permute and funnel shifts have two) with their bits moved as values v and w say; imm: WG_BITS_…
   WG_STEP_SPOIL,             // to = all bits if shadow a is not zero
   WG_STEP_CLEAR,             // to = 0
   WG_STEP_USE,               // reports if shadow a is not zero, and clears it; imm: WG_INIT_…
@@ -30,6 +31,7 @@ typedef enum {
   WG_STEP_SHUFFLE,           // to = shadow a of another lane: shfl with values v, w and b (the lanes that take part); imm: WG_SHUFFLE_…
   WG_STEP_BALLOT, WG_STEP_ANY_LANE,          // to = where shadow a is not zero, as bits of lanes; all bits if it is somewhere. Lanes that take part: value b
 } WgStepKind;
+enum { WG_BITS_REVERSE, WG_BITS_EXTRACT, WG_BITS_INSERT, WG_BITS_PERMUTE, WG_BITS_FUNNEL_LEFT, WG_BITS_FUNNEL_RIGHT };       // funnel shifts: with WG_STEP_FIRST by at most 32, else modulo 32
 enum { WG_SHUFFLE_UP, WG_SHUFFLE_DOWN, WG_SHUFFLE_BUTTERFLY, WG_SHUFFLE_INDEX };
 
 enum {                       // WgStep.flags
