@@ -4,12 +4,22 @@
 // keeps: every result. docs/fpcheck.md is the page about it.
 #include "instrument/fpcheck.h"
 
-// Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here.
+// Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word.
 static void ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *yes) {
-  PtxReg *before = body_temp(k->body, TYPE_B32, 1);
+  PtxReg *before = body_temp(k->body, TYPE_B32, 1), *known = body_temp(k->body, TYPE_B32, 4), *counters = body_temp(k->body, TYPE_B64, 0);
+  record_load(c, counters, offsetof(WgLaunch, counters));
+  EMIT(c, "mov.u32", opd_reg(known), opd_imm(0));
+  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
+  code_guard(c, yes, false);
+  EMIT(c, "ld.volatile.global.u32", opd_reg(known), opd_at(c, opd_reg(counters), k->hot * 8 + 4));
+  code_guard(c, NULL, false);
   EMIT(c, "shr.u32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_TURN));
   EMIT(c, "sub.u32", opd_reg(hot), opd_reg(flags), opd_reg(hot));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_imm(0xffff));
+  EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_reg(known));      // known, and the next turn: another distance, which is no power of 16
+  code_guard(c, yes, false);
+  EMIT(c, "shl.b32", opd_reg(hot), opd_reg(known), opd_imm(1));
+  code_guard(c, NULL, false);
   EMIT(c, "add.u32", opd_reg(before), opd_reg(hot), opd_imm(-1));
   EMIT(c, "or.b32", opd_reg(before), opd_reg(before), opd_imm(WG_FP_SKIPPED));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_reg(before));
@@ -26,12 +36,25 @@ static void branch_together(FpCheck *k, Code *c, PtxReg *yes, PtxLabel *to) {
   code_guard(c, NULL, false);
 }
 
+// Read by every warp: it should stay near. A block may then see an old value; the multiprocessor whose sink fired does not.
+static void load_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot) {
+  const PtxModule *m = k->body->func->module;
+  PtxReg *counters = body_temp(k->body, TYPE_B64, 0), *has = body_temp(k->body, TYPE_PRED, 1);
+  record_load(c, counters, offsetof(WgLaunch, counters));
+  EMIT(c, "setp.ge.u32", opd_reg(has), opd_reg(flags), opd_imm(1 << WG_LAUNCH_FP_TURN));
+  EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
+  code_guard(c, has, false);
+  if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70) EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+  else EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+  code_guard(c, NULL, false);
+}
+
 // At the start of a kernel with two bodies: the second if the launch says so or the kernel's counter does.
 static void choose_body(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
   Code *c = body_entry(b);
   PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *masked = body_temp(b, TYPE_B32, 1);
-  PtxReg *counters = body_temp(b, TYPE_B64, 0), *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
+  PtxReg *yes = body_temp(b, TYPE_PRED, 0);
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
   EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(0));
@@ -39,15 +62,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   EMIT(c, "bra.uni", opd_label(full));                         // a parameter: nobody waits for memory
   code_guard(c, NULL, false);
   if (k->hot < 0) return;
-  record_load(c, counters, offsetof(WgLaunch, counters));
-  EMIT(c, "setp.ge.u32", opd_reg(has), opd_reg(flags), opd_imm(1 << WG_LAUNCH_FP_TURN));
-  EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
-  code_guard(c, has, false);
-  // Read by every warp: it should stay near. A block may then see an old value; the multiprocessor whose sink fired does not.
-  const PtxModule *m = b->func->module;
-  if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70) EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
-  else EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
-  code_guard(c, NULL, false);
+  load_counter(k, c, flags, hot);
   PtxLabel *ask = body_label(b), *resume = body_label(b);
   EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
   branch_together(k, c, yes, ask);
@@ -57,6 +72,24 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   ask_counter(k, cold, flags, hot, yes);
   branch_together(k, cold, yes, full);
   EMIT(cold, "bra.uni", opd_label(resume));
+}
+
+// The same where the second body is the program's own code to other passes: into the predicate that chooses.
+static void choose_second(FpCheck *k, PtxReg *choose) {
+  Body *b = k->body;
+  Code *c = body_entry(b);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *lanes = body_temp(b, TYPE_B32, 3), *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
+  record_load(c, flags, offsetof(WgLaunch, flags));
+  EMIT(c, "and.b32", opd_reg(hot), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
+  EMIT(c, "setp.ne.u32", opd_reg(choose), opd_reg(hot), opd_imm(0));
+  if (k->hot < 0) return;
+  load_counter(k, c, flags, hot);
+  EMIT(c, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
+  ask_counter(k, c, flags, hot, yes);
+  EMIT(c, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
+  EMIT(c, "or.pred", opd_reg(choose), opd_reg(choose), opd_reg(yes));
+  EMIT(c, "activemask.b32", opd_reg(lanes));
+  EMIT(c, "vote.sync.any.pred", opd_reg(choose), opd_reg(choose), opd_reg(lanes));
 }
 
 // Warps of these kernels work together in ways that need all of them in the same body: only the launch may choose it.
@@ -73,12 +106,42 @@ static bool warps_are_bound(const Body *b) {
 static unsigned kinds_of(const InstrumentPlan *plan) { return plan->fp_kinds ? plan->fp_kinds : WG_FP_ALL; }
 static bool is_full(const InstrumentPlan *plan) { return plan->fp_full || kinds_of(plan) == WG_FP_SUBNORMAL; }
 
-// Two bodies, unless another tool works on the first or it cannot be copied; functions and such kernels are tested everywhere.
+// Other tools must see both bodies, so they are made before any looks at the function. memcheck can do with that: what it says does not depend on which of them runs.
+static bool shares_kernels(const InstrumentPlan *plan) { return plan->tools == (TOOL_BIT(FPCHECK) | TOOL_BIT(MEMCHECK)) && !is_full(plan) && !plan->fp_flow; }
+
+enum { LARGEST_DOUBLED = 8000 };           // statements: two bodies with the checks of two tools are compiled
+static void prepare(Program *p, PtxFunc *f) {
+  FuncInfo *info = func_info(f);
+  if (!shares_kernels(p->plan) || !f->is_entry || !info->record || info->second.start || f->nstmts > LARGEST_DOUBLED) return;
+  FpOperation o;
+  FpType d, a, b, c;
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (f->stmts[i].kind == STMT_INSTR && (fp_operation(f->stmts[i].instr, &o) || fp_is_matrix(f->stmts[i].instr, &d, &a, &b, &c))) {
+      second_body_make(p, f, &info->second);
+      return;
+    }
+}
+
+static void weave_both(FpCheck *k) {
+  uint32_t all = k->end, second = second_body_first(k->body);
+  if (!warps_are_bound(k->body)) k->hot = k->body->info->kernel;
+  k->end = second;
+  fp_weave_fast(k);
+  k->first = second, k->end = all;
+  fp_weave_full(k);
+  choose_second(k, k->body->info->second.choose);
+}
+
+// Two bodies, unless other tools work on the first or it cannot be copied; functions and such kernels are tested everywhere.
 static void weave_as_planned(FpCheck *k) {
   Body *b = k->body;
   const InstrumentPlan *plan = b->program->plan;
   bool alone = plan->tools == TOOL_BIT(FPCHECK);
   k->hot = -1;
+  if (shares_kernels(plan) && b->info->second.start) {
+    weave_both(k);
+    return;
+  }
   if (!k->flow->makes && !k->flow->decides && !k->follow) return;
   if (is_full(plan) || !alone || !b->func->is_entry || !b->info->record || !fp_can_clone(k)) {
     fp_weave_full(k);
@@ -100,6 +163,7 @@ static void weave(Body *b) {
   FpCheck k = {.body = b, .kinds = kinds_of(b->program->plan)};
   if (!is_full(b->program->plan)) k.kinds &= ~(unsigned)WG_FP_SUBNORMAL;
   k.follow = b->program->plan->fp_flow;
+  k.end = b->cfg->ninstrs;
   k.flow = fp_flow_build(b);
   k.fired = body_reg(b, TYPE_PRED);
   weave_as_planned(&k);
@@ -111,10 +175,10 @@ static void weave(Body *b) {
 
 // One counter for each kernel: not zero when a value has come to a sink.
 static void begin(Program *p) {
-  if (p->plan->tools == TOOL_BIT(FPCHECK) && !is_full(p->plan)) p->out->ncounters = p->out->nkernels;
+  if ((p->plan->tools == TOOL_BIT(FPCHECK) && !is_full(p->plan)) || shares_kernels(p->plan)) p->out->ncounters = p->out->nkernels;
 }
 
-const Pass pass_fpcheck = {.begin = begin, .weave = weave};
+const Pass pass_fpcheck = {.begin = begin, .prepare = prepare, .weave = weave};
 
 bool instrument_fp_parse(const char *list, unsigned *kinds, Error *err) {
   static const struct { const char *name; unsigned bit; } names[] = {{"nan", WG_FP_NAN}, {"inf", WG_FP_INF}, {"div0", WG_FP_DIV0}, {"sub", WG_FP_SUBNORMAL}};

@@ -66,6 +66,7 @@ typedef struct FpCheck {                   // one function
   FpFlow *flow;
   unsigned kinds;
   bool follow;                             // --fp-flow
+  uint32_t first, end;                     // instructions that are looked at
   PtxReg *fired;                           // some test of the group at hand was positive
   PtxReg *asked, *what;                    // slow path: the questions that are left, a bit each; the word of the one at hand
   PtxReg *arguments[4], *wide_arguments[4];                    // … and its values

@@ -146,7 +146,7 @@ void fp_weave_fast(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   Fast f = {.k = k, .infinity_is_used = uses_infinity(k)};
   for (uint32_t b = 0; b < cfg->nblocks; b++) {
-    if (cfg->blocks[b].rpo == IR_NONE) continue;
+    if (cfg->blocks[b].rpo == IR_NONE || cfg->blocks[b].first < k->first || cfg->blocks[b].first >= k->end) continue;
     f.nseen = 0;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
       bool nested = k->flow->depth[i] != 0;

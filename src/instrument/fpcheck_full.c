@@ -149,7 +149,7 @@ void fp_weave_full(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
   const FpDeferred *f = fp_deferred_build(k);
   for (uint32_t b = 0; b < cfg->nblocks; b++) {
-    if (cfg->blocks[b].rpo == IR_NONE) continue;
+    if (cfg->blocks[b].rpo == IR_NONE || cfg->blocks[b].first < k->first || cfg->blocks[b].first >= k->end) continue;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
       // A label inside { } cannot be seen from outside.
       if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);

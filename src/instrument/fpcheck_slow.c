@@ -305,15 +305,15 @@ static const struct { const char *probe; unsigned n; bool wide; } kinds[ASKS] = 
 };
 
 static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
-  PtxOperand args[8] = {h.channel, h.launch, h.site, what};
+  PtxOperand args[10] = {h.channel, h.launch, h.site, what}, hot = opd_imm(0);
   unsigned n = 4;
+  bool explains = kind == ASK_RESULT32 || kind == ASK_RESULT64 || kind == ASK_INPUT;
+  if (k->hot >= 0 && (explains || kind == ASK_SINK)) {
+    hot = temp64(k, 2);
+    record_load(c, hot.reg, offsetof(WgLaunch, counters));
+    EMIT(c, "add.u64", hot, hot, opd_imm(k->hot * 8));
+  }
   if (kind == ASK_SINK) {
-    PtxOperand hot = opd_imm(0);
-    if (k->hot >= 0) {
-      hot = temp64(k, 2);
-      record_load(c, hot.reg, offsetof(WgLaunch, counters));
-      EMIT(c, "add.u64", hot, hot, opd_imm(k->hot * 8));
-    }
     fp_again_mark(k, c);
     PtxOperand turn = temp32(k, 0);
     record_load(c, turn.reg, offsetof(WgLaunch, flags));
@@ -321,6 +321,7 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
     args[3] = argument(k, 1, true), args[4] = hot, args[5] = turn, n = 6;
   } else
     for (unsigned i = 0; i < kinds[kind].n; i++) args[n++] = argument(k, i, kinds[kind].wide);
+  if (explains) args[n++] = hot;
   code_call(c, probe(k, kinds[kind].probe), args, n);
 }
 

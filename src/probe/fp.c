@@ -61,17 +61,24 @@ DEVICE uint32_t fp_kind(uint32_t born) {
   return born == WG_FP_NAN ? DEVICE_KIND_FP_NAN : born == WG_FP_INF ? DEVICE_KIND_FP_INF : born == WG_FP_DIV0 ? DEVICE_KIND_FP_DIV0 : DEVICE_KIND_FP_SUBNORMAL;
 }
 
+// In the full body of fast mode: the kernel's counter, whose second word says that something is known that explains what its sinks see. 0: there is none.
+DEVICE void fp_explain(uint64_t hot) {
+  if (hot && !((const volatile uint32_t *)hot)[1]) ((volatile uint32_t *)hot)[1] = 1;
+}
+
 // A result r of operands a, b, c, in formats of up to 32 bits; operands that are f64 are given as 0 and f32 bits of their class.
-void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c);
-__attribute__((noinline)) void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c) {
+void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c, uint64_t hot);
+__attribute__((noinline)) void wg_fp_result32(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint32_t r, uint32_t a, uint32_t b, uint32_t c, uint64_t hot) {
   uint32_t born = fp_born(what, r, a, b, c) & WG_FP_WHAT_KINDS(what);
+  if (born) fp_explain(hot);
   if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, 0, r | (uint64_t)a << 32, b | (uint64_t)c << 32);
   else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, 0, r | (uint64_t)a << 32, b | (uint64_t)c << 32);
 }
 
-void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c);
-__attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c) {
+void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c, uint64_t hot);
+__attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c, uint64_t hot) {
   uint32_t born = fp_born(what, r, a, b, c) & WG_FP_WHAT_KINDS(what);
+  if (born) fp_explain(hot);
   if (born) wg_report(channel, launch, fp_site(site, what, born), fp_kind(born), what, b, r, a);
   else if (fp_carries(what, r)) wg_report(channel, launch, fp_flow_site(site, what), DEVICE_KIND_FP_FLOW, what, b, r, a);
 }
@@ -79,13 +86,20 @@ __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch,
 // --- who stored an exception where ---
 DEVICE void fp_remember(uint64_t *entry, uint64_t hash, uint32_t launch, uint32_t site) { *(volatile uint64_t *)entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash)); }
 
+// Words of a line lie beside each other in the table as they do in memory: a warp that stores exceptions writes few lines of it.
+DEVICE uint64_t fp_word(uint64_t line, uint64_t address) {
+  uint64_t in_line = WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT;
+  return line >> (64 - WG_FP_WORD_BITS + in_line) << in_line | (address >> WG_FP_WORD_SHIFT & ((1u << in_line) - 1));
+}
+
 // Every lane by itself: the first of a launch and site is told to the host, all leave their mark.
 DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uint64_t address) {
   WgFpMemory *m = (WgFpMemory *)r->fp_memory;
   if (!m || !device_is_global(address) || site >= WG_SITE_NUMBERS) return;
-  uint64_t word = (address >> WG_FP_WORD_SHIFT) * WG_FP_HASH_FACTOR, page = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR;
-  fp_remember(&m->words[word >> (64 - WG_FP_WORD_BITS)], word, launch, site);
+  uint64_t line = (address >> WG_FP_LINE_SHIFT) * WG_FP_HASH_FACTOR, page = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR;
+  fp_remember(&m->words[fp_word(line, address)], line, launch, site);
   fp_remember(&m->pages[page >> (64 - WG_FP_PAGE_BITS)], page, launch, site);
+  if (m->launches[site] == launch) return;     // from the cache, if it is there: an old one is another
   uint32_t last = *(volatile uint32_t *)&m->launches[site];
   if (last != launch && device_swap_if32(&m->launches[site], last, launch) == last) device_add32(&((WgChannel *)r->channel)->fp_stores, 1);
 }
@@ -98,8 +112,8 @@ DEVICE uint64_t fp_found(uint64_t entry, uint64_t hash, uint64_t how) {
 DEVICE uint64_t fp_writer(const WgReports *r, uint64_t address) {
   const WgFpMemory *m = (const WgFpMemory *)r->fp_memory;
   if (!m || !address) return 0;
-  uint64_t word = (address >> WG_FP_WORD_SHIFT) * WG_FP_HASH_FACTOR, page = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR;
-  uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[word >> (64 - WG_FP_WORD_BITS)], word, WG_FP_WRITER_WORD);
+  uint64_t line = (address >> WG_FP_LINE_SHIFT) * WG_FP_HASH_FACTOR, page = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR;
+  uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[fp_word(line, address)], line, WG_FP_WRITER_WORD);
   return found ? found : fp_found(*(const volatile uint64_t *)&m->pages[page >> (64 - WG_FP_PAGE_BITS)], page, WG_FP_WRITER_PAGE);
 }
 
@@ -129,19 +143,20 @@ void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t addre
 __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn) {
   if (!channel) return;
   if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
-  if (hot && !fp_was_told(channel, site)) {
+  if (!fp_was_told(channel, site)) {
     WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
-    *(volatile uint32_t *)hot = turn;
+    if (hot) *(volatile uint64_t *)hot = turn; // what was known does not explain this one
     device_fence_system();
     if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;
-  }
-  wg_count(channel, site);
+    wg_count(channel, site);
+  } else wg_count_more(channel, site);
 }
 
 // A value that came in: one site.
-void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address);
-__attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address) {
+void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address, uint64_t hot);
+__attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address, uint64_t hot) {
   if (!channel || fp_class(value, WG_FP_WHAT_FORMAT(what)) < FP_INFINITE) return;
+  fp_explain(hot);
   if (fp_was_told(channel, site)) wg_count_more(channel, site);
   else fp_tell(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value, what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);
 }

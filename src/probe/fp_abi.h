@@ -53,7 +53,7 @@ static inline uint32_t wg_fp_bytes(uint32_t what) {
 // Who last stored an exception where: by word of memory and by page, each in a table without lists. An entry is the launch, the site and some bits of a
 // hash that has also chosen the entry, in one word, so that it is written by one store: a later exception simply takes the place of one that had the same hash.
 // Another's entry is taken for one's own once in 2^14 times.
-enum { WG_FP_WORD_SHIFT = 2, WG_FP_WORD_BITS = 18, WG_FP_PAGE_SHIFT = 12, WG_FP_PAGE_BITS = 16, WG_FP_HASH_KEPT = 14 };
+enum { WG_FP_WORD_SHIFT = 2, WG_FP_WORD_BITS = 18, WG_FP_LINE_SHIFT = 7, WG_FP_PAGE_SHIFT = 12, WG_FP_PAGE_BITS = 16, WG_FP_HASH_KEPT = 14 };
 enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };   // how it was found
 typedef struct WgFpMemory {
   uint64_t words[1 << WG_FP_WORD_BITS], pages[1 << WG_FP_PAGE_BITS];
@@ -73,8 +73,9 @@ enum {
   WG_LAUNCH_FP_TURN = 16,                  // from this bit on: which launch of its kernel it is, from 1; after 65535 it begins again
 };
 
-// Fast mode: a kernel's counter is the turn in which an exception came to one of its sinks for the first time, 0 if none did. Later turns are tested everywhere at these
-// distances from it: 0, 1 and the other powers of 16. What is born again and again is found at once, and what is known costs less and less.
+// Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of its sinks for the first time, 0 if none did; the second is 1 if a birth or an input
+// was found since. Later turns are tested everywhere at these distances from it: 0, 1 if nothing was found by then, and the other powers of 16. What is born again and again is found at
+// once, and what is known costs less and less.
 #define WG_FP_SKIPPED 0xeeeeu              // bits of a distance that is no power of 16
 
 #endif

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The programs of this folder and the examples on the real GPU: the findings are those of the virtual device, and counting is quick: a launch of
-# 100 million threads that each make a NaN ends within a few seconds.
+# 100 million threads that each make a NaN ends within a few seconds. Scripts in Python: those whose framework can be imported.
 export FPCHECK_DEVICE=gpu FPCHECK_MANY=100000000
 top=$TEST_DIR
-for script in births situations across examples; do
+for script in births situations across examples frameworks together; do
   mkdir -p "$top/$script"
   TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" > "$top/$script/output" 2>&1 &
 done
