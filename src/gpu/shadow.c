@@ -113,8 +113,9 @@ static Slab *slab_of(GpuContext *c, unsigned long long stream) {
   return free_one;
 }
 
-// Zeroed in the order of the stream; 0: there is none. A piece that is too small is left to launches that use it, and is gone with the context.
-static CUdeviceptr take_slab(GpuContext *c, CUstream stream, size_t bytes) {
+// Blocks clear their parts of it when they begin, which must not be before the launch before has ended: overlaps, it may be. 0: there is none.
+// A piece that is too small is left to launches that use it, and is gone with the context.
+static CUdeviceptr take_slab(GpuContext *c, CUstream stream, size_t bytes, bool overlaps) {
   unsigned long long id;
   if (!gpu_real.cuStreamGetId || gpu_real.cuStreamGetId(stream, &id) != CUDA_SUCCESS) return 0;
   pthread_mutex_lock(&lock);
@@ -129,10 +130,11 @@ static CUdeviceptr take_slab(GpuContext *c, CUstream stream, size_t bytes) {
   }
   CUdeviceptr memory = s && s->size >= bytes ? s->memory : 0;
   pthread_mutex_unlock(&lock);
+  if (!memory || !overlaps) return memory;
   GpuEntered e = gpu_context_enter(c);
-  bool zero = memory && e.ok && gpu_real.cuMemsetD8Async(memory, 0, bytes, stream) == CUDA_SUCCESS;
+  bool waits = e.ok && gpu_real.cuMemsetD8Async(memory, 0, 1, stream) == CUDA_SUCCESS;
   gpu_context_leave(e);
-  return zero ? memory : 0;
+  return waits ? memory : 0;
 }
 
 static int static_shared(const GpuLaunch *l) {
@@ -152,7 +154,7 @@ void gpu_shadow_launch(GpuLaunch *l, void *record) {
   memcpy(&r, record, sizeof r);
   uint64_t blocks = (uint64_t)l->event.grid[0] * l->event.grid[1] * l->event.grid[2];
   uint64_t bytes = session_shared_shadow(k, blocks, (uint32_t)static_shared(l) + l->event.shared, &r);
-  if (bytes) r.shared_shadow = take_slab(l->context, stream_of(l->event.stream), bytes);
+  if (bytes) r.shared_shadow = take_slab(l->context, stream_of(l->event.stream), bytes, l->event.overlaps);
   if (r.shared_shadow) memcpy(record, &r, sizeof r);
 }
 

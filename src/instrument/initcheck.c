@@ -89,9 +89,47 @@ static void prepare_shared(InitCheck *k, Code *c) {
   EMIT(c, "mad.lo.u64", opd_reg(k->shared_at), opd_reg(block), opd_reg(t), opd_reg(k->shared_at));
   EMIT(c, "shl.b64", opd_reg(t), opd_reg(t), opd_imm(2));
   EMIT(c, "selp.b64", opd_reg(k->shared_bytes), opd_reg(t), opd_imm(0), opd_reg(p));
+  if (b->info->is_twin && b->program->plan->spare_registers) EMIT(c, "mov.b64", opd_reg(k->shared_bytes), opd_imm(0));       // its record is that of who launched it
   if (!k->by_regions) return;
   k->shared_limit = body_reg(b, TYPE_B32);
   EMIT(c, "cvt.u32.u64", opd_reg(k->shared_limit), opd_reg(k->shared_bytes));
+}
+
+// On a GPU a block clears its part itself, all threads together: they are all here. The host does elsewhere.
+static bool clears_shared(const InitCheck *k) { return k->body->func->is_entry && !k->body->info->is_twin && k->shared_followed && k->body->program->plan->spare_registers; }
+
+static void clear_shared(InitCheck *k, Code *c) {
+  Body *b = k->body;
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *end = body_temp(b, TYPE_B64, 1), *step = body_temp(b, TYPE_B64, 2), *p = body_temp(b, TYPE_PRED, 0);
+  PtxReg *thread = body_temp(b, TYPE_B32, 0), *threads = body_temp(b, TYPE_B32, 1), *word = body_temp(b, TYPE_B32, 2), *zero = body_temp(b, TYPE_B32, 3);
+  PtxLabel *again = body_label(b), *done = body_label(b), *over = body_label(b);
+  static const PtxSelector axis[] = {SEL_Z, SEL_Y, SEL_X};
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(k->shared_bytes), opd_imm(0));
+  code_branch(c, p, false, over);
+  EMIT(c, "mov.u32", opd_reg(thread), opd_imm(0));
+  EMIT(c, "mov.u32", opd_reg(threads), opd_imm(1));
+  EMIT(c, "mov.u32", opd_reg(zero), opd_imm(0));
+  for (unsigned i = 0; i < 3; i++) {
+    EMIT(c, "mov.u32", opd_reg(word), opd_sreg(SREG_NTID, axis[i]));
+    EMIT(c, "mul.lo.u32", opd_reg(threads), opd_reg(threads), opd_reg(word));
+    EMIT(c, "mul.lo.u32", opd_reg(thread), opd_reg(thread), opd_reg(word));
+    EMIT(c, "mov.u32", opd_reg(word), opd_sreg(SREG_TID, axis[i]));
+    EMIT(c, "add.u32", opd_reg(thread), opd_reg(thread), opd_reg(word));
+  }
+  EMIT(c, "mul.wide.u32", opd_reg(at), opd_reg(thread), opd_imm(16));
+  EMIT(c, "mul.wide.u32", opd_reg(step), opd_reg(threads), opd_imm(16));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(k->shared_at));
+  EMIT(c, "shr.u64", opd_reg(end), opd_reg(k->shared_bytes), opd_imm(2));
+  EMIT(c, "add.u64", opd_reg(end), opd_reg(end), opd_reg(k->shared_at));
+  code_label(c, again);
+  EMIT(c, "setp.ge.u64", opd_reg(p), opd_reg(at), opd_reg(end));
+  code_branch(c, p, false, done);
+  EMIT(c, "st.global.v4.u32", opd_at(c, opd_reg(at), 0), opd_vector(c, (const PtxOperand[]){opd_reg(zero), opd_reg(zero), opd_reg(zero), opd_reg(zero)}, 4));
+  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(step));
+  EMIT(c, "bra", opd_label(again));
+  code_label(c, done);
+  EMIT(c, "bar.sync", opd_imm(0));
+  code_label(c, over);
 }
 
 static void clear_local(InitCheck *k, Code *c, PtxVar *shadow) {
@@ -129,6 +167,7 @@ static void prepare(InitCheck *k) {
     followed |= k->place[i].kind != PLACE_NONE;
     shared |= k->shared_followed && init_says(k, i);
   }
+  shared |= b->info->calls_functions && clears_shared(k);     // for those
   if (!followed && !shared) return;
   k->origin_address = body_reg(b, TYPE_B64);
   k->origin_site = body_reg(b, TYPE_B32);
@@ -142,6 +181,7 @@ static void prepare(InitCheck *k) {
     EMIT(c, "mov.b32", opd_reg(k->origin_site), opd_imm(-1));
   }
   if (shared) prepare_shared(k, c);
+  if (shared && clears_shared(k)) clear_shared(k, c);
   if (lookup) {
     k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_shadow = body_reg(b, TYPE_B64);
     EMIT(c, "mov.b64", opd_reg(k->cache_base), opd_imm(0));
