@@ -208,6 +208,7 @@ static void open_session(GpuContext *c) {
   gpu_outputs_open(c);
   gpu_inputs_open(c);
   gpu_times_open(c);
+  gpu_whole_open(c);
 }
 
 // With the lock held; the context is current on this thread, or is pushed for these calls.
@@ -273,6 +274,7 @@ static void close_session(GpuContext *c) {
   gpu_inputs_close(c);
   gpu_times_close(c);
   gpu_shadow_close(c);
+  gpu_whole_close(c);
   session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }
 

@@ -69,6 +69,7 @@ typedef struct GpuContext {
   struct GpuHashes *hashes;                // outputs.c; NULL: none
   struct GpuInputs *inputs;                // inputs.c; NULL: none
   struct GpuTimes *times;                  // times.c; NULL: none
+  struct GpuWhole *whole;                  // whole.c; NULL: none
   SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;            // its number
 } GpuContext;
@@ -184,6 +185,9 @@ void gpu_shadow_launch(GpuLaunch *l, void *record);    // its record is filled
 void gpu_shadow_launched(const GpuLaunch *l);          // the driver has taken it
 void gpu_shadow_unseen(GpuContext *c, CUstream stream);   // something that is not followed writes to memory in this stream
 void gpu_shadow_close(GpuContext *c);
+void gpu_whole_open(GpuContext *c);        // whole.c: what kernels read is looked at before they run
+void gpu_whole_close(GpuContext *c);
+void gpu_whole_ask(GpuLaunch *l, CUstream stream, void *record);
 bool gpu_shadow_drain(void);               // an allocation of the program failed: gives all shadows back. false: there are none to give
 
 // --- outputs.c, graph_outputs.c: --hash ---

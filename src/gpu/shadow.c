@@ -150,6 +150,7 @@ void gpu_shadow_launch(GpuLaunch *l, void *record) {
   SessionKernel *k = l->of->kernel;
   l->marks = session_shadow_marks(k, record);
   if (l->event.captured || !l->marks) return;
+  gpu_whole_ask(l, stream_of(l->event.stream), record);
   WgLaunch r;
   memcpy(&r, record, sizeof r);
   uint64_t blocks = (uint64_t)l->event.grid[0] * l->event.grid[1] * l->event.grid[2];

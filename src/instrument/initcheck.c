@@ -16,7 +16,7 @@ static void begin(Program *p) {
 // --- two bodies ---
 //
 // Where a kernel reads through its pointer parameters only, and at a launch all they point to is initialised, nothing bad can be read. Then a
-// second body runs that only marks what it stores.
+// second body runs that only marks what it stores. It may read arrays of the thread too: these are followed in both.
 
 enum { LARGEST_DOUBLED = 20000 };          // statements
 
@@ -25,7 +25,7 @@ static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenan
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
     if (in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED) continue;
-    if (in->space == SPACE_PARAM || in->space == SPACE_CONST) continue;
+    if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL) continue;
     const PtxOperand *address = init_address(in);
     IrOrigin o = address ? ir_access_origin(provenance, address) : (IrOrigin){0};
     if (o.kind != IR_FROM_PARAM || (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC)) return false;
@@ -59,6 +59,17 @@ static void choose_body(InitCheck *k, Code *c) {
     EMIT(c, "or.b64", opd_reg(sum), opd_reg(sum), opd_reg(one));
   }
   EMIT(c, "setp.eq.u64", opd_reg(second->choose), opd_reg(sum), opd_imm(0));
+  uint32_t whole_at = k->reads_unknown || !k->body->program->plan->spare_registers ? 0 : record_reserve(k->body, 8);
+  k->body->program->out->kernels[k->body->info->kernel].whole_at = whole_at;
+  if (!whole_at) return;
+  PtxReg *none = body_temp(k->body, TYPE_PRED, 0), *bad = body_temp(k->body, TYPE_B32, 0);
+  PtxLabel *over = body_label(k->body);
+  record_load(c, one, whole_at);
+  EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(one), opd_imm(0));
+  code_branch(c, none, false, over);
+  EMIT(c, "ld.volatile.global.u32", opd_reg(bad), opd_at(c, opd_reg(one), 0));
+  EMIT(c, "setp.eq.or.u32", opd_reg(second->choose), opd_reg(bad), opd_imm(0), opd_reg(second->choose));
+  code_label(c, over);
 }
 
 // The part of the launch's shadow that is this block's; none for blocks beyond those that have one.
@@ -228,7 +239,7 @@ static void weave(Body *b) {
     init_said(&k, i);
   }
   facts_keep(b, k.facts.data, k.facts.len);
-  if (b->func->is_entry && b->info->record) p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start && !k.reads_unknown;
+  if (b->func->is_entry && b->info->record) p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start && !k.reads_unknown && !k.reads_local;
   if (b->func->is_entry) p->out->kernels[b->info->kernel].stores_anywhere = b->info->calls_functions || init_strays(&k);
   vec_free(&k.facts);
   ir_defs_free(k.defs);

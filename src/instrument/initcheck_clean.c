@@ -20,7 +20,7 @@ static bool is_part(const InitClean *z, unsigned n) { return access_bytes(instr(
 static bool has_group(const InitClean *z, unsigned n) {
   InitPlaceKind kind = z->k->place[z->accesses[n]].kind;
   PtxOperandKind base = address(z, n)->list[0].kind;
-  return (kind == PLACE_PARAM || kind == PLACE_SHARED) && !is_part(z, n) && address(z, n)->imm % 4 == 0 && (base == OPD_REG || base == OPD_VAR);
+  return (kind == PLACE_PARAM || kind == PLACE_SHARED) && !z->k->place[z->accesses[n]].is_whole && !is_part(z, n) && address(z, n)->imm % 4 == 0 && (base == OPD_REG || base == OPD_VAR);
 }
 
 static bool is_alike(const InitClean *z, unsigned n, unsigned m) {
@@ -218,7 +218,7 @@ void init_clean_test(InitClean *z, Code *c, PtxReg *bad, PtxReg *dirty) {
 void init_clean_mark(InitClean *z, Code *c) {
   for (unsigned n = 0; n < z->n; n++) {
     int64_t offset;
-    if (instr(z, n)->op != OP_ST) continue;
+    if (instr(z, n)->op != OP_ST || z->k->place[z->accesses[n]].is_whole) continue;
     c->near = instr(z, n);
     if (z->group[n] == INIT_NO_GROUP) init_mark_access(z->k, c, z->accesses[n], is_weak(instr(z, n)));
     else {

@@ -87,21 +87,21 @@ static uint32_t shadow_fact(InitCheck *k, const IrOrigin *o) {
 
 static InitPlace place_of(InitCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  InitPlace none = {PLACE_NONE, 0, NULL};
+  InitPlace none = {PLACE_NONE, 0, NULL, false};
   const PtxOperand *address = init_address(in);
   if (!address || !(in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED || in->op == OP_CP_ASYNC)) return none;
   IrOrigin o = ir_access_origin(k->provenance, address);
   if (o.kind == IR_FROM_VAR && o.var->space == SPACE_LOCAL)
-    return o.var->func == k->body->func && k->local_shadow[o.var->id] ? (InitPlace){PLACE_LOCAL, 0, o.var} : none;
+    return o.var->func == k->body->func && k->local_shadow[o.var->id] ? (InitPlace){PLACE_LOCAL, 0, o.var, false} : none;
   switch (in->space) {
-    case SPACE_SHARED: return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL} : none;
+    case SPACE_SHARED: return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL, false} : none;
     case SPACE_GLOBAL: case SPACE_GENERIC: break;
     default: return none;
   }
-  if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED) return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL} : none;
+  if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED) return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL, false} : none;
   if (o.kind == IR_FROM_VAR) return none;                                     // variables begin with zeros or what the program says
   uint32_t at = o.kind == IR_FROM_PARAM ? shadow_fact(k, &o) : 0;
-  return at ? (InitPlace){PLACE_PARAM, at, NULL} : (InitPlace){PLACE_LOOKUP, 0, NULL};
+  return at ? (InitPlace){PLACE_PARAM, at, NULL, false} : (InitPlace){PLACE_LOOKUP, 0, NULL, false};
 }
 
 // A local array is followed where every use of its address is seen: nobody else can have written to it.
@@ -222,9 +222,26 @@ static void plan_second(InitCheck *k) {
     InstrumentFact *fact = fact_of(k, i);
     if (fact && is_write(cfg->instrs[i])) fact->read_only = false;
     if (!is_read(cfg->instrs[i]) || k->place[i].kind == PLACE_NONE) continue;
-    if (i >= k->second) k->place[i].kind = PLACE_NONE;
+    if (k->place[i].kind == PLACE_LOCAL) k->reads_local = true;
+    else if (i >= k->second) k->place[i].kind = PLACE_NONE;
     else if (fact) fact->is_read = true;
     else k->reads_unknown = true;
+  }
+}
+
+// The second body runs where all that is read through parameters is initialised. To store something good there changes nothing.
+static void drop_marks(InitCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  for (uint32_t i = k->second; i < cfg->ninstrs; i++) {
+    const InstrumentFact *fact = fact_of(k, i);
+    PtxReg *regs[8];
+    unsigned n = 0;
+    if (cfg->instrs[i]->op != OP_ST || !fact || !fact->is_read) continue;
+    init_elements(init_stored(cfg->instrs[i]), regs, &n);
+    bool good = true;
+    for (unsigned e = 0; e < n; e++) good &= !regs[e] || !init_shadow(k, regs[e]);
+    k->place[i].is_whole = true;
+    if (good) k->place[i].kind = PLACE_NONE;
   }
 }
 
@@ -240,4 +257,5 @@ void init_plan(InitCheck *k) {
     if (cfg->blocks[cfg->block_of[i]].rpo != IR_NONE) k->place[i] = place_of(k, i);
   plan_second(k);
   find_shadows(k);
+  if (k->second != UINT32_MAX && !k->reads_unknown) drop_marks(k);
 }

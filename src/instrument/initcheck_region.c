@@ -161,7 +161,7 @@ static bool emit_hot_tests(Weaver *w, Code *c, PtxReg *any, bool shadows) {
     InitPlace place = k->place[w->region.accesses[n]];
     unsigned known = 0;
     while (known < nfacts && facts[known] != place.fact_at) known++;
-    if (place.kind == PLACE_PARAM && known == nfacts) facts[nfacts++] = place.fact_at;
+    if (place.kind == PLACE_PARAM && !place.is_whole && known == nfacts) facts[nfacts++] = place.fact_at;
     shared |= place.kind == PLACE_SHARED;
     always |= place.kind == PLACE_LOCAL;
     lookup |= place.kind == PLACE_LOOKUP;

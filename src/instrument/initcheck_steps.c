@@ -68,7 +68,7 @@ void init_steps_begin(InitSteps *s, bool looks_up) {
   s->nvalues = looks_up ? 3 : 0;
   s->looks_up = looks_up;
   s->knows_alive = false;
-  if (looks_up && s->k->shared_at) add_value(s, (InitValue){.kind = VALUE_PLACE, .place = {PLACE_SHARED, 0, NULL}});
+  if (looks_up && s->k->shared_at) add_value(s, (InitValue){.kind = VALUE_PLACE, .place = {PLACE_SHARED, 0, NULL, false}});
 }
 
 void init_steps_clear(InitSteps *s, const PtxReg *r) {

@@ -110,6 +110,7 @@ typedef struct InstrumentedKernel {
   bool has_loops;
   bool may_recurse;                        // how deep its stack gets cannot be told from its code
   bool good_if_reads_good;                 // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
+  uint32_t whole_at;                       // initcheck: where its record has the device address of a word that is 0 if all that is_read facts lead to is initialised; 0: nowhere. The address may be 0
   bool stores_anywhere;                    // initcheck: also through pointers that no fact is about
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
   uint32_t race_at, race_first_site, race_shared;      // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it knows of, plus 1; 0: uses none
