@@ -55,6 +55,36 @@ Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe) {
   return k.decide;
 }
 
+void body_keep_together(Body *b, uint32_t loop) {
+  uint32_t first, end;
+  CHECK(loop_range(b, loop, &first, &end));
+  for (uint32_t i = 0; i < b->copies.len; i++)
+    if (b->copies.data[i].first == first) b->copies.data[i].together = true;
+}
+
+// The label as it is in the copy.
+static PtxLabel *label_in_copy(Body *b, LoopCopy *k, PtxLabel *l) {
+  for (uint32_t i = 0; i < k->nreturns; i++)
+    if (k->returns[i].label == l) return k->returns[i].copy;
+  enum { STEP = 16 };
+  if (k->nreturns % STEP == 0) {
+    void *more = ARENA_ARRAY(&b->cfg->arena, char, sizeof *k->returns * (k->nreturns + STEP));
+    if (k->nreturns) memcpy(more, k->returns, sizeof *k->returns * k->nreturns);
+    k->returns = more;
+  }
+  k->returns[k->nreturns].label = l;
+  return k->returns[k->nreturns++].copy = body_label(b);
+}
+
+void body_return(Code *c, uint32_t i, PtxLabel *to) {
+  Body *b = c->body;
+  for (uint32_t n = 0; n < b->copies.len; n++) {
+    LoopCopy *k = &b->copies.data[n];
+    if (k->together && i >= k->first && i < k->end) code_branch(c, k->safe, false, label_in_copy(b, k, to));
+  }
+  EMIT(c, "bra", opd_label(to));
+}
+
 // --- putting it in: body.c calls these while it installs the statements ---
 
 const LoopCopy *loop_copy_begins(const Body *b, uint32_t stmt) {
@@ -100,7 +130,7 @@ static PtxStmt copy_stmt(Renaming *r, PtxStmt s) {
 }
 
 static void name_labels(Renaming *r, const PtxStmt *s) {
-  if (s->kind == STMT_LABEL) u64map_put(&r->labels, (uintptr_t)s->label, body_label(r->b));
+  if (s->kind == STMT_LABEL && !u64map_get(&r->labels, (uintptr_t)s->label)) u64map_put(&r->labels, (uintptr_t)s->label, body_label(r->b));
 }
 
 static void each_code(Renaming *r, const Code *c, PtxStmt **at) {
@@ -137,6 +167,7 @@ uint32_t loop_copy_size(const Body *b) {
 
 void loop_copy_install(Body *b, const LoopCopy *k, PtxStmt **at) {
   Renaming r = {.b = b};
+  for (uint32_t i = 0; i < k->nreturns; i++) u64map_put(&r.labels, (uintptr_t)k->returns[i].label, k->returns[i].copy);
   each_stmt(&r, k, NULL);
   *(*at)++ = (PtxStmt){.kind = STMT_LABEL, .label = k->start};
   each_stmt(&r, k, at);

@@ -87,6 +87,7 @@ void memcheck_heap(Memcheck *m);           // what malloc and free of device cod
 void memcheck_emit(Memcheck *m, Check *c);
 uint32_t memcheck_site(Memcheck *m, const Check *c);                     // a new one
 void memcheck_emit_exact(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);   // kind = the verdict: 0, or the kind of finding
+void memcheck_return(Code *code, const Check *c, PtxLabel *to);          // from code out of line to a label at the access
 uint32_t memcheck_what(const Memcheck *m, const Check *c);               // the access in one word: WG_WHAT_… of probe_abi.h
 void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxReg *address);
 void memcheck_zero(Code *code, PtxInstr *in);                             // what a load that is not made gives

@@ -112,6 +112,12 @@ void memcheck_report(Memcheck *m, Code *code, const Check *c, PtxReg *kind, PtxR
   if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
 }
 
+// A check that is hoisted stands in the loop only, not in its copy.
+void memcheck_return(Code *code, const Check *c, PtxLabel *to) {
+  if (c->hoisted) EMIT(code, "bra", opd_label(to));
+  else body_return(code, c->instr, to);
+}
+
 static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *back, PtxLabel *after) {
   Body *b = m->body;
   PtxInstr *in = b->cfg->instrs[c->instr];
@@ -126,13 +132,13 @@ static void emit_slow(Memcheck *m, const Check *c, PtxLabel *slow, PtxLabel *bac
   code_branch(code, good, false, bad);
   if (c->kind == CHECK_LOOKUP) remember_range(m, code, c, address);
   if (c->kind == CHECK_LOOKUP && c->leads) memcheck_test(m, code, c);      // those that rely on it need not look again
-  EMIT(code, "bra", opd_label(back));
+  memcheck_return(code, c, back);
   code_label(code, bad);
   if (!reports) memcheck_report(m, code, c, kind, address);
   else if (b->program->plan->stop_at_error) code_emit(code, "trap", &(const PtxOperand){.kind = OPD_NONE}, 0);
   memcheck_zero(code, in);
   memcheck_complete(m, code, in);
-  EMIT(code, "bra", opd_label(after));
+  memcheck_return(code, c, after);
 }
 
 void memcheck_emit(Memcheck *m, Check *c) {

@@ -1,6 +1,6 @@
 // Checks of a counted loop, done once before it: where the first and the last iteration's addresses are inside their objects, so
 // are all between. Where a loop moves by a register (`i += blockDim.x`) the last iteration is not computed, only where it must stop. Then a copy of the loop without these checks runs; else the loop with them. The two are the same program at
-// every instruction, so an exact test that was reached from the copy may return into the loop.
+// every instruction, so an exact test that was reached from the copy may return into the loop; where lanes of a warp wait for each other in it, it returns into the copy.
 #include "instrument/memcheck.h"
 
 enum { LARGEST_LOOP = 1500, MOST_STREAMS = 32, MOST_KNOWN = 16 };
@@ -342,19 +342,6 @@ static bool can_keep_together(const Memcheck *m) {
   return m->body->program->plan->tools == TOOL_BIT(MEMCHECK) && module->sm >= 70 && module->version_major >= 6;
 }
 
-// A check that is left in the copy returns to the loop when it fails, without the others of its warp.
-static bool has_other_checks(const Hoist *h) {
-  const Memcheck *m = h->m;
-  for (uint32_t i = 0; i < m->nchecks; i++)
-    if (!m->checks[i].hoisted && is_inside(m->body->cfg, h->plan->loop, m->body->cfg->block_of[m->checks[i].instr])) return true;
-  return false;
-}
-
-static void forget(Hoist *h) {
-  for (uint32_t i = 0; i < h->plan->naccesses; i++)
-    for (uint32_t k = h->m->check_of[h->plan->accesses[i].instr]; k < h->m->nchecks && h->m->checks[k].instr == h->plan->accesses[i].instr; k++) h->m->checks[k].hoisted = false;
-}
-
 static void hoist_loop(Memcheck *m, const IrLoopPlan *plan) {
   Hoist h = {.m = m, .plan = plan};
   const IrCfg *cfg = m->body->cfg;
@@ -363,12 +350,9 @@ static void hoist_loop(Memcheck *m, const IrLoopPlan *plan) {
     if (!can_travel(&h, plan->widened[i].step)) return;
   Company company = company_of(cfg, plan->loop);
   if (company == UNKNOWN_COMPANY || (company == WHOLE_WARP && !can_keep_together(m)) || !gather(&h)) return;
-  if (company == WHOLE_WARP && has_other_checks(&h)) {
-    forget(&h);
-    return;
-  }
   h.safe = body_reg(m->body, TYPE_PRED);
   h.code = body_copy_loop(m->body, plan->loop, h.safe);
+  if (company == WHOLE_WARP) body_keep_together(m->body, plan->loop);
   PtxReg *zero = body_temp(m->body, TYPE_B32, 0);
   EMIT(h.code, "mov.u32", opd_reg(zero), opd_imm(0));
   EMIT(h.code, "setp.eq.u32", opd_reg(h.safe), opd_reg(zero), opd_imm(0));

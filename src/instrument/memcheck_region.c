@@ -169,7 +169,9 @@ static void emit_slow(Weaver *w, PtxLabel *slow, PtxLabel *after) {
     if (next < w->region.n && m->checks[w->region.checks[next]].instr == i) emit_access(w, code, instr(w, i), next++);
     else code_instr(code, instr(w, i));
   }
-  EMIT(code, "bra", opd_label(after));
+  const Check *left = &m->checks[w->region.checks[0]];
+  for (unsigned i = 0; i < w->region.n && left->hoisted; i++) left = &m->checks[w->region.checks[i]];
+  memcheck_return(code, left, after);
 }
 
 static void close_region(Weaver *w) {

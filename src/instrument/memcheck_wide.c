@@ -148,11 +148,13 @@ void memcheck_emit_together(Memcheck *m, Check *c) {
   code_guard(code, NULL, false);
   EMIT(code, "setp.ne.u32", opd_reg(wrong), opd_reg(kind), opd_imm(0));
   EMIT(code, "vote.sync.any.pred", opd_reg(any), opd_reg(wrong), opd_imm(-1));
-  code_guard(code, any, true);
-  EMIT(code, "bra", opd_label(back));
+  PtxLabel *report = body_label(b);
+  code_branch(code, any, false, report);
+  memcheck_return(code, c, back);
+  code_label(code, report);
   code_guard(code, wrong, false);
   memcheck_report(m, code, c, kind, address);
   code_guard(code, NULL, false);
   memcheck_zero(code, in);
-  EMIT(code, "bra", opd_label(after));
+  memcheck_return(code, c, after);
 }

@@ -121,6 +121,8 @@ typedef struct LoopCopy {                  // loop_copy.c
   PtxReg *safe;
   PtxLabel *start, *leave;
   Code *decide;
+  bool together;                           // whoever leaves the copy for code out of line returns to the copy
+  struct { PtxLabel *label, *copy; } *returns; uint32_t nreturns;      // labels that such code returns to, and what they are in the copy
 } LoopCopy;
 enum { BODY_TEMPS = 8 };
 struct Body {
@@ -173,6 +175,8 @@ bool *scopes_to_open(Body *b);             // by statement: goes, or moves to th
 // --- loop_copy.c: a second copy of a loop, run in its place where `safe` holds ---
 bool body_can_copy(const Body *b, uint32_t loop);
 Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe);      // where to set `safe`: once, when the loop is entered
+void body_keep_together(Body *b, uint32_t loop);                 // lanes wait for each other in the loop: code out of line returns with body_return
+void body_return(Code *c, uint32_t i, PtxLabel *to);            // from code out of line to a label that stands at instruction i, in the loop and in its copy
 const LoopCopy *loop_copy_begins(const Body *b, uint32_t stmt);
 const LoopCopy *loop_copy_ends(const Body *b, uint32_t stmt);
 void loop_copy_decide(Body *b, const LoopCopy *k);

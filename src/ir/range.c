@@ -1,7 +1,7 @@
 // range: between which bounds an address lies, relative to the variable it was computed from, whatever the program is given.
 //
 // Intervals of the integer registers that addresses in variables depend on, for each basic block: forwards, joined where paths meet, narrowed by what a branch has
-// compared. A bound that keeps moving around a loop is given up at the loop's header; two more rounds without giving up bring back what comparisons say. A register
+// compared; what was computed from it before the comparison, and would still be the same, is narrowed with it. A bound that keeps moving around a loop is given up at the loop's header; two more rounds without giving up bring back what comparisons say. A register
 // of 32 bits is taken as a signed number; a result that does not fit may be anything, because it may have wrapped.
 #include "ir/ir.h"
 
@@ -16,6 +16,9 @@ typedef struct Analysis {
   IrRange *entry, *next, *now;             // entry, next: by block, n each
   bool *reached, *next_reached;
   uint32_t *visits;
+  bool *narrowed, any_narrowed;            // by slot: by the branch looked at
+  uint32_t *derived, nderived, words;      // instructions that compute one followed register from others, in an order in which what they need comes first; words: of a set of them
+  uint64_t *valid;                         // by block: sets of them that would give the same again at its end
 } Analysis;
 
 // --- intervals ---
@@ -279,7 +282,9 @@ static bool narrow_register(Analysis *a, const PtxOperand *o, Relation relation,
   if (is_unsigned && !is_natural(y)) return true;
   if (is_unsigned && (relation == LESS || relation == LESS_OR_SAME)) x->low = MAX(x->low, 0);       // what is less than a natural number is one
   if (is_unsigned && (relation == MORE || relation == MORE_OR_SAME) && x->low < 0) return true;
+  IrRange before = *x;
   *x = narrowed(*x, relation, y);
+  if (is_unsigned || !same(before, *x)) a->narrowed[a->slot[o->reg->id]] = a->any_narrowed = true;
   return x->low <= x->high;
 }
 
@@ -302,6 +307,94 @@ static bool assume(Analysis *a, const PtxReg *p, bool holds, uint32_t block, int
     if (in->ops[k].kind == OPD_REG && (ptx_type_size(in->ops[k].reg->type) != bytes || !is_kept(a, in->ops[k].reg, at, block))) return true;
   IrRange x = of_operand(a, &in->ops[1], bytes), y = of_operand(a, &in->ops[2], bytes);
   return narrow_register(a, &in->ops[1], relation, y, is_unsigned, at, block) && narrow_register(a, &in->ops[2], mirrored[relation], x, is_unsigned, at, block);
+}
+
+// --- what was computed from a register that is known better now ---
+
+static bool is_derived(const Analysis *a, const PtxInstr *in) {
+  if (!in->nops || in->guard || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE || a->slot[in->ops[0].reg->id] == IR_NONE) return false;
+  if (ptx_op_classes(in) & (CLASS_LOAD | CLASS_ATOMIC | CLASS_WARP | CLASS_CALL)) return false;
+  bool needs = false;
+  for (unsigned k = 1; k < in->nops; k++) {
+    const PtxOperand *o = &in->ops[k];
+    if (o->kind != OPD_REG) continue;
+    if (o->reg == in->ops[0].reg || a->slot[o->reg->id] == IR_NONE) return false;
+    needs = true;
+  }
+  return needs;
+}
+
+typedef struct Kill { const Analysis *a; const uint64_t *kills; uint64_t *set; } Kill;
+static void kill_written(void *user, PtxReg **reg, bool is_def) {
+  Kill *k = user;
+  uint32_t slot = is_def ? k->a->slot[(*reg)->id] : IR_NONE;
+  for (uint32_t w = 0; slot != IR_NONE && w < k->a->words; w++) k->set[w] &= ~k->kills[(size_t)slot * k->a->words + w];
+}
+
+// Which of them would give the same again, at the end of each block: nothing they read or write was written since, on any way there.
+static void find_valid(Analysis *a) {
+  enum { MOST_SETS = 1 << 20 };
+  const IrCfg *c = a->c;
+  a->words = (a->nderived + 63) / 64;
+  if ((uint64_t)a->words * MAX(c->nblocks, a->n) > MOST_SETS) a->nderived = a->words = 0;
+  uint64_t *kills = ARENA_ARRAY(&a->arena, uint64_t, (size_t)a->n * a->words + 1), *now = ARENA_ARRAY(&a->arena, uint64_t, a->words + 1);
+  uint32_t *number = ARENA_ARRAY(&a->arena, uint32_t, c->ninstrs + 1);
+  a->valid = ARENA_ARRAY(&a->arena, uint64_t, (size_t)c->nblocks * a->words + 1);
+  memset(a->valid, 0xff, sizeof *a->valid * ((size_t)c->nblocks * a->words + 1));
+  for (uint32_t i = 0; i < a->nderived; i++) {
+    const PtxInstr *in = c->instrs[a->derived[i]];
+    number[a->derived[i]] = i + 1;
+    for (unsigned k = 0; k < in->nops; k++)
+      if (in->ops[k].kind == OPD_REG) kills[(size_t)a->slot[in->ops[k].reg->id] * a->words + i / 64] |= 1ull << (i % 64);
+  }
+  for (bool changed = a->nderived != 0; changed;) {
+    changed = false;
+    for (uint32_t o = 0; o < c->norder; o++) {
+      const IrBlock *b = &c->blocks[c->order[o]];
+      uint64_t *out = a->valid + (size_t)c->order[o] * a->words;
+      memset(now, b->npred && c->order[o] ? 0xff : 0, sizeof *now * a->words);
+      for (uint32_t p = 0; p < b->npred; p++)
+        for (uint32_t w = 0; w < a->words && c->blocks[b->pred[p]].rpo != IR_NONE; w++) now[w] &= a->valid[(size_t)b->pred[p] * a->words + w];
+      for (uint32_t i = b->first; i < b->end; i++) {
+        ptx_visit_regs(c->instrs[i], kill_written, &(Kill){a, kills, now});
+        if (number[i]) now[(number[i] - 1) / 64] |= 1ull << ((number[i] - 1) % 64);
+      }
+      changed |= memcmp(out, now, sizeof *now * a->words) != 0;
+      memcpy(out, now, sizeof *now * a->words);
+    }
+  }
+}
+
+static void find_derived(Analysis *a) {
+  a->derived = ARENA_ARRAY(&a->arena, uint32_t, a->c->ninstrs + 1);
+  for (uint32_t i = 0; i < a->c->norder; i++) {
+    const IrBlock *b = &a->c->blocks[a->c->order[i]];
+    for (uint32_t k = b->first; k < b->end; k++)
+      if (is_derived(a, a->c->instrs[k])) a->derived[a->nderived++] = k;
+  }
+  find_valid(a);
+}
+
+static bool needs_narrowed(const Analysis *a, const PtxInstr *in) {
+  for (unsigned k = 1; k < in->nops; k++)
+    if (in->ops[k].kind == OPD_REG && a->slot[in->ops[k].reg->id] != IR_NONE && a->narrowed[a->slot[in->ops[k].reg->id]]) return true;
+  return false;
+}
+
+// Behind the branch at the end of `block`.
+static void derive(Analysis *a, uint32_t block) {
+  for (uint32_t i = 0; i < a->nderived; i++) {
+    const PtxInstr *in = a->c->instrs[a->derived[i]];
+    if (!needs_narrowed(a, in) || !(a->valid[(size_t)block * a->words + i / 64] >> (i % 64) & 1)) continue;
+    IrRange *now = &a->now[a->slot[in->ops[0].reg->id]], again = result(a, in, ptx_type_size(in->ops[0].reg->type));
+    if (now->var != again.var) continue;
+    int64_t low = MAX(now->low, again.low), high = MIN(now->high, again.high);
+    if (low > high || (low == now->low && high == now->high)) continue;
+    now->low = low, now->high = high;
+    a->narrowed[a->slot[in->ops[0].reg->id]] = true;
+  }
+  memset(a->narrowed, 0, sizeof *a->narrowed * a->n);
+  a->any_narrowed = false;
 }
 
 // --- blocks ---
@@ -343,6 +436,7 @@ static bool run_block(Analysis *a, uint32_t block, IrRange *scratch, IrRange *en
     uint32_t to = b->succ[k];
     memcpy(a->now, scratch, sizeof *scratch * a->n);
     if (branches && !assume(a, last->guard, (k == 0) != last->guard_negated, block, 0)) continue;
+    if (a->any_narrowed) derive(a, block);
     uint32_t limit = is_header(a, to) ? GIVE_UP_AFTER : 4 * GIVE_UP_AFTER;
     changed |= flow(a, to, entry, reached, !narrows && a->visits[to] > limit);
   }
@@ -433,7 +527,9 @@ IrRanges *ir_ranges_build(const IrCfg *c, const IrDefs *defs) {
     a.now = ARENA_ARRAY(&a.arena, IrRange, a.n + 1);
     a.reached = ARENA_ARRAY(&a.arena, bool, c->nblocks + 1);
     a.next_reached = ARENA_ARRAY(&a.arena, bool, c->nblocks + 1);
+    a.narrowed = ARENA_ARRAY(&a.arena, bool, a.n + 1);
     a.visits = ARENA_ARRAY(&a.arena, uint32_t, c->nblocks + 1);
+    find_derived(&a);
     settle(&a);
     for (uint32_t b = 0; b < c->nblocks; b++) {
       if (!a.reached[b]) continue;
