@@ -170,7 +170,7 @@ static void weave_blocks(RaceCheck *k) {
   }
 }
 
-// Functions that were not inlined are not looked into: they run for any kernel, and a kernel's counters are in its registers.
+// Functions that inline_calls.c has left are not looked into: they run for any kernel, and a kernel's counters are in its registers.
 static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
   RaceCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg)};
