@@ -1,9 +1,12 @@
 // The threads that make chunks of raw records and compress contents.
+#define _GNU_SOURCE
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "trace/writer.h"
 
-enum { CONTENTS_PIECE = 1 << 16 };
+enum { CONTENTS_PIECE = 1 << 16, NICE = 5 };
 
 void writer_submit(TraceWriter *w, Job *job) {
   if (w->last_job) w->last_job->next = job;
@@ -43,6 +46,7 @@ static void compress_contents(ContentsOut *c) {
 void *writer_work(void *writer) {
   TraceWriter *w = writer;
   ChunkScratch *scratch = chunk_scratch_new();
+  setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);           // on Linux of this thread: those that empty the rings come first, a kernel waits for them
   pthread_mutex_lock(&w->lock);
   for (;;) {
     Job *j = w->first_job;

@@ -5,7 +5,7 @@
 
 #include "trace/writer.h"
 
-enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18, COPY = 1 << 16 };     // COPY: bytes that a look leaves in a processor's cache
+enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18, COPY = 1 << 16, LARGE_PIECE = 4 << 20 };     // LARGE_PIECE: where there is memory enough, what has grown once. COPY: bytes that a look leaves in a processor's cache
 
 static uint64_t default_memory(void) {
   uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -226,19 +226,17 @@ static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data
   o->used_ns = clock_ns();
   if (p->cap - p->len < n) {
     size_t cap = MAX(MAX(p->cap * 2, (size_t)FIRST_PIECE), p->len + n);
+    if (p->cap && w->memory_limit >= 4ull << 30) cap = MAX(cap, (size_t)LARGE_PIECE);
     pthread_mutex_lock(&w->lock);
     Bytes old = p->cap ? writer_buffer_take(w) : (Bytes){0};          // what has little may stay little
     if (old.cap >= cap) cap = old.cap;
     else if (old.cap) writer_buffer_give(w, old.data, old.cap), old = (Bytes){0};
     w->in_memory += cap - p->cap;
     pthread_mutex_unlock(&w->lock);
-    if (old.data) {
-      memcpy(old.data, p->data, p->len);
-      free(p->data);
-      p->data = old.data;
-    } else {
-      p->data = mem_realloc(p->data, cap);
-    }
+    if (!old.data) old.data = writer_buffer_new(cap);
+    if (p->len) memcpy(old.data, p->data, p->len);
+    free(p->data);
+    p->data = old.data;
     p->cap = cap;
   }
   memcpy(p->data + p->len, data, n);

@@ -23,7 +23,7 @@ typedef struct Job {
 } Job;
 
 // Memory that was used before: the system need not find it, nor clear it, again.
-typedef struct Buffers { Bytes list[64]; uint32_t n; uint64_t bytes; } Buffers;
+typedef struct Buffers { Bytes list[1024]; uint32_t n; uint64_t bytes; } Buffers;
 
 struct TraceWriter {
   pthread_mutex_t lock;                    // of everything below; taken while a ring's lock is held, never the other way round
@@ -53,6 +53,7 @@ void writer_submit_rests(TraceWriter *w);
 void writer_pieces_free(RawPiece *p);
 // --- buffers.c; the lock is held ---
 Bytes writer_buffer_take(TraceWriter *w);                                 // some memory, or none
+uint8_t *writer_buffer_new(size_t cap);                                   // this one needs no lock
 void writer_buffer_give(TraceWriter *w, uint8_t *data, size_t cap);
 // --- encode.c ---
 void writer_submit(TraceWriter *w, Job *job);                           // the lock is held
