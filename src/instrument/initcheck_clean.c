@@ -156,14 +156,17 @@ static void make_readable(InitClean *z, Code *c, unsigned n) {
   EMIT(c, "selp.b64", opd_reg(at_of(z, n)), opd_reg(at_of(z, n)), opd_reg(good), opd_reg(in_of(z, n)));
 }
 
-static bool is_weak(const PtxInstr *in) {
+// The shadow of shared memory is one block's, whose threads share a cache, and may be weak always.
+static bool is_weak(const InitClean *z, unsigned n) {
+  const PtxInstr *in = instr(z, n);
+  if (z->k->place[z->accesses[n]].kind == PLACE_SHARED) return true;
   return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE) && !ptx_has(in, MOD_RELEASE);
 }
 
 static InitShadow shadow_at(const InitClean *z, unsigned n, int64_t *offset) {
   unsigned g = z->group[n];
   *offset = (address(z, n)->imm - z->groups[g].low) / 4;
-  return (InitShadow){.body = z->k->body, .off = NULL, .shadow = at_of(z, g), .bytes = access_bytes(instr(z, n)), .is_weak = is_weak(instr(z, n))};
+  return (InitShadow){.body = z->k->body, .off = NULL, .shadow = at_of(z, g), .bytes = access_bytes(instr(z, n)), .is_weak = is_weak(z, n)};
 }
 
 // all = the and of the shadows of what is read that has 1, 2 or 4 bytes of shadow
@@ -197,7 +200,7 @@ void init_clean_test(InitClean *z, Code *c, PtxReg *bad, PtxReg *dirty) {
       if (instr(z, n)->op == OP_ST && z->k->place[z->accesses[n]].kind != PLACE_LOOKUP) continue;
       if (!has_others) EMIT(c, "mov.b32", opd_reg(others), opd_imm(-1));
       has_others = true;
-      init_test_access(z->k, c, z->accesses[n], others, is_weak(instr(z, n)));
+      init_test_access(z->k, c, z->accesses[n], others, is_weak(z, n));
     } else if (instr(z, n)->op != OP_ST) {
       find_group(z, c, g, &stray);
       make_readable(z, c, g);
@@ -220,7 +223,7 @@ void init_clean_mark(InitClean *z, Code *c) {
     int64_t offset;
     if (instr(z, n)->op != OP_ST || z->k->place[z->accesses[n]].is_whole) continue;
     c->near = instr(z, n);
-    if (z->group[n] == INIT_NO_GROUP) init_mark_access(z->k, c, z->accesses[n], is_weak(instr(z, n)));
+    if (z->group[n] == INIT_NO_GROUP) init_mark_access(z->k, c, z->accesses[n], is_weak(z, n));
     else {
       PtxReg *none = NULL;
       find_group(z, c, z->group[n], &none);

@@ -522,8 +522,8 @@ static bool ends_before(Weaver *w, uint32_t i, const Defined *d, bool *uses) {
   if (takes_carry(in)) return false;
   if (!exchanges_here(w, in)) return true;
   if (d->needed || w->region.n == MOST_ACCESSES || i - w->region.first > MOST_INSTRS) return true;
-  if (w->region.writes && hears_others(in)) return true;
-  return init_is_decision(in) && (tells_others(in) || !may_use(w, i, uses));
+  if (w->region.writes && (hears_others(in) || tells_others(in))) return true;
+  return init_is_decision(in) && !may_use(w, i, uses);
 }
 
 static void cut_block(Weaver *w, const IrBlock *block) {
