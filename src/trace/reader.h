@@ -128,6 +128,7 @@ typedef struct Timeline {
   uint64_t last_release[2];                  // of what was before the last fence that something atomic (or volatile, or the like) came behind
   uint64_t last_strong[2];                   // of that itself
   uint64_t last_fence[2], first_acquire[2];
+  bool strong_read[2];                       // something atomic (or volatile …) was read: a fence behind it acquires
 } Timeline;
 typedef struct Timelines { U64Map by_warp; const ReaderLaunch *launch; } Timelines;
 const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error *err);

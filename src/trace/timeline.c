@@ -29,10 +29,18 @@ Timeline *timelines_at(Timelines *all, uint64_t warp) {
   return l;
 }
 
+// A fence, or what threads do together, behind something atomic (or volatile, or the like) that was read.
+static void note_acquire(Timeline *l, int far, uint64_t record) {
+  if (l->strong_read[far]) l->first_acquire[far] = MIN(l->first_acquire[far], record);
+}
+
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
-  if (kind == TRACE_SYNC) vec_push(&l->all, (SyncEvent){r->record, r->row->lanes});
+  if (kind == TRACE_SYNC) {
+    vec_push(&l->all, (SyncEvent){r->record, r->row->lanes});
+    for (int far = 0; far <= !(site && (strstr(site->text, "fence") || strstr(site->text, "membar")) && strstr(site->text, ".cta")); far++) note_acquire(l, far, r->record);
+  }
   switch (sync_kind(site, kind)) {
     case SYNC_NOTHING: return true;
     case SYNC_BARRIER:
@@ -54,7 +62,8 @@ bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
       for (int far = 0; far <= !strstr(text, ".cta"); far++) {
         if (releases) l->last_fence[far] = r->record;
         if (l->last_fence[far]) l->last_release[far] = l->last_fence[far], l->last_strong[far] = r->record;
-        l->first_acquire[far] = MIN(l->first_acquire[far], r->record);
+        l->strong_read[far] = true;
+        if (strstr(text, ".acquire") || strstr(text, ".acq_rel")) note_acquire(l, far, r->record);
       }
       return true;
     }
