@@ -6,7 +6,7 @@
 // there as any number is, and masks and seeds are made of them.
 #include "instrument/fpcheck.h"
 
-enum { GROUP = 4, SEEN = 32 };
+enum { GROUP = 8, SEEN = 32 };
 
 typedef struct Fast { FpCheck *k; bool infinity_is_used; const PtxReg *seen[SEEN]; unsigned nseen; } Fast;   // seen: tested already in this block
 

@@ -325,12 +325,56 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
   code_call(c, probe(k, kinds[kind].probe), args, n);
 }
 
+// Sinks of which one exception was told already, and that store nothing that would have to be remembered, are only counted: here, since in a program full of NaN that is what its kernels do most.
+static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
+  PtxOperand asked = opd_reg(k->asked), channel = temp64(k, CHANNEL), memory = temp64(k, 0), counts = temp64(k, 1), at = temp64(k, 2), more = temp64(k, 3);
+  PtxOperand site = temp32(k, SITE), bits = temp32(k, 0), told = temp32(k, 1), mine = temp_pred(k, 1);
+  PtxLabel *over = body_label(k->body);
+  uint32_t left = 0;                       // questions of sinks that store nothing
+  for (unsigned i = 0; i < n; i++) left |= asks[i].item->address.kind != OPD_REG ? 1u << i : 0;
+  if (!left) return;
+  record_load(c, channel.reg, offsetof(WgLaunch, channel));
+  EMIT(c, "setp.eq.u64", mine, channel, opd_imm(0));
+  code_branch(c, mine.reg, false, over);
+  EMIT(c, "ld.global.u64", memory, opd_at(c, channel, offsetof(WgReports, fp_memory)));
+  EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgReports, counts)));
+  EMIT(c, "setp.eq.u64", mine, memory, opd_imm(0));
+  code_branch(c, mine.reg, false, over);
+  while (left) {                           // those of one place together
+    uint32_t number = asks[__builtin_ctz(left)].site, mask = 0;
+    for (unsigned i = 0; i < n; i++) mask |= left >> i & 1 && asks[i].site == number ? 1u << i : 0;
+    left &= ~mask;
+    record_site(c, site.reg, number);
+    EMIT(c, "and.b32", bits, asked, opd_imm(mask));
+    EMIT(c, "setp.ne.u32", mine, bits, opd_imm(0));
+    EMIT(c, "setp.lt.and.u32", mine, site, opd_imm(WG_SITE_NUMBERS), mine);
+    EMIT(c, "cvt.u64.u32", at, site);
+    EMIT(c, "add.u64", at, at, memory);
+    EMIT(c, "mov.u32", told, opd_imm(0));
+    code_guard(c, mine.reg, false);
+    EMIT(c, "ld.global.u8", told, opd_at(c, at, offsetof(WgFpMemory, told)));
+    code_guard(c, NULL, false);
+    EMIT(c, "setp.ne.u32", mine, told, opd_imm(0));
+    EMIT(c, "popc.b32", bits, bits);
+    EMIT(c, "cvt.u64.u32", more, bits);
+    EMIT(c, "mul.wide.u32", at, site, opd_imm(8));
+    EMIT(c, "add.u64", at, at, counts);
+    code_guard(c, mine.reg, false);
+    EMIT(c, "red.global.add.u64", opd_at(c, at, 0), more);
+    EMIT(c, "and.b32", asked, asked, opd_imm((int64_t)(uint32_t)~mask));
+    fp_again_mark(k, c);
+    code_guard(c, NULL, false);
+  }
+  code_label(c, over);
+}
+
 static void ask_in_loop(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxLabel *done = body_label(k->body), *loop = body_label(k->body);
   PtxOperand asked = opd_reg(k->asked), what = opd_reg(k->what), lowest = temp32(k, LOWEST), none = temp_pred(k, 0), mine = temp_pred(k, 1);
   AskKind kind = asks[0].kind;
   EMIT(c, "mov.u32", asked, opd_imm(0));
   for (unsigned i = 0; i < n; i++) set_bit(k, c, &asks[i], 1u << i);
+  if (kind == ASK_SINK) count_told(k, c, asks, n);
   if (n > 1) code_label(c, loop);
   EMIT(c, "setp.eq.u32", none, asked, opd_imm(0));
   code_branch(c, none.reg, false, done);

@@ -54,6 +54,47 @@ static void spare_call(Spare *s, uint32_t call) {
   in->form = 0;
 }
 
+// --- kernels with many values alive ---
+// A function that is called by name leaves all registers alone that it does not use. Those of fpcheck use few, and so most of a large kernel's are left: they are better called so there.
+enum { FIT = 48 };                         // words live across a call that one through a pointer keeps for little
+
+typedef struct Live { uint64_t *now; bool before_it; } Live;
+static void visit(void *user, PtxReg **r, bool is_def) {
+  Live *l = user;
+  uint64_t *word = &l->now[(*r)->id / 64], bit = 1ull << ((*r)->id % 64);
+  if (l->before_it && !is_def) *word |= bit;
+  if (!l->before_it && is_def) *word &= ~bit;
+}
+
+static uint32_t words_live_behind(const Body *b, const IrLiveness *live, uint64_t *now, uint32_t i) {
+  const IrCfg *c = b->cfg;
+  Live l = {now, false};
+  memcpy(now, live->live_out[c->block_of[i]], sizeof *now * live->words);
+  for (uint32_t k = c->blocks[c->block_of[i]].end; --k > i;) {
+    l.before_it = false;
+    if (!c->instrs[k]->guard) ptx_visit_regs(c->instrs[k], visit, &l);
+    l.before_it = true;
+    ptx_visit_regs(c->instrs[k], visit, &l);
+  }
+  uint32_t words = 0;
+  for (uint32_t r = 0; r < b->func->nregs; r++)
+    if (now[r / 64] >> (r % 64) & 1 && b->func->regs[r]->type != TYPE_PRED) words += ptx_type_size(b->func->regs[r]->type) > 4 ? 2 : 1;
+  return words;
+}
+
+static bool is_crowded(const Body *b, uint32_t cold, uint32_t cold_end) {
+  IrLiveness *live = ir_liveness_build(b->cfg);
+  uint64_t *now = ARENA_ARRAY(&b->cfg->arena, uint64_t, live->words + 1);
+  uint32_t most = 0;
+  for (uint32_t i = 0, n = 0; i < cold_end && most <= FIT; i++) {
+    if (b->func->stmts[i].kind != STMT_INSTR) continue;
+    if (i >= cold && b->func->stmts[i].instr->op == OP_CALL) most = MAX(most, words_live_behind(b, live, now, n));
+    n++;
+  }
+  ir_liveness_free(live);
+  return most > FIT;
+}
+
 static bool has_calls(const PtxFunc *f, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++)
     if (f->stmts[i].kind == STMT_INSTR && f->stmts[i].instr->op == OP_CALL) return true;
@@ -64,7 +105,8 @@ bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint3
   if (!has_calls(f, cold, cold_end)) return true;
   Spare s = {0};
   if (!body_open(&s.body, p, f, unit, err)) return false;
-  for (uint32_t i = 0, n = 0; i < cold_end; i++) {
+  bool crowded = p->plan->tools == TOOL_BIT(FPCHECK) && is_crowded(&s.body, cold, cold_end);
+  for (uint32_t i = 0, n = 0; i < cold_end && !crowded; i++) {
     if (f->stmts[i].kind != STMT_INSTR) continue;
     if (i >= cold && f->stmts[i].instr->op == OP_CALL) spare_call(&s, n);
     n++;

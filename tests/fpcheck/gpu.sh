@@ -5,10 +5,9 @@ export FPCHECK_DEVICE=gpu FPCHECK_MANY=100000000
 top=$TEST_DIR
 for script in births situations across examples frameworks together; do
   mkdir -p "$top/$script"
-  TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" > "$top/$script/output" 2>&1 &
+  TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" 2>&1 | tee "$top/$script/output" &
 done
 wait
-cat "$top"/*/output
 for mode in full fast; do
   ms=$(sed -n "s/^many $mode: launch: \([0-9]*\).*/\1/p" "$top/situations/output")
   if [ "${ms:-99999}" -lt 3000 ]; then echo "ok many: quick, $mode ($ms ms)"; else echo "FAIL many: quick, $mode: ${ms:-no} ms"; fi
