@@ -51,8 +51,9 @@ static bool is_tested_in_copies(const Check *c) { return c->leads ? !c->leads_ho
 static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
   Memcheck *m = w->m;
   Code *code = once ? body_before_once(m->body, w->region.first) : body_before(m->body, w->region.first);
-  PtxReg *any = body_temp(m->body, TYPE_PRED, once ? 6 : 5), *known[MOST_CHECKS];
+  PtxReg *any = body_temp(m->body, TYPE_PRED, once ? 6 : 5), *known[MOST_CHECKS], *bits = body_temp(m->body, TYPE_B32, once ? 5 : 4);
   unsigned nknown = 0;
+  bool gathers = false;
   w->early = early_begin(m->body, w->region.first);
   for (unsigned i = 0; i < w->region.n; i++) {
     Check *c = &m->checks[w->region.checks[i]];
@@ -62,7 +63,12 @@ static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
     PtxReg *bad = c->bad;
     if (tests) {
       Kept kept = move_up(w, code, c, c->kind != CHECK_INDEX || c->test_align);
+      bool together = c->test_align && counts && !instr(w, c->instr)->guard;      // one test of alignment for all of them
+      if (together && !gathers) EMIT(code, "mov.u32", opd_reg(bits), opd_imm(0));
+      if (together) memcheck_gather_low_bits(m, code, c, bits), gathers = true;
+      if (together) c->test_align = false;
       bad = memcheck_test(m, code, c);
+      if (together) c->test_align = true;
       move_back(c, kept);
     }
     bool again = false;
@@ -72,6 +78,7 @@ static void emit_tests(Weaver *w, bool once, PtxLabel *slow) {
     else EMIT(code, "mov.pred", opd_reg(any), opd_reg(bad));
     known[nknown++] = bad == body_temp(m->body, TYPE_PRED, 0) ? NULL : bad;
   }
+  if (gathers) EMIT(code, "setp.ne.or.u32", opd_reg(any), opd_reg(bits), opd_imm(0), opd_reg(any));
   if (nknown) code_branch(code, any, false, slow);
 }
 

@@ -187,6 +187,21 @@ static void test_alignment(Memcheck *m, Code *code, const Check *c, PtxReg *bad,
   EMIT(code, "setp.ne.or.s64", opd_reg(bad), opd_reg(t), opd_imm(0), opd_reg(already));
 }
 
+// The low bits of the address are added to those in `bits`.
+void memcheck_gather_low_bits(Memcheck *m, Code *code, const Check *c, PtxReg *bits) {
+  PtxReg *word = body_temp(m->body, TYPE_B32, 0), *wide = body_temp(m->body, TYPE_B64, 0);
+  const PtxOperand *base = base_of(m, c);
+  if (base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4) EMIT(code, "mov.b32", opd_reg(word), *base);
+  else if (base->kind == OPD_REG) EMIT(code, "cvt.u32.u64", opd_reg(word), *base);
+  else {
+    address_at(m, code, c, offset_of(m, c), 0);
+    EMIT(code, "cvt.u32.u64", opd_reg(word), opd_reg(wide));
+  }
+  if (base->kind == OPD_REG && offset_of(m, c) % c->align) EMIT(code, "add.s32", opd_reg(word), opd_reg(word), opd_imm(offset_of(m, c) % c->align));
+  EMIT(code, "and.b32", opd_reg(word), opd_reg(word), opd_imm(c->align - 1));
+  EMIT(code, "or.b32", opd_reg(bits), opd_reg(bits), opd_reg(word));
+}
+
 // Accesses of no bytes and those whose guard is false are good.
 static void test_executed(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
   const PtxInstr *in = instr_of(m, c);
