@@ -1,4 +1,4 @@
-// A launch that is too large for fast mode to test everywhere at once. Every thread divides by zero when asked to. Run by births.sh.
+// A launch that is too large for fast mode to test everywhere at once. Every thread divides by zero when asked to. Run by launches.sh.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // A launch in which one thread of the first block divides by zero: in fast mode its sink fires, and it runs again through the full body.
-// With an argument the launch updates its input in place: running again would compute something else, so it must not. Run by births.sh.
+// With an argument the launch updates its input in place: running again would compute something else, so it must not. Run by launches.sh.
 #include <cstdio>
 #include <cstring>
 

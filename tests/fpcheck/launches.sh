@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# timeout: 300
+# Fast mode: which launches and threads are tested everywhere, what is counted in the others, and what a second run finds.
+. tests/fpcheck/lib.sh
+command -v nvcc > /dev/null || { echo "skip launches: nvcc is not on PATH"; exit 0; }
+born() { kinds | grep -v '^fp-output'; }              # across.sh looks at what reaches the host
+for name in large once; do build $name compute_75 & done
+wait
+
+# A large launch in fast mode: the sink fires, and blocks that start later are tested everywhere.
+code fp "$TEST_DIR/large" > /dev/null
+check "large: a sink fired" has "$TEST_DIR/report.json" '"kind":"fp-reached"'
+check "large: the birth was found in the same launch" has "$TEST_DIR/report.json" '"kind":"fp-div0"'
+code fp --workers=1 "$TEST_DIR/large" 200000 2 > /dev/null
+check "large: every birth is counted in the launch whose sink fired, sinks in the next" is "$(kinds | awk '/div0/{ b = $2 } /reached/{ r = $2 } END { print b, (r >= 3125 && r < 3200) }')" "3125 1"
+code fp --fp-mode=full "$TEST_DIR/large" 200000 1 > /dev/null
+check "large: every birth is counted in full mode" is "$(born)" "fp-div0 3125"
+check "large: nothing to find" is "$(code fp "$TEST_DIR/large" 200000 2 2.0)" 0
+check "large: and nothing found" is "$(kinds)" ""
+
+# One of K launches of each kernel.
+code fp --fp-every=3 "$TEST_DIR/large" 6400 7 > /dev/null
+check "--fp-every=3 of 7 launches" is "$(born | grep div0)" "fp-div0 200"
+check "--fp-every is in the coverage" has "$TEST_DIR/err" "3 launches"
+
+# What is known costs less and less: the first launch and those at distances of 0, 16 … from the first in which a sink fired are tested everywhere,
+# every other one at its sinks; that at a distance of 1 too if nothing was found until then.
+code fp "$TEST_DIR/large" 6400 40 > /dev/null
+check "many launches: births of launches 1, 2 and 18" is "$(kinds | grep div0)" "fp-div0 300"
+check "many launches: sinks of the others" is "$(kinds | sed -n 's/^fp-reached //p' | awk '{ print ($1 > 3700 && $1 <= 3800) }')" 1
+code fp --fp-mode=full "$TEST_DIR/large" 6400 40 > /dev/null
+check "many launches: full mode counts all" is "$(born)" "fp-div0 4000"
+
+# A thread that came to a sink runs again through the full body, unless what is read is written too.
+check "once: found in the same launch" is "$(code fp "$TEST_DIR/once")" 99
+check "once: one birth, one sink" is "$(born)" "fp-div0 1
+fp-reached 1"
+check "once: in place: a note is no error" is "$(code fp "$TEST_DIR/once" in-place)" 0
+check "once: in place: the sink" is "$(born)" "fp-reached 1"
+check "once: in place: what to do" has "$TEST_DIR/err" "--fp-mode=full tests every instruction"
+check "once: in place: full mode finds it" is "$(code fp --fp-mode=full "$TEST_DIR/once" in-place)" 99
+for how in "" in-place; do
+  plain=$(plain "$TEST_DIR/once" $how)
+  for mode in full fast; do check "once $how: same results, $mode" is "$(fp -q --fp-mode=$mode "$TEST_DIR/once" $how 2> /dev/null)" "$plain"; done
+done
+
+# --fp-rerun: a second run finds what the first could only see.
+check "--fp-rerun: finds it" is "$(code fp --fp-rerun "$TEST_DIR/once" in-place < "$t/once.cu")" 99
+check "--fp-rerun: the birth joins the sink" is "$(born)" "fp-div0 1
+fp-reached 1"
+check "--fp-rerun: output once" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/once" in-place)"
+check "--fp-rerun: says so" has "$TEST_DIR/err" "--fp-rerun: the program runs a second time, without its standard output; tested at every instruction: divides("
+check "--fp-rerun: coverage is the first run's" has "$TEST_DIR/err" "coverage (fpcheck): 1 launches (100%) of 1 kernels"
+check "--fp-rerun: only where it is needed" is "$(code fp --fp-rerun "$TEST_DIR/once" < "$t/once.cu") $(grep -c 'second time' "$TEST_DIR/err")" "99 0"
+check "--fp-rerun: not with a pipe" is "$(true | code fp --fp-rerun "$TEST_DIR/once")" 125
+check "--fp-rerun: named" has "$TEST_DIR/err" "--fp-rerun: standard input is a pipe"
