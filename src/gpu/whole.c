@@ -5,9 +5,9 @@
 #include "gpu/own_kernel.h"
 #include "probe/whole_abi.h"
 
-enum { ANSWERS = 1 << 16, KERNELS = 256, MOST_SHADOW = 64 << 20, FEWEST_THREADS = 1 << 15 };
+enum { ANSWERS = 1 << 16, KERNELS = 256, MOST_SHADOW = 64 << 20, FEWEST_THREADS = 1 << 15, FREE_ASKS = 16, SHORTEST_NS = 100000 };
 
-typedef struct Asked { const SessionKernel *kernel; uint32_t asks, skipped, fails, seen; } Asked;      // fails: those that the host has heard of; seen: the last of them
+typedef struct Asked { const SessionKernel *kernel; uint32_t launches, asks, skipped, fails, seen; uint64_t since; } Asked;      // fails: those that the host has heard of; seen: the last of them. since: the first launch, ns
 struct GpuWhole {
   CUfunction kernel;
   CUdeviceptr answers, told_at;            // uint32_t[ANSWERS]; uint32_t[KERNELS]
@@ -39,12 +39,14 @@ void gpu_whole_close(GpuContext *c) {
   c->whole = NULL;
 }
 
-// Where the answer is no most of the time, it is asked now and then only. With the lock held.
+// Where the answer is no most of the time, it is asked now and then only. Not where launches come so often that they must be short. With the lock held.
 static bool is_worth_it(GpuWhole *g, const SessionKernel *k, uint32_t *entry) {
   *entry = (uint32_t)(((uintptr_t)k >> 4) * 0x9e3779b1u) % KERNELS;
   Asked *a = &g->asked[*entry];
   uint32_t told = g->told[*entry];
-  if (a->kernel != k) *a = (Asked){.kernel = k, .seen = told};
+  uint64_t now = clock_ns();
+  if (a->kernel != k) *a = (Asked){.kernel = k, .seen = told, .since = now};
+  if (++a->launches > FREE_ASKS && (now - a->since) / a->launches < SHORTEST_NS) return false;
   if (told != a->seen) a->fails++, a->seen = told;
   if (a->fails >= 4 && a->fails > a->asks / 2 && ++a->skipped % 16) return false;
   a->asks++;

@@ -16,16 +16,17 @@ static void begin(Program *p) {
 // --- two bodies ---
 //
 // Where a kernel reads through its pointer parameters only, and at a launch all they point to is initialised, nothing bad can be read. Then a
-// second body runs that only marks what it stores. It may read arrays of the thread too: these are followed in both.
+// second body runs that only marks what it stores. It may read arrays of the thread and shared memory too: these are followed in both.
 
-enum { LARGEST_DOUBLED = 20000 };          // statements
+enum { LARGEST_DOUBLED = 20000, LARGEST_WITH_SHARED = 6000 };       // statements
 
-static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenance) {
+static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenance, bool *shared) {
   bool reads = false;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
     if (in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED) continue;
-    if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL) continue;
+    if (in->space == SPACE_SHARED) *shared = true;
+    if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL || in->space == SPACE_SHARED) continue;
     const PtxOperand *address = init_address(in);
     IrOrigin o = address ? ir_access_origin(provenance, address) : (IrOrigin){0};
     if (o.kind != IR_FROM_PARAM || (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC)) return false;
@@ -41,7 +42,7 @@ static void prepare_function(Program *p, PtxFunc *f) {
   IrCfg *cfg = ir_cfg_build(f, &err);
   if (!cfg) return;                        // says so itself when the passes ask for it
   IrProvenance *provenance = ir_provenance_build(cfg);
-  bool doubles = reads_parameters_only(cfg, provenance);
+  bool shared = false, doubles = reads_parameters_only(cfg, provenance, &shared) && !(shared && (f->nstmts > LARGEST_WITH_SHARED || !p->plan->spare_registers));
   ir_provenance_free(provenance);
   ir_cfg_free(cfg);
   if (doubles) second_body_make(p, f, &info->second);
@@ -239,7 +240,7 @@ static void weave(Body *b) {
     init_said(&k, i);
   }
   facts_keep(b, k.facts.data, k.facts.len);
-  if (b->func->is_entry && b->info->record) p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start && !k.reads_unknown && !k.reads_local;
+  if (b->func->is_entry && b->info->record) p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start && !k.reads_unknown && !k.reads_own;
   if (b->func->is_entry) p->out->kernels[b->info->kernel].stores_anywhere = b->info->calls_functions || init_strays(&k);
   vec_free(&k.facts);
   ir_defs_free(k.defs);

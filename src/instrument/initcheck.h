@@ -45,7 +45,7 @@ typedef struct InitCheck {   // one function
   bool shared_followed;
   VEC(InstrumentFact) facts;
   bool reads_unknown;                       // something is read elsewhere than where the facts lead
-  bool reads_local;                         // … from followed memory of the thread: that is followed in both bodies
+  bool reads_own;                           // … from followed memory of the thread or block: that is followed in both bodies
   uint32_t second;                          // first instruction of the body that runs where all that is read is initialised
   PtxReg *cache_base, *cache_size, *cache_shadow;
   PtxReg *shared_at, *shared_bytes, *shared_limit;         // of this block; bytes 0: not followed. limit: the same in 32 bits

@@ -222,7 +222,7 @@ static void plan_second(InitCheck *k) {
     InstrumentFact *fact = fact_of(k, i);
     if (fact && is_write(cfg->instrs[i])) fact->read_only = false;
     if (!is_read(cfg->instrs[i]) || k->place[i].kind == PLACE_NONE) continue;
-    if (k->place[i].kind == PLACE_LOCAL) k->reads_local = true;
+    if (k->place[i].kind == PLACE_LOCAL || k->place[i].kind == PLACE_SHARED) k->reads_own = true;
     else if (i >= k->second) k->place[i].kind = PLACE_NONE;
     else if (fact) fact->is_read = true;
     else k->reads_unknown = true;

@@ -466,7 +466,7 @@ static void put_place(InitSteps *s, Code *c, const InitValue *v) {
 PtxVar *init_new_variable(PtxModule *m, const char *name, uint32_t bytes) {
   PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
   bytes = (bytes + 7) & ~7u;
-  *v = (PtxVar){.name = name, .space = SPACE_GLOBAL, .type = TYPE_B64, .align = 8, .ndims = 1, .dims = {bytes / 8}, .size = bytes, .id = m->nvars};
+  *v = (PtxVar){.name = name, .space = SPACE_GLOBAL, .type = TYPE_B64, .align = 16, .align_given = true, .ndims = 1, .dims = {bytes / 8}, .size = bytes, .id = m->nvars};
   if (bytes) v->init = arena_alloc(&m->arena, bytes);
   ARENA_APPEND(&m->arena, m->vars, m->nvars, &v, 1);
   PtxItem *items = ARENA_ARRAY(&m->arena, PtxItem, m->nitems + 1);      // before everything that uses it
@@ -545,7 +545,7 @@ void init_steps_finish(InitSteps *s) {
     s->steps.data[s->ends.data[i]].imm = (s->steps.len - s->ends.data[i]) * sizeof(WgStep) + s->alive_at.data[i] * sizeof *s->alive.data;
   if (s->list) {
     size_t bytes = s->steps.len * sizeof(WgStep), more = s->alive.len * sizeof *s->alive.data;
-    s->list->size = (bytes + more + 7) / 8 * 8;
+    s->list->size = (bytes + MAX(more, sizeof(WgStep)) + 7) / 8 * 8;
     s->list->dims[0] = s->list->size / 8;
     s->list->init = arena_alloc(&s->k->body->func->module->arena, s->list->size);
     memcpy(s->list->init, s->steps.data, bytes);

@@ -193,6 +193,19 @@ DEVICE uint32_t any_bad(const Follow *f, const uint16_t *numbers) {
   return 0;
 }
 
+// All of a step at once: one after the other its parts would each be waited for.
+#ifdef __NVPTX__
+DEVICE WgStep load_step(const WgStep *s) {
+  uint64_t w[4];
+  __asm__ volatile("ld.v2.u64 {%0, %1}, [%2];" : "=l"(w[0]), "=l"(w[1]) : "l"(s));
+  __asm__ volatile("ld.v2.u64 {%0, %1}, [%2+16];" : "=l"(w[2]), "=l"(w[3]) : "l"(s));
+  return (WgStep){.what = (uint8_t)w[0], .bits = (uint8_t)(w[0] >> 8), .from = (uint8_t)(w[0] >> 16), .flags = (uint16_t)(w[0] >> 32), .to = (uint16_t)(w[0] >> 48),
+                  .a = (uint16_t)w[1], .b = (uint16_t)(w[1] >> 16), .v = (uint16_t)(w[1] >> 32), .w = (uint16_t)(w[1] >> 48), .guard = (uint16_t)w[2], .site = (uint32_t)(w[2] >> 32), .imm = w[3]};
+}
+#else
+DEVICE WgStep load_step(const WgStep *s) { return *s; }
+#endif
+
 // Is the thread dirty now?
 uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch, uint32_t site_base);
 __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch,
@@ -201,9 +214,12 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
   uint64_t *values = (uint64_t *)value_list, acc = 0;
   uint32_t bad = 0, mask = 0;
   Where at = {0, 0, 0, 0};
-  const WgStep *s;
+  const WgStep *place = (const WgStep *)steps;
+  WgStep step = load_step(place);
 #pragma clang loop unroll(disable)
-  for (s = (const WgStep *)steps; s->what != WG_STEP_END; s++) {
+  for (WgStep next; step.what != WG_STEP_END; step = next) {
+    const WgStep *s = &step;
+    next = load_step(++place);             // there is one behind the last, too
     uint32_t flags = s->flags, runs = 1;
     if (s->guard) runs = ((uint32_t)values[s->guard - 1] != 0) == !(flags & WG_STEP_NOT);
     if (s->what == WG_STEP_LOCATE) {
@@ -268,5 +284,5 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     }
     set(&f, s->to, to & all);
   }
-  return f.dirty && (!s->imm || any_bad(&f, (const uint16_t *)((uint64_t)s + s->imm)));
+  return f.dirty && (!step.imm || any_bad(&f, (const uint16_t *)((uint64_t)place + step.imm)));
 }

@@ -55,7 +55,7 @@ typedef struct WgStep {
   uint16_t unused2;
   uint32_t site;
   uint64_t imm;
-} WgStep;                    // 32 bytes
+} WgStep;                    // 32 bytes, aligned to 16; behind the last list there is room for one more
 
 enum { WG_SHADOW_ORIGIN, WG_SHADOW_ORIGIN_SITE, WG_SHADOW_FIRST };            // numbers of shadows that are none: where the last bad read was
 // A place: three values that follow each other: base and size of memory that is followed, and its shadow. The first place of a region's values is the range that was looked up last.
