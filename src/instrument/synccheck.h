@@ -28,6 +28,7 @@ typedef struct Sync {
   bool shuffles;
   PtxReg *watch, *launch, *channel;        // of the record; loaded at the entry where needed
   PtxReg *barriers, *last_site, *early;    // executed so far, the last one's site; it has left early
+  PtxReg *arrived_at, *arrived_in;         // the mbarrier it arrived at last, -1: none since it waited; the parity of the phase it was in
   PtxReg *slot, *leads;                    // watchdog: the warp's place; the lane that writes there
   struct SharedLoop { uint32_t loop, preheader, site; PtxReg *visits, *expects; } shared[4]; uint32_t nshared;
 } Sync;

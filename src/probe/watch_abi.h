@@ -69,6 +69,7 @@ enum {
   WG_SYNC_UNINITIALISED,   // mbarrier
   WG_SYNC_TWICE,           // mbarrier initialised again; value: its count before
   WG_SYNC_ARRIVALS,        // a count of 0, too many, or more arrivals than it was initialised for; value: the count; extra: what it was initialised with
+  WG_SYNC_PHASE,           // a wait on an mbarrier for a phase that was over when this thread arrived; value: the parity it waits for
   WG_SYNC_GRID,            // a barrier of the grid in a launch that is not cooperative
   WG_SYNC_CLUSTER,         // a barrier of the cluster; value: 1: it arrives again, and has not waited; 0: it waits, and has not arrived
 };

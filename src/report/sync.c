@@ -19,6 +19,7 @@ const char *report_sync_headline(const RunFinding *f) {
     case WG_SYNC_UNINITIALISED: return "Use of an mbarrier that is not initialised";
     case WG_SYNC_TWICE: return "An mbarrier is initialised while it is in use";
     case WG_SYNC_ARRIVALS: return "An mbarrier with a wrong number of arrivals";
+    case WG_SYNC_PHASE: return "A wait for the wrong phase of an mbarrier";
     case WG_SYNC_CLUSTER: return "Arriving and waiting at the barrier of the cluster do not take turns";
     case WG_SYNC_GRID: return "A barrier of the grid in a launch that is not cooperative";
     default: return f->kind->text;
@@ -86,6 +87,7 @@ bool report_sync_finding(const RunFinding *f, Str *out) {
       str_printf(out, ": %u, in a block of %u threads", low, (uint32_t)f->extra[0]);
       return true;
     case WG_SYNC_CLUSTER: str_add(out, low ? ": it arrives again, and has not waited since it arrived last" : ": it waits, and has not arrived since it waited last"); return true;
+    case WG_SYNC_PHASE: str_printf(out, ": parity %u, and this thread has arrived in a phase of parity %u since", low, low ^ 1); return true;
     case WG_SYNC_TWICE: str_printf(out, ": it was initialised for %u arrivals", low); return true;
     case WG_SYNC_ARRIVALS:
       str_printf(out, ": %u", low);
@@ -104,6 +106,9 @@ void report_sync_advice(const RunFinding *f, Str *out) {
       break;
     case WG_SYNC_DIVERGED: case WG_SYNC_SKIPPED:
       str_add(out, "  all threads of the block must execute the same barrier: put it where no condition differs between them\n");
+      break;
+    case WG_SYNC_PHASE:
+      str_add(out, "  the phase it waits for was over before it arrived: the wait does not wait. The parity changes with every phase\n");
       break;
     case WG_SYNC_COUNT:
       str_add(out, "  the number must be a multiple of 32, not 0, and not more than the block has\n");
