@@ -19,6 +19,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -140,18 +141,29 @@ class Bench:
             for job, (p, w) in jobs.items():
                 self.first[p, w] = job.result()
         left_out = []
+
+        def stop(*_):                       # timeout(1): the table has what was measured
+            self.budget = 0
+            raise InterruptedError
+        signal.signal(signal.SIGTERM, stop)
         for p in programs:
             if time.time() - self.started > self.budget:
                 left_out.append(p)
                 continue
-            for _ in range(self.rounds):
-                for way in ['plain'] + ways:
-                    before = self.runs[p, way]
-                    if not any(m.code is None for m in before):
-                        before.append(self.measure(p, way))
+            try:
+                self.measure_all(p, ways)
+            except InterruptedError:
+                left_out.append(p)
         for p in left_out:
             programs.remove(p)
             print('not measured, the time was up: %s' % p.name)
+
+    def measure_all(self, program, ways):
+        for _ in range(self.rounds):
+            for way in ['plain'] + ways:
+                before = self.runs[program, way]
+                if not any(m.code is None for m in before):
+                    before.append(self.measure(program, way))
 
     def best(self, program, way):
         """The run with the shortest kernel time; None: none has one."""

@@ -114,7 +114,8 @@ typedef struct RawGroup {
   const uint32_t *units, *offsets[WG_TRACE_GROUP_UNITS], *values[WG_TRACE_GROUP_OPS];
   TracePlace places[WG_TRACE_GROUP_OPS];
 } RawGroup;
-bool raw_group_read(const uint32_t *words, RawGroup *g);                // of a complete one; false: it is damaged
+uint32_t raw_group_rows(const uint32_t *words);                          // of a complete one: how many rows it stands for; 0: it is damaged
+bool raw_group_read(const uint32_t *words, RawGroup *g);                // false: it is damaged
 const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);     // as raw_expand
 static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) { return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes); }
 static inline uint32_t row_words(const TracePlace *p, uint32_t lanes) {

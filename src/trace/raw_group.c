@@ -14,6 +14,28 @@ size_t raw_group_length(const uint32_t *w) {
   return w[COUNTS] & TOP && length >= 48 && length <= WG_TRACE_MAX ? length : 0;
 }
 
+// Every record that comes out of a ring is asked: what raw_group_read believes, and nothing is written down.
+uint32_t raw_group_rows(const uint32_t *w) {
+  uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
+  uint32_t nops = w[COUNTS] & 0xFF, nunits = w[COUNTS] >> 8 & 15, turns = w[TURNS] & 0xFFFF;
+  bool split = format & WG_TRACE_SPLIT, far = format & WG_TRACE_GROUP_FAR;
+  size_t length = raw_group_length(w);
+  if (!length || length == RAW_UNFINISHED || !nops || nops > WG_TRACE_GROUP_OPS || !nunits || nunits > WG_TRACE_GROUP_UNITS || !turns || turns > WG_TRACE_GROUP_TURNS) return 0;
+  size_t at = (FIRST_WORD + nops + 3u) & ~3u, words = length / 4;
+  const uint32_t *units = w + at;
+  at += 4 * nunits;
+  if (at > words) return 0;
+  at += (size_t)__builtin_popcount(each & ((1u << nunits) - 1)) * (far ? 2 * lanes : lanes);
+  for (uint32_t i = 0; i < nops; i++) {
+    uint32_t d = w[FIRST_WORD + i], unit = d >> 27 & 15, code = d >> 24 & 3;
+    if (unit >= nunits || (code && turns > 1)) return 0;
+    uint32_t planes = code == 3 ? 4 : code;
+    bool one = d & WG_TRACE_GROUP_LOAD && !(each >> unit & 1) && !(units[4 * unit + 2] & ~TOP);
+    at += (size_t)planes * (one ? 1 : lanes) << split;
+  }
+  return at <= words && words - at < 4 ? nops * turns : 0;
+}
+
 bool raw_group_read(const uint32_t *w, RawGroup *g) {
   uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
   size_t length = raw_group_length(w);

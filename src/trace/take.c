@@ -264,9 +264,8 @@ static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool 
     }
     bool complete = length && length <= n - at && raw_complete(data + at, length);
     if (complete && raw_is_group(head)) {
-      RawGroup group;
-      if (raw_group_read((const uint32_t *)(data + at), &group)) rows = group.nops * group.turns;
-      else length = 0;
+      rows = raw_group_rows((const uint32_t *)(data + at));
+      if (!rows) length = 0;
     }
     if (!length) {
       append(w, r, launch, data + from, at - from, records);

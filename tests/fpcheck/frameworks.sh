@@ -3,10 +3,11 @@
 # Python: a NaN that a kernel makes is reported with the Python line that launched it, kernels without PTX are named, results are the same and twins silent. Without a GPU
 # by the driver's interface alone; on one (FPCHECK_DEVICE=gpu) with each framework that can be imported.
 . tests/fpcheck/lib.sh
+export XLA_PYTHON_CLIENT_PREALLOCATE=false         # else JAX takes most of the memory, and other tests at the same time have none
 command -v python3 > /dev/null || { echo "skip frameworks: python3 is not installed"; exit 0; }
 errors() { python3 -c 'import json,sys; print(*sorted({f["kind"] for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] == "error"}))' "$1"; }
 # The first error's launch: is it this line?
-launched_at() { awk '/ Error: /{ e = 1 } e && /  launched$/{ l = 1; next } l && / at /{ print; n++ } l && n == 8 { exit }' "$1" | grep -q "$2" || { echo "not launched at $2:"; cat "$1"; return 1; }; }
+launched_at() { awk '/ Error: /{ e = 1 } e && /  launched$/{ l = 1; next } l && / (at|by) /{ print; n++ } l && n == 8 { exit }' "$1" | grep -q "$2" || { echo "not launched at $2:"; cat "$1"; return 1; }; }
 try() { # script
   local script=$t/scripts/$1.py d=$TEST_DIR/$1 needs
   needs=$(sed -n 's/^# needs: //p' "$script")
