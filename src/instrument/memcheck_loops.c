@@ -24,16 +24,10 @@ static bool same_but_constant(IrLinear a, IrLinear b) {
   return d.known && !d.n;
 }
 
-static bool is_inside(const IrCfg *cfg, uint32_t loop, uint32_t block) {
-  for (uint32_t l = cfg->blocks[block].loop; l != IR_NONE; l = cfg->loops[l].parent)
-    if (l == loop) return true;
-  return false;
-}
-
 // A size that is known at run time only must be so before the loop.
 static bool is_hoistable(const Hoist *h, const Check *c) {
   const IrCfg *cfg = h->m->body->cfg;
-  if (c->size && (c->size_at == UINT32_MAX || is_inside(cfg, h->plan->loop, c->size_at) || !ir_dominates(cfg, c->size_at, cfg->loops[h->plan->loop].header))) return false;
+  if (c->size && (c->size_at == UINT32_MAX || ir_in_loop(cfg, c->size_at, h->plan->loop) || !ir_dominates(cfg, c->size_at, cfg->loops[h->plan->loop].header))) return false;
   if (c->test_align) return false;
   if (c->space == SPACE_SHARED && c->var && !c->size && !c->lanes) return c->kind == CHECK_INDEX || c->kind == CHECK_VARIABLE || c->kind == CHECK_DYNAMIC;
   return c->range_at && (c->kind == CHECK_RANGE || c->kind == CHECK_INDEX);
@@ -307,7 +301,7 @@ static bool takes_all_lanes(const PtxInstr *in) {
 static bool leaves(const IrCfg *cfg, uint32_t loop, uint32_t block) {
   const IrBlock *b = &cfg->blocks[block];
   for (uint32_t i = 0; i < b->nsucc; i++)
-    if (!is_inside(cfg, loop, b->succ[i])) return true;
+    if (!ir_in_loop(cfg, b->succ[i], loop)) return true;
   return !b->nsucc;
 }
 

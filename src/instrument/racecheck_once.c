@@ -28,17 +28,11 @@ static void survey(Loops *l) {
   }
 }
 
-static bool contains(const IrCfg *c, uint32_t loop, uint32_t block) {
-  for (uint32_t l = c->blocks[block].loop; l != IR_NONE; l = c->loops[l].parent)
-    if (l == loop) return true;
-  return false;
-}
-
 // There is a place on every way into it.
 static bool can_enter(const IrCfg *c, uint32_t loop) {
   const IrBlock *header = &c->blocks[c->loops[loop].header];
   for (uint32_t i = 0; i < header->npred; i++)
-    if (!contains(c, loop, header->pred[i]) && c->blocks[header->pred[i]].first == c->blocks[header->pred[i]].end) return false;
+    if (!ir_in_loop(c, header->pred[i], loop) && c->blocks[header->pred[i]].first == c->blocks[header->pred[i]].end) return false;
   return header->npred > 0 && c->loops[loop].header != 0;
 }
 
@@ -62,7 +56,7 @@ static void forget_on_entry(RaceCheck *k, uint32_t loop, uint32_t bits) {
   const IrBlock *header = &c->blocks[c->loops[loop].header];
   for (uint32_t i = 0; i < header->npred; i++) {
     const IrBlock *from = &c->blocks[header->pred[i]];
-    if (contains(c, loop, header->pred[i]) || from->rpo == IR_NONE) continue;
+    if (ir_in_loop(c, header->pred[i], loop) || from->rpo == IR_NONE) continue;
     uint32_t last = from->end - 1;
     Code *code = ends_block(c->instrs[last]) ? body_before(k->body, last) : body_after(k->body, last);
     EMIT(code, "and.b32", opd_reg(k->once), opd_reg(k->once), opd_imm((int32_t)~bits));

@@ -74,12 +74,6 @@ static Writes find_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at
   return w;
 }
 
-static bool in_loop(const IrCfg *c, uint32_t block, uint32_t loop) {
-  for (uint32_t l = c->blocks[block].loop; l != IR_NONE; l = c->loops[l].parent)
-    if (l == loop) return true;
-  return false;
-}
-
 // --- instructions ---
 
 static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint32_t fewer, unsigned depth);
@@ -197,7 +191,7 @@ static uint16_t turns(Apart *a, uint32_t loop, unsigned depth) {
 static bool comes_from(Apart *a, const PtxReg *r, uint32_t i, uint32_t update, uint32_t loop) {
   Writes w = find_writes(a, r, a->cfg->block_of[i], i);
   for (uint32_t n = 0; n < w.n; n++)
-    if (w.at[n] != update && in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return false;
+    if (w.at[n] != update && ir_in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return false;
   return w.all;
 }
 
@@ -235,7 +229,7 @@ static uint16_t moves_by_register(Apart *a, const PtxReg *r, uint32_t update, ui
   if (!step || step == r || !comes_from(a, r, update, update, loop)) return 0;
   Writes w = find_writes(a, step, a->cfg->block_of[update], update);
   for (uint32_t n = 0; n < w.n; n++)
-    if (in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return 0;
+    if (ir_in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return 0;
   return w.all ? use(a, step, a->cfg->block_of[update], update, IR_NONE, depth) : 0;
 }
 
@@ -243,10 +237,10 @@ static uint16_t moves_by_register(Apart *a, const PtxReg *r, uint32_t update, ui
 static bool goes_on(Apart *a, const PtxReg *r, uint32_t loop) {
   const IrBlock *header = &a->cfg->blocks[a->cfg->loops[loop].header];
   for (uint32_t i = 0; i < header->npred; i++) {
-    if (in_loop(a->cfg, header->pred[i], loop)) continue;
+    if (ir_in_loop(a->cfg, header->pred[i], loop)) continue;
     Writes w = find_writes(a, r, header->pred[i], a->cfg->blocks[header->pred[i]].end);
     for (uint32_t n = 0; n < w.n; n++)
-      if (in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return true;
+      if (ir_in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return true;
     if (!w.all) return true;
   }
   return false;
@@ -267,7 +261,7 @@ static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at
   if (w->n == 1) return of_instr(a, w->at[0], fewer, depth);
   uint16_t start = 0;
   for (uint32_t i = 0, outside = 0; i < w->n; i++)
-    if (loop != IR_NONE && in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop)) inside++, update = w->at[i];
+    if (loop != IR_NONE && ir_in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop)) inside++, update = w->at[i];
     else start = merge(a, start, of_instr(a, w->at[i], IR_NONE, depth), !outside++);
   int64_t by;
   if (inside == 1 && comes_before(a->cfg, block, at, update) && moves_by(a, r, update, loop, &by)) {
@@ -285,7 +279,7 @@ static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at
     return add(a, t);
   }
   for (uint32_t i = 0; i < w->n; i++)
-    if (loop != IR_NONE && in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop))
+    if (loop != IR_NONE && ir_in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop))
       start = merge(a, start, of_instr(a, w->at[i], comes_before(a->cfg, block, at, w->at[i]) ? loop : fewer, depth), inside-- == w->n);
   return start;
 }
@@ -363,7 +357,7 @@ static void add_turn_limit(Apart *a, RaceReach *x, uint32_t loop) {
   uint32_t at = c->loops[loop].header, latch = IR_NONE;
   const IrBlock *header = &c->blocks[at];
   for (uint32_t i = 0; i < header->npred; i++) {
-    if (!in_loop(c, header->pred[i], loop)) continue;
+    if (!ir_in_loop(c, header->pred[i], loop)) continue;
     if (latch != IR_NONE) return;
     latch = header->pred[i];
   }
@@ -380,7 +374,7 @@ static void add_turn_limit(Apart *a, RaceReach *x, uint32_t loop) {
   if (!(holds ? lt || le : ge || gt)) return;
   const PtxReg *counter = test->ops[1].reg;
   Writes update = find_writes(a, counter, c->block_of[w.at[0]], w.at[0]);
-  if (!update.all || update.n != 1 || !in_loop(c, c->block_of[update.at[0]], loop)) return;
+  if (!update.all || update.n != 1 || !ir_in_loop(c, c->block_of[update.at[0]], loop)) return;
   uint16_t less = use(a, counter, at, header->first, IR_NONE, DEPTH), than = of_operand(a, &test->ops[2], ptx_type_size(test->types[0]), w.at[0], IR_NONE, DEPTH);
   if (a->terms.data[less].op != RACE_STRIDES || a->terms.data[less].loop != MIN(loop, 255u)) return;
   uint32_t n = x->nlimits;

@@ -17,12 +17,6 @@ static const PtxOperand *copied_from(const IrDefs *d, const PtxOperand *o) {
 
 static bool is_sreg(const PtxOperand *o, PtxSreg s) { return o->kind == OPD_SREG && o->sreg == s && o->selector == SEL_X; }
 
-static bool is_inside(const IrCfg *c, uint32_t loop, uint32_t block) {
-  for (uint32_t k = 0; k < c->loops[loop].nblocks; k++)
-    if (c->loops[loop].blocks[k] == block) return true;
-  return false;
-}
-
 // What the index is when the loop is entered: the last write in the block before it, or the only one outside of the loop. `more`: a remainder of an unrolled
 // loop has moved it by the step before.
 static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop, uint32_t preheader, const IrLoopEnd *e, bool *more) {
@@ -30,7 +24,7 @@ static const PtxOperand *start_of(const IrCfg *c, const IrDefs *d, uint32_t loop
   for (uint32_t i = 0; i < c->ninstrs; i++) {
     const PtxInstr *in = c->instrs[i];
     uint32_t block = c->block_of[i];
-    if (!in->nops || in->ops[0].kind != OPD_REG || in->ops[0].reg != e->index || is_inside(c, loop, block)) continue;
+    if (!in->nops || in->ops[0].kind != OPD_REG || in->ops[0].reg != e->index || ir_in_loop(c, block, loop)) continue;
     bool moves = in->op == OP_ADD && in->nops == 3 && in->ops[1].kind == OPD_REG && in->ops[1].reg == e->index && in->ops[2].kind == OPD_REG && in->ops[2].reg == e->step->reg;
     if (moves) {
       *more = true;
@@ -63,7 +57,7 @@ static bool find_entry(const IrCfg *c, uint32_t loop, Shape *s) {
   const IrBlock *h = &c->blocks[l->header];
   s->preheader = IR_NONE;
   for (uint32_t i = 0; i < h->npred; i++) {
-    if (is_inside(c, loop, h->pred[i])) continue;
+    if (ir_in_loop(c, h->pred[i], loop)) continue;
     if (s->preheader != IR_NONE) return false;
     s->preheader = h->pred[i];
   }
@@ -115,7 +109,7 @@ static bool find_shape(const Body *b, const IrDefs *d, uint32_t loop, Shape *s) 
     if (c->instrs[i]->op == OP_SETP && c->instrs[i]->ops[0].kind == OPD_REG && c->instrs[i]->ops[0].reg == branch->guard) s->test = c->instrs[i];
   if (!s->test || s->test->guard || s->test->nops != 3 || s->test->ops[1].kind != OPD_REG || s->test->ops[1].reg != e.index) return false;
   uint32_t to = c->blocks[c->block_of[e.branch]].succ[0];
-  s->stays_if_true = is_inside(c, loop, to) != branch->guard_negated;
+  s->stays_if_true = ir_in_loop(c, to, loop) != branch->guard_negated;
   bool upward = s->stays_if_true ? ptx_has(s->test, MOD_LT) || ptx_has(s->test, MOD_LE) : ptx_has(s->test, MOD_GE) || ptx_has(s->test, MOD_GT);
   if (!upward || s->test->ntypes != 1 || ptx_type_size(s->test->types[0]) != 4) return false;
   s->bound = &s->test->ops[2];

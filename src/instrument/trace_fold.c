@@ -8,12 +8,6 @@ enum { MOST_WAYS_OUT = 3 };
 
 typedef struct Fold { PtxReg *turns, *last[WG_TRACE_GROUP_UNITS], *step[WG_TRACE_GROUP_UNITS], *first[WG_TRACE_GROUP_UNITS]; } Fold;
 
-static bool is_inside(const IrCfg *cfg, uint32_t block, uint32_t loop) {
-  for (uint32_t l = cfg->blocks[block].loop; l != IR_NONE; l = cfg->loops[l].parent)
-    if (l == loop) return true;
-  return false;
-}
-
 static bool is_innermost(const IrCfg *cfg, uint32_t loop) {
   for (uint32_t i = 0; i < cfg->nloops; i++)
     if (cfg->loops[i].parent == loop) return false;
@@ -25,7 +19,7 @@ static bool ends_thread(const PtxInstr *in) { return in->op == OP_RET || in->op 
 static bool leaves(const IrCfg *cfg, uint32_t block, uint32_t loop) {
   const IrBlock *b = &cfg->blocks[block];
   bool out = b->end > b->first && ends_thread(cfg->instrs[b->end - 1]);
-  for (uint32_t i = 0; i < b->nsucc; i++) out |= !is_inside(cfg, b->succ[i], loop);
+  for (uint32_t i = 0; i < b->nsucc; i++) out |= !ir_in_loop(cfg, b->succ[i], loop);
   return out;
 }
 
@@ -116,8 +110,8 @@ static void put_on_ways_out(Tracing *t, const TraceGroup *g, const Fold *f, uint
     const IrBlock *block = &cfg->blocks[number];
     if (!leaves(cfg, number, loop)) continue;
     const PtxInstr *last = cfg->instrs[block->end - 1];
-    bool branches = last->op == OP_BRA, ends = ends_thread(last), taken_leaves = ends || !is_inside(cfg, block->succ[0], loop);
-    bool rest_leaves = block->nsucc && !is_inside(cfg, block->succ[block->nsucc - 1], loop);
+    bool branches = last->op == OP_BRA, ends = ends_thread(last), taken_leaves = ends || !ir_in_loop(cfg, block->succ[0], loop);
+    bool rest_leaves = block->nsucc && !ir_in_loop(cfg, block->succ[block->nsucc - 1], loop);
     if (!branches && !ends) put_on_way_out(t, body_after(b, block->end - 1), g, f, NULL, false);
     else if (!last->guard || (taken_leaves && rest_leaves)) put_on_way_out(t, body_before(b, block->end - 1), g, f, NULL, false);
     else put_on_way_out(t, body_before(b, block->end - 1), g, f, last->guard, taken_leaves ? last->guard_negated : !last->guard_negated);

@@ -89,9 +89,7 @@ static void watch_loop(Sync *s, uint32_t loop, const IrLoopEnd *e) {
   const IrBlock *h = &cfg->blocks[l->header];
   for (uint32_t i = 0; i < h->npred; i++) {
     const IrBlock *p = &cfg->blocks[h->pred[i]];
-    bool inside = false;
-    for (uint32_t k = 0; k < l->nblocks; k++) inside |= l->blocks[k] == h->pred[i];
-    if (inside || p->nsucc != 1 || p->first == p->end) continue;
+    if (ir_in_loop(cfg, h->pred[i], loop) || p->nsucc != 1 || p->first == p->end) continue;
     const PtxInstr *last = cfg->instrs[p->end - 1];
     EMIT(last->op == OP_BRA ? body_before(b, p->end - 1) : body_after(b, p->end - 1), "mov.u32", opd_reg(turns), opd_imm(0));
   }

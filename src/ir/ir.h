@@ -39,6 +39,7 @@ IrCfg *ir_cfg_build(PtxFunc *f, Error *err);
 void ir_cfg_free(IrCfg *c);
 bool ir_dominates(const IrCfg *c, uint32_t a, uint32_t b);
 bool ir_postdominates(const IrCfg *c, uint32_t a, uint32_t b);
+bool ir_in_loop(const IrCfg *c, uint32_t block, uint32_t loop);          // or in one inside of it
 // The operand names a parameter of the kernel f, not a .param variable of a call.
 bool ir_is_kernel_param(const PtxFunc *f, const PtxOperand *o);
 

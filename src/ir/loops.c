@@ -115,3 +115,9 @@ void loops_find(IrCfg *c) {
   }
   arena_free(&a);
 }
+
+bool ir_in_loop(const IrCfg *c, uint32_t block, uint32_t loop) {
+  for (uint32_t l = c->blocks[block].loop; l != IR_NONE; l = c->loops[l].parent)
+    if (l == loop) return true;
+  return false;
+}
