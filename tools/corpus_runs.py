@@ -23,9 +23,11 @@ def run(command, folder, timeout, environment=None):
                              stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
     try:
         text, _ = child.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
+    except BaseException as e:               # a signal, too: what was started ends with us
         os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
+        if not isinstance(e, subprocess.TimeoutExpired):
+            raise
         return None, ''
     return child.returncode, text.decode('utf-8', 'replace')
 

@@ -7,20 +7,13 @@
 
 #include <stdio.h>
 
-#define DO(call, what) do { if (!cli_driver_worked(cu.call, what, err)) return false; } while (0)
-
 static CUdeviceptr result_at;
 
 static bool start(char *name, int size, Error *err) {
   CUdevice device;
-  CUcontext context;
-  if (!cli_driver_open(err)) return false;
-  DO(cuInit(0), "CUDA cannot be used");
-  DO(cuDeviceGet(&device, 0), "there is no device");
-  DO(cuDeviceGetName(name, size, device), "there is no device");
-  DO(cuDevicePrimaryCtxRetain(&context, device), "there is no context");
-  DO(cuCtxSetCurrent(context), "there is no context");
-  DO(cuMemAlloc(&result_at, 8), "there is no memory");
+  if (!cli_driver_start(&device, err)) return false;
+  CLI_DRIVER_DO(cuDeviceGetName(name, size, device), "there is no device");
+  CLI_DRIVER_DO(cuMemAlloc(&result_at, 8), "there is no memory");
   return true;
 }
 
@@ -29,11 +22,11 @@ static bool run(CUmodule module, uint64_t *arguments, uint64_t *out, Error *err)
   CUlaunchConfig c = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
   void *params[] = {&result_at, &arguments[0], &arguments[1], &arguments[2]};
   *out = 0;
-  DO(cuModuleGetFunction(&function, module, "calculate"), "it has no kernel");
-  DO(cuMemcpyHtoD(result_at, out, 8), "memory cannot be written");
-  DO(cuLaunchKernelEx(&c, function, params, NULL), "it was not launched");
-  DO(cuCtxSynchronize(), "it failed");
-  DO(cuMemcpyDtoH(out, result_at, 8), "memory cannot be read");
+  CLI_DRIVER_DO(cuModuleGetFunction(&function, module, "calculate"), "it has no kernel");
+  CLI_DRIVER_DO(cuMemcpyHtoD(result_at, out, 8), "memory cannot be written");
+  CLI_DRIVER_DO(cuLaunchKernelEx(&c, function, params, NULL), "it was not launched");
+  CLI_DRIVER_DO(cuCtxSynchronize(), "it failed");
+  CLI_DRIVER_DO(cuMemcpyDtoH(out, result_at, 8), "memory cannot be read");
   return true;
 }
 
@@ -41,7 +34,7 @@ static bool calculate(char *line, uint64_t *out, Error *err) {
   uint64_t arguments[3];
   CUmodule module;
   for (int i = 0; i < 3; i++) arguments[i] = strtoull(line, &line, 16);
-  DO(cuModuleLoadData(&module, line), "the device does not take it");
+  CLI_DRIVER_DO(cuModuleLoadData(&module, line), "the device does not take it");
   bool ok = run(module, arguments, out, err);
   cu.cuModuleUnload(module);
   return ok;

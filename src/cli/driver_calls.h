@@ -24,9 +24,11 @@ typedef struct CliDriver {
   CLI_DRIVER_FUNCTIONS(X)
 #undef X
 } CliDriver;
-extern CliDriver cu;                       // what cli_driver_open has found
+extern CliDriver cu;                       // what cli_driver_start has found
 
-bool cli_driver_open(Error *err);
+bool cli_driver_start(CUdevice *device, Error *err);         // the library, and the first device's context on this thread
 bool cli_driver_worked(CUresult result, const char *what, Error *err);       // false: err is what, and the driver's text
+// In a function that gives false with an Error *err.
+#define CLI_DRIVER_DO(call, what) do { if (!cli_driver_worked(cu.call, what, err)) return false; } while (0)
 
 #endif

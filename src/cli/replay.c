@@ -9,7 +9,7 @@
 #include "channel/channel.h"
 #include "cli/driver_calls.h"
 
-#define DO(call, what) do { if (!cli_driver_worked(cu.call, what, err)) return false; } while (0)
+#define DO CLI_DRIVER_DO
 
 // --- state ---
 
@@ -55,17 +55,22 @@ static bool map_range(Replay *r, uint64_t low, uint64_t high, Error *err) {
   return true;
 }
 
-// The session hears of each allocation by itself: codes that no user's header has.
+// What the program's own calls of warpgrind.h do; pools and pieces have codes that no user's header has.
+enum { RECORD_BEGIN = 5, RECORD_END = 6, POOL = 100, PIECE = 101 };
+static void tell(int what, uint64_t at, size_t size) {
+  int (*call)(int, const void *, size_t);
+  *(void **)&call = dlsym(RTLD_DEFAULT, "wg_host_initialized");
+  if (call) call(what, (const void *)(uintptr_t)at, size);
+}
+
+// The session hears of each allocation by itself.
 static void tell_pieces(Replay *r, const Range *range) {
-  int (*tell)(int, const void *, size_t);
-  *(void **)&tell = dlsym(RTLD_DEFAULT, "wg_host_initialized");
-  enum { POOL = 100, PIECE = 101 };
-  if (tell) tell(POOL, (const void *)(uintptr_t)range->now, range->size);
+  tell(POOL, range->now, range->size);
   for (uint32_t i = 0; i < r->allocations.len; i++) {
     KeptAllocation *a = &r->allocations.data[i];
     if (a->is_variable || a->base - range->base >= range->size) continue;
     a->now = range->now + (a->base - range->base);
-    if (tell) tell(PIECE, (const void *)(uintptr_t)a->now, a->size);
+    tell(PIECE, a->now, a->size);
     fprintf(r->map, "allocation %llu %u\n", (unsigned long long)a->now, a->id);
   }
 }
@@ -315,14 +320,6 @@ static bool launch(Replay *r, const KeptLaunch *l, Error *err) {
   return true;
 }
 
-// The program's own calls for this are there, too.
-static void record(bool on) {
-  int (*tell)(int, const void *, size_t);
-  *(void **)&tell = dlsym(RTLD_DEFAULT, "wg_host_initialized");
-  enum { BEGIN = 5, END = 6 };
-  if (tell) tell(on ? BEGIN : END, NULL, 0);
-}
-
 // From the launch on whose inputs were kept whole; what comes before the first that is wanted runs without being recorded.
 static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32_t last, Error *err) {
   KeptLaunch l;
@@ -340,15 +337,10 @@ static bool replay(char **argv, Error *err) {
   Replay r = {.db = kept_open(argv[0], false, err)};
   uint32_t process = (uint32_t)strtoul(argv[1], NULL, 10), first = (uint32_t)strtoul(argv[2], NULL, 10), last = (uint32_t)strtoul(argv[3], NULL, 10);
   CUdevice device;
-  CUcontext context;
   if (!r.db) return false;
   r.map = fopen(argv[4], "w");
   if (!r.map) return error_set(err, "%s cannot be written", argv[4]);
-  if (!cli_driver_open(err)) return false;
-  DO(cuInit(0), "CUDA cannot be used");
-  DO(cuDeviceGet(&device, 0), "there is no device");
-  DO(cuDevicePrimaryCtxRetain(&context, device), "there is no context");
-  DO(cuCtxSetCurrent(context), "there is no context");
+  if (!cli_driver_start(&device, err)) return false;
   DO(cuMemGetAllocationGranularity(&r.granularity, &on_device, CU_MEM_ALLOC_GRANULARITY_MINIMUM), "memory cannot be mapped");
   r.granularity = MAX(r.granularity, RESERVED_AT);
   for (uint32_t n = first_needed(&r, process, first, last, err); n <= last; n++) {
@@ -359,7 +351,7 @@ static bool replay(char **argv, Error *err) {
       err->text[0] = 0;
       continue;
     }
-    record(n >= first);
+    tell(n >= first ? RECORD_BEGIN : RECORD_END, 0, 0);
     if (!launch(&r, &l, err)) return false;
     kept_launch_free(&l);
   }

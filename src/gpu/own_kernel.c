@@ -1,4 +1,4 @@
-// A kernel of our own that runs in the program's streams (--hash, --record=inputs), with memory of the host that it writes to and zeroed memory of the device.
+// A kernel of our own that runs in the program's streams (outputs.c, inputs.c, whole.c), with memory of the host that it writes to and zeroed memory of the device.
 #include <sys/mman.h>
 
 #include "gpu/own_kernel.h"

@@ -142,7 +142,7 @@ static uint64_t made_bytes(void) {
 }
 
 // With the lock held. Memory is laid out anew when an allocation comes (cli/replay.c), so nothing of it lasts then.
-static bool keep_whole(int device) {
+static bool keep_whole(uint32_t launch, int device) {
   uint64_t rate = session_options()->inputs_rate, now = clock_ns(), bytes = made_bytes(), ranges = session_ranges_version();   // rate: bytes a microsecond
   bool must = !whole.launch || whole.ranges != ranges || whole.device != device || session_order_concurrent();
   if (!whole.last_ns) whole.credit = rate * 1000 * FIRST_CREDIT_MS;
@@ -150,6 +150,7 @@ static bool keep_whole(int device) {
   whole.last_ns = now;
   if (!must && bytes > whole.credit) return false;
   whole.credit -= MIN(bytes, whole.credit);
+  whole.launch = launch;
   whole.ranges = ranges;
   whole.device = device;
   return true;
@@ -242,8 +243,7 @@ SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionPa
     Pointers pointers = {0};
     in->device = device;
     find_pointers(&pointers, params, info, user);
-    bool all = keep_whole(device);
-    if (all) whole.launch = number;
+    bool all = keep_whole(number, device);
     gather(in, &pointers, stream, all);
     vec_free(&pointers.list);
     in->step = session_step_inputs(number, all ? 0 : whole.launch, stream, device, in->disturbed);

@@ -14,7 +14,14 @@ size_t raw_group_length(const uint32_t *w) {
   return w[COUNTS] & TOP && length >= 48 && length <= WG_TRACE_MAX ? length : 0;
 }
 
-// Every record that comes out of a ring is asked: what raw_group_read believes, and nothing is written down.
+// Of an operation's word d.
+static uint32_t planes_of(uint32_t d) { return (d >> 24 & 3) == 3 ? 4 : d >> 24 & 3; }
+static bool has_one_value(uint32_t d, uint32_t each, const uint32_t *units) {
+  uint32_t unit = d >> 27 & 15;
+  return d & WG_TRACE_GROUP_LOAD && !(each >> unit & 1) && !(units[4 * unit + 2] & ~TOP);
+}
+
+// Every record that comes out of a ring is asked, so nothing is written down here.
 uint32_t raw_group_rows(const uint32_t *w) {
   uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
   uint32_t nops = w[COUNTS] & 0xFF, nunits = w[COUNTS] >> 8 & 15, turns = w[TURNS] & 0xFFFF;
@@ -27,21 +34,18 @@ uint32_t raw_group_rows(const uint32_t *w) {
   if (at > words) return 0;
   at += (size_t)__builtin_popcount(each & ((1u << nunits) - 1)) * (far ? 2 * lanes : lanes);
   for (uint32_t i = 0; i < nops; i++) {
-    uint32_t d = w[FIRST_WORD + i], unit = d >> 27 & 15, code = d >> 24 & 3;
-    if (unit >= nunits || (code && turns > 1)) return 0;
-    uint32_t planes = code == 3 ? 4 : code;
-    bool one = d & WG_TRACE_GROUP_LOAD && !(each >> unit & 1) && !(units[4 * unit + 2] & ~TOP);
-    at += (size_t)planes * (one ? 1 : lanes) << split;
+    uint32_t d = w[FIRST_WORD + i], planes = planes_of(d);
+    if ((d >> 27 & 15) >= nunits || (planes && turns > 1)) return 0;
+    at += (size_t)planes * (has_one_value(d, each, units) ? 1 : lanes) << split;
   }
   return at <= words && words - at < 4 ? nops * turns : 0;
 }
 
 bool raw_group_read(const uint32_t *w, RawGroup *g) {
   uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
-  size_t length = raw_group_length(w);
+  if (!raw_group_rows(w)) return false;
   *g = (RawGroup){.raw = w, .nops = w[COUNTS] & 0xFF, .nunits = w[COUNTS] >> 8 & 15, .turns = w[TURNS] & 0xFFFF, .split = format & WG_TRACE_SPLIT, .far = format & WG_TRACE_GROUP_FAR};
-  if (!length || length == RAW_UNFINISHED || !g->nops || g->nops > WG_TRACE_GROUP_OPS || !g->nunits || g->nunits > WG_TRACE_GROUP_UNITS || !g->turns || g->turns > WG_TRACE_GROUP_TURNS) return false;
-  size_t at = (FIRST_WORD + g->nops + 3u) & ~3u, words = length / 4;
+  size_t at = (FIRST_WORD + g->nops + 3u) & ~3u;
   g->units = w + at;
   at += 4 * g->nunits;
   for (uint32_t u = 0; u < g->nunits; u++) {
@@ -50,16 +54,14 @@ bool raw_group_read(const uint32_t *w, RawGroup *g) {
     at += g->far ? 2 * lanes : lanes;
   }
   for (uint32_t i = 0; i < g->nops; i++) {
-    uint32_t d = w[FIRST_WORD + i], unit = d >> 27 & 15, code = d >> 24 & 3;
-    if (unit >= g->nunits || at > words || (code && g->turns > 1)) return false;
-    uint32_t planes = code == 3 ? 4 : code;
-    bool one = d & WG_TRACE_GROUP_LOAD && !g->offsets[unit] && !(g->units[4 * unit + 2] & ~TOP);
+    uint32_t d = w[FIRST_WORD + i], unit = d >> 27 & 15, planes = planes_of(d);
+    bool one = has_one_value(d, each, g->units);
     g->values[i] = planes ? w + at : NULL;
     g->places[i] = (TracePlace){.site = ((w[HEAD] & 0xFFFFFF) + i) & 0xFFFFFF, .planes = (uint8_t)(planes ? planes : 1)};
     g->places[i].has = (uint8_t)((g->offsets[unit] ? ROW_EACH : ROW_AFFINE) | (planes ? ROW_VALUES | (one ? ROW_ONE : 0) : 0));
     at += (size_t)planes * (one ? 1 : lanes) << g->split;
   }
-  return at <= words && words - at < 4;
+  return true;
 }
 
 const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit) {

@@ -256,6 +256,6 @@ void view_answer_calc(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     view_fail(a, 200, err.text);                           // a mistake in an expression is an answer too
     return;
   }
-  json_text(&a->body, "device", device.ran ? device.name : "this machine's CPU: integers, bits and IEEE arithmetic, the same on every device");
+  json_text(&a->body, "device", device.missed ? "this machine's CPU, in IEEE arithmetic: no device could be started" : device.ran ? device.name : "this machine's CPU: integers, bits and IEEE arithmetic, the same on every device");
   str_add(&a->body, "}");
 }

@@ -9,14 +9,15 @@ typedef enum { CALC_INT, CALC_UINT, CALC_LONG, CALC_ULONG, CALC_HALF, CALC_BFLOA
 typedef struct CalcValue { CalcType type; int64_t i; double f; } CalcValue;
 
 bool calc_is_float(CalcType t);
+CalcType calc_type_of(char letter);                      // of calc_functions.def
 CalcValue calc_int(CalcType type, uint64_t bits);        // as much of it as the type has
 CalcValue calc_float(CalcType type, double f);           // must be exact already
 uint64_t calc_bits(CalcValue v);
 CalcValue calc_from_bits(CalcType type, uint64_t bits);
 CalcValue calc_convert(CalcValue v, CalcType to, int rounding);      // as a cast, with saturation as on the device; rounding: FE_…
 
-// A device on which functions run; NULL: none. ran: it has computed something.
-typedef struct CalcDevice { bool (*run)(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits, char *name, size_t size); const char *kind; bool ran; char name[128]; } CalcDevice;
+// A device on which functions run; NULL: none. ran: it has computed something; missed: it could not.
+typedef struct CalcDevice { bool (*run)(const char *kind, const char *ptx, const uint64_t arguments[3], uint64_t *bits, char *name, size_t size); const char *kind; bool ran, missed; char name[128]; } CalcDevice;
 
 // The result, or false with the reason; notes: what deserves to be said ("overflow").
 bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned count, CalcDevice *device, CalcValue *out, Str *notes, Error *err);

@@ -10,8 +10,6 @@ static const struct { const char *name, *arguments, *what; } functions[] = {
 #undef FUNCTION
 };
 
-static const char letters[] = "iulvhbfd";                  // by CalcType
-
 void calc_list(Str *json) {
   str_add(json, "[");
   for (size_t i = 0; i < ARRAY_LEN(functions); i++)
@@ -179,12 +177,17 @@ static bool float_function(const char *name, const CalcValue *x, CalcValue *out,
   return false;
 }
 
-static void run_on_device(const char *name, const char *argument_letters, const CalcValue *x, CalcDevice *device, CalcValue *out) {
+static void run_on_device(const char *name, const char *argument_letters, const CalcValue *x, CalcDevice *device, CalcValue *out, Str *notes) {
   Str ptx = {0};
   uint64_t arguments[3] = {calc_bits(x[0]), calc_bits(x[1]), calc_bits(x[2])}, bits;
-  if (device && calc_ptx(name, argument_letters, out->type, &ptx) && device->run(device->kind, ptx.data, arguments, &bits, device->name, sizeof device->name)) {
-    *out = calc_from_bits(out->type, bits);
-    device->ran = true;
+  if (device && calc_ptx(name, argument_letters, out->type, &ptx)) {
+    if (device->run(device->kind, ptx.data, arguments, &bits, device->name, sizeof device->name)) {
+      *out = calc_from_bits(out->type, bits);
+      device->ran = true;
+    } else {
+      if (strstr(ptx.data, ".approx")) str_add(notes, "a GPU may differ in the last bits; ");
+      device->missed = true;
+    }
   }
   str_free(&ptx);
 }
@@ -195,11 +198,13 @@ bool calc_call(const char *name, size_t n, const CalcValue *arguments, unsigned 
     if (strlen(f) != n || strncmp(f, name, n) != 0) continue;
     if (strlen(functions[i].arguments) != count) return error_set(err, "%s takes %zu arguments", f, strlen(functions[i].arguments));
     CalcValue x[4] = {{0}};
-    for (unsigned k = 0; k < count; k++)
-      x[k] = calc_convert(arguments[k], (CalcType)(strchr(letters, functions[i].arguments[k]) - letters), calc_is_float((CalcType)(strchr(letters, functions[i].arguments[k]) - letters)) ? FE_TONEAREST : FE_TOWARDZERO);
+    for (unsigned k = 0; k < count; k++) {
+      CalcType type = calc_type_of(functions[i].arguments[k]);
+      x[k] = calc_convert(arguments[k], type, calc_is_float(type) ? FE_TONEAREST : FE_TOWARDZERO);
+    }
     bool ok = bits_function(f, x, out) || integer_function(f, x, out) || float_function(f, x, out, notes) || rounded_arithmetic(f, x, out, notes) || conversion(f, x, out);
     CHECK(ok);
-    run_on_device(f, functions[i].arguments, x, device, out);
+    run_on_device(f, functions[i].arguments, x, device, out, notes);
     return true;
   }
   return error_set(err, "%.*s is not a function of this calculator", (int)MIN(n, 60), name);

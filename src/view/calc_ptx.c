@@ -36,7 +36,6 @@ static const char *rounding(const char *name) {
 
 static const char *const types[] = {"s32", "u32", "s64", "u64", "f16", "bf16", "f32", "f64"};        // by CalcType
 static const char *const registers[] = {"s32", "u32", "s64", "u64", "b16", "b16", "f32", "f64"};
-static const char letters_of_types[] = "iulvhbfd";
 
 // __fadd_rn, __ddiv_ru, __fmaf_rz …
 static bool arithmetic(const char *name, const char *round, CalcType type, unsigned count, Str *out) {
@@ -63,7 +62,7 @@ static bool body_of(const char *name, const char *letters, CalcType result, Str 
       return true;
     }
   const char *round = rounding(name);
-  return round && (arithmetic(name, round, result, (unsigned)strlen(letters), out) || conversion(name, round, (CalcType)(strchr(letters_of_types, letters[0]) - letters_of_types), result, out));
+  return round && (arithmetic(name, round, result, (unsigned)strlen(letters), out) || conversion(name, round, calc_type_of(letters[0]), result, out));
 }
 
 bool calc_ptx(const char *name, const char *letters, CalcType result, Str *out) {
@@ -76,7 +75,7 @@ bool calc_ptx(const char *name, const char *letters, CalcType result, Str *out) 
   str_add(out, ".version 7.1 .target sm_75 .address_size 64 .visible .entry calculate(.param .u64 out, .param .b64 a, .param .b64 b, .param .b64 c) { .reg .b64 %at; ");
   str_printf(out, ".reg .%s %%r; .reg .f32 %%t; ", registers[result]);
   for (size_t i = 0; i < count; i++) {
-    CalcType type = (CalcType)(strchr(letters_of_types, letters[i]) - letters_of_types);
+    CalcType type = calc_type_of(letters[i]);
     str_printf(out, ".reg .%s %%%c; ld.param.%s %%%c, [%c]; ", registers[type], 'a' + (int)i, registers[type], 'a' + (int)i, 'a' + (int)i);
   }
   str_printf(out, "%s ld.param.u64 %%at, [out]; st.global.%s [%%at], %%r; ret; }", body.data, registers[result]);

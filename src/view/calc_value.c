@@ -6,6 +6,13 @@
 
 bool calc_is_float(CalcType t) { return t >= CALC_HALF; }
 
+CalcType calc_type_of(char letter) {
+  static const char letters[] = "iulvhbfd";                // by CalcType
+  const char *at = strchr(letters, letter);
+  CHECK(letter && at);
+  return (CalcType)(at - letters);
+}
+
 CalcValue calc_int(CalcType type, uint64_t bits) {
   int64_t i = type == CALC_INT ? (int32_t)bits : type == CALC_UINT ? (int64_t)(uint32_t)bits : (int64_t)bits;
   return (CalcValue){.type = type, .i = i};
