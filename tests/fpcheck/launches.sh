@@ -12,7 +12,8 @@ code fp "$TEST_DIR/large" > /dev/null
 check "large: a sink fired" has "$TEST_DIR/report.json" '"kind":"fp-reached"'
 check "large: the birth was found in the same launch" has "$TEST_DIR/report.json" '"kind":"fp-div0"'
 code fp --workers=1 "$TEST_DIR/large" 200000 2 > /dev/null
-check "large: every birth is counted in the launch whose sink fired, sinks in the next" is "$(kinds | awk '/div0/{ b = $2 } /reached/{ r = $2 } END { print b, (r >= 3125 && r < 3200) }')" "3125 1"
+most=3200; [ "$device" = cpu ] || most=6251       # on a GPU all blocks may have come to their sinks before the first of them is seen
+check "large: every birth is counted in the launch whose sink fired, sinks in the next" is "$(kinds | awk -v most=$most '/div0/{ b = $2 } /reached/{ r = $2 } END { print b, (r >= 3125 && r < most) }')" "3125 1"
 code fp --fp-mode=full "$TEST_DIR/large" 200000 1 > /dev/null
 check "large: every birth is counted in full mode" is "$(born)" "fp-div0 3125"
 check "large: nothing to find" is "$(code fp "$TEST_DIR/large" 200000 2 2.0)" 0

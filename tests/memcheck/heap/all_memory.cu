@@ -12,7 +12,7 @@ int main() {
   OK(cudaMalloc(&p, 64)); OK(cudaFree(p));
   OK(cudaMemGetInfo(&at_first, &total));
   for (int round = 0; round < 3; round++) {
-    size_t piece = at_first / 8 >> 21 << 21, taken = 0;
+    size_t piece = (at_first - (8 << 20)) / 8 >> 21 << 21, taken = 0;      // some megabytes stay for what comes after them
     for (; taken + piece <= at_first; taken += piece) { OK(cudaMalloc(&p, piece)); all.push_back(p); }
     printf("%d pieces, then: %s\n", (int)all.size(), cudaGetErrorName(cudaMalloc(&p, piece))); cudaGetLastError();
     OK(cudaMalloc(&p, 1 << 20)); OK(cudaFree(p)); OK(cudaMalloc(&p, 1 << 20)); OK(cudaFree(p));
