@@ -97,51 +97,78 @@ void init_steps_uses(InitSteps *s, uint32_t i) { init_each_use(instr(s, i), add_
 
 // --- memory ---
 
-static void locate(InitSteps *s, uint32_t i) {
+// The step of an access: where it is.
+static WgStep *access_step(InitSteps *s, uint32_t i, WgStepKind what, const PtxReg *to) {
   InitCheck *k = s->k;
   const PtxInstr *in = instr(s, i);
   InitPlace place = k->place[i];
   uint16_t address = add_value(s, (InitValue){.kind = VALUE_ADDRESS, .instr = i + 1, .place = place}), at = WG_PLACE_LOOKUP;
   if (place.kind == PLACE_LOOKUP) at = in->space == SPACE_GENERIC && k->shared_at ? WG_PLACE_LOOKUP_SHARED : WG_PLACE_LOOKUP;
   else at = add_value(s, (InitValue){.kind = VALUE_PLACE, .place = place, .generic = place.kind == PLACE_LOCAL && in->space == SPACE_GENERIC});
-  WgStep *step = add_step(s, in, WG_STEP_LOCATE, NULL);
+  WgStep *step = add_step(s, in, what, to);
   step->v = address;
   step->w = at;
   step->from = (uint8_t)access_bytes(in);
+  return step;
 }
 
-static void read(InitSteps *s, uint32_t i) {
+static unsigned signed_flag(const PtxInstr *in) { return ptx_type_kind(in->types[0]) == KIND_SIGNED ? WG_STEP_SIGNED : 0; }
+
+// first: what is read first goes there
+static void read(InitSteps *s, uint32_t i, const PtxReg *first) {
   InitCheck *k = s->k;
-  WgStep *step = add_step(s, NULL, WG_STEP_READ, NULL);
-  step->site = program_site(k->body->program, k->body, instr(s, i));
+  const PtxInstr *in = instr(s, i);
+  WgStep *step = access_step(s, i, WG_STEP_READ, first);
+  step->site = program_site(k->body->program, k->body, in);
   if (k->place[i].kind == PLACE_PARAM || k->place[i].kind == PLACE_LOOKUP) step->flags |= WG_STEP_ORIGIN;
+  if (first) step->imm = ptx_type_size(in->types[0]), step->flags |= (uint16_t)signed_flag(in);
 }
 
-static void destinations(InitSteps *s, const PtxInstr *in) {
+// from: the first of them
+static void destinations(InitSteps *s, const PtxInstr *in, unsigned from) {
   PtxReg *regs[8];
   unsigned n = 0, bytes = ptx_type_size(in->types[0]);
   init_elements(&in->ops[0], regs, &n);
-  for (unsigned e = 0; e < n; e++) {
+  for (unsigned e = from; e < n; e++) {
     if (!regs[e] || !init_shadow(s->k, regs[e])) continue;
-    WgStep *step = add_step(s, NULL, WG_STEP_DESTINATION, regs[e]);
+    WgStep *step = add_step(s, in, WG_STEP_DESTINATION, regs[e]);
     step->from = (uint8_t)bytes;
     step->imm = e * bytes;
-    if (ptx_type_kind(in->types[0]) == KIND_SIGNED) step->flags |= WG_STEP_SIGNED;
+    step->flags |= (uint16_t)signed_flag(in);
   }
 }
 
-// copied: what is written was moved only
-static void sources(InitSteps *s, const PtxInstr *in, const PtxOperand *o, bool *copied) {
+// The register that gets what is read first; NULL: none with a shadow.
+static const PtxReg *first_destination(const InitSteps *s, const PtxInstr *in) {
+  PtxReg *regs[8];
+  unsigned n = 0;
+  init_elements(&in->ops[0], regs, &n);
+  return n && regs[0] && init_shadow(s->k, regs[0]) ? regs[0] : NULL;
+}
+
+// Registers that are written, with their place in the access.
+typedef struct Sources { struct { uint16_t number; uint8_t bytes, at; } list[16]; unsigned n; bool copied; } Sources;       // copied: what is written was moved only
+static void find_sources(InitSteps *s, const PtxInstr *in, const PtxOperand *o, Sources *found) {
   PtxReg *regs[8];
   unsigned n = 0, bytes = ptx_type_size(in->types[0]);
   init_elements(o, regs, &n);
   for (unsigned e = 0; e < n; e++) {
     if (!regs[e] || !init_shadow(s->k, regs[e]) || e * bytes >= access_bytes(in)) continue;
+    CHECK(found->n < ARRAY_LEN(found->list));
+    found->list[found->n].number = init_shadow_number(s, regs[e]);
+    found->list[found->n].bytes = (uint8_t)bytes;
+    found->list[found->n++].at = (uint8_t)(e * bytes);
+    found->copied &= init_is_copy(s->k, regs[e], 0);
+  }
+}
+
+static void add_sources(InitSteps *s, const Sources *sources, bool first) {
+  for (unsigned n = 0; n < sources->n; n++) {
     WgStep *step = add_step(s, NULL, WG_STEP_SOURCE, NULL);
-    step->a = init_shadow_number(s, regs[e]);
-    step->from = (uint8_t)bytes;
-    step->imm = e * bytes;
-    *copied &= init_is_copy(s->k, regs[e], 0);
+    step->a = sources->list[n].number;
+    step->from = sources->list[n].bytes;
+    step->imm = sources->list[n].at;
+    if (first && !n) step->flags |= WG_STEP_FIRST;
   }
 }
 
@@ -150,35 +177,43 @@ static void clear_destination(void *ctx, PtxReg **reg, bool is_def) {
   if (is_def && init_shadow(x->s->k, *reg)) add_step(x->s, x->in, WG_STEP_CLEAR, *reg);
 }
 
-static void write(InitSteps *s, uint32_t i, unsigned flags) {
-  InitCheck *k = s->k;
-  WgStep *step = add_step(s, NULL, WG_STEP_WRITE, NULL);
-  bool is_private = k->place[i].kind == PLACE_LOCAL;
-  step->flags = (uint16_t)(flags | (is_private ? WG_STEP_PRIVATE : 0));
-  if (flags & WG_STEP_REPORTS) step->site = program_site(k->body->program, k->body, instr(s, i));
+static void store(InitSteps *s, uint32_t i) {
+  const PtxInstr *in = instr(s, i);
+  InitPlaceKind place = s->k->place[i].kind;
+  Sources sources = {.copied = true};
+  find_sources(s, in, init_stored(in), &sources);
+  if (sources.n > 1) add_sources(s, &sources, true);
+  bool reports = !sources.copied && (place == PLACE_PARAM || place == PLACE_LOOKUP);
+  WgStep *step = access_step(s, i, WG_STEP_STORE, NULL);
+  if (sources.n == 1) step->a = sources.list[0].number, step->imm = sources.list[0].at | sources.list[0].bytes << 8;
+  step->flags |= (uint16_t)((sources.n < 2 ? WG_STEP_FIRST : 0) | (sources.copied ? WG_STEP_COPIED : 0) | (reports ? WG_STEP_REPORTS : 0) | (place == PLACE_LOCAL ? WG_STEP_PRIVATE : 0));
+  if (reports) step->site = program_site(s->k->body->program, s->k->body, in);
+}
+
+static void update(InitSteps *s, uint32_t i) {
+  const PtxInstr *in = instr(s, i);
+  Sources sources = {.copied = true};
+  read(s, i, NULL);
+  WgStep *start = add_step(s, NULL, WG_STEP_START_WRITE, NULL);
+  if (!ptx_has(in, MOD_EXCH)) start->flags |= WG_STEP_FIRST;
+  for (unsigned o = in->op == OP_ATOM ? 2 : 1; o < in->nops; o++) find_sources(s, in, &in->ops[o], &sources);
+  add_sources(s, &sources, false);
+  if (in->op == OP_ATOM) destinations(s, in, 0);
+  add_step(s, NULL, WG_STEP_WRITE, NULL)->flags = (uint16_t)(WG_STEP_ATOMIC | (s->k->place[i].kind == PLACE_LOCAL ? WG_STEP_PRIVATE : 0));
 }
 
 void init_steps_access(InitSteps *s, uint32_t i) {
   PtxInstr *in = (PtxInstr *)instr(s, i);
-  bool stores = in->op == OP_ST, loads = in->op == OP_LD || in->op == OP_LDU, atomic = in->op == OP_ATOM || in->op == OP_RED;
+  bool loads = in->op == OP_LD || in->op == OP_LDU, updates = in->op == OP_ATOM || in->op == OP_RED;
   struct { InitSteps *s; const PtxInstr *in; } x = {s, in};
-  if (loads || atomic) ptx_visit_regs(in, clear_destination, &x);
-  if (!init_is_followed(s->k, i) || !(stores || loads || atomic)) return;
-  bool copied = true;
-  locate(s, i);
-  if (loads || atomic) read(s, i);
-  if (loads) {
-    destinations(s, in);
-    return;
-  }
-  WgStep *start = add_step(s, NULL, WG_STEP_START_WRITE, NULL);
-  if (atomic && !ptx_has(in, MOD_EXCH)) start->flags |= WG_STEP_FIRST;
-  if (stores) sources(s, in, init_stored(in), &copied);
-  for (unsigned o = in->op == OP_ATOM ? 2 : 1; atomic && o < in->nops; o++) sources(s, in, &in->ops[o], &copied);
-  if (in->op == OP_ATOM) destinations(s, in);
-  InitPlaceKind place = s->k->place[i].kind;
-  bool reports = stores && !copied && (place == PLACE_PARAM || place == PLACE_LOOKUP);
-  write(s, i, atomic ? WG_STEP_ATOMIC : (copied ? WG_STEP_COPIED : 0) | (reports ? WG_STEP_REPORTS : 0));
+  if (!init_is_followed(s->k, i)) {
+    if (loads || updates) ptx_visit_regs(in, clear_destination, &x);
+  } else if (loads) {
+    const PtxReg *first = first_destination(s, in);
+    read(s, i, first);
+    destinations(s, in, first != NULL);
+  } else if (updates) update(s, i);
+  else if (in->op == OP_ST) store(s, i);
 }
 
 // --- registers ---
@@ -192,18 +227,21 @@ static void collect(void *ctx, PtxReg **reg, bool is_def) {
   else if (!is_def && *reg != r->in->guard && r->nuses < MOST_REGS) r->uses[r->nuses++] = *reg;
 }
 
-// acc = the sum of what is used
-static void add_uses(const Regs *r) {
-  for (unsigned n = 0; n < r->nuses; n++) {
+// The step of the first result takes two of what is used by itself.
+static void spread(const Regs *r, WgStepKind how) {
+  unsigned own = MIN(r->nuses, 2u), before = r->nuses - own;
+  for (unsigned n = 0; n < before && r->ndefs; n++) {
     WgStep *step = add_step(r->s, r->in, WG_STEP_OR, NULL);
     step->a = init_shadow_number(r->s, r->uses[n]);
     if (!n) step->flags |= WG_STEP_FIRST;
   }
-}
-
-static void spread(const Regs *r, WgStepKind how) {
-  add_uses(r);
-  for (unsigned n = 0; n < r->ndefs; n++) add_step(r->s, r->in, r->nuses ? how : WG_STEP_CLEAR, r->defs[n]);
+  for (unsigned n = 0; n < r->ndefs; n++) {
+    WgStep *step = add_step(r->s, r->in, r->nuses ? how : WG_STEP_CLEAR, r->defs[n]);
+    if (n || !r->nuses) continue;
+    step->a = init_shadow_number(r->s, r->uses[before]);
+    if (own == 2) step->b = init_shadow_number(r->s, r->uses[before + 1]);
+    if (!before) step->flags |= WG_STEP_FIRST;
+  }
 }
 
 static void copy(const Regs *r) {

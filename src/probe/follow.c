@@ -105,20 +105,23 @@ DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, u
 DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes) { (void)how; (void)b; (void)c; (void)lanes; return shadow; }
 #endif
 
-// Bytes as bits, and back.
+// Bytes as bits, and back: four at a time, each product has every bit once.
+DEVICE uint32_t four_bytes(uint32_t bits) { return ((bits & 15) * 0x204081u & 0x01010101u) * 0xff; }
+DEVICE uint32_t four_bits(uint32_t bytes) {
+  bytes |= bytes >> 4;
+  bytes |= bytes >> 2;
+  bytes |= bytes >> 1;
+  return (bytes & 0x01010101u) * 0x01020408u >> 24 & 15;
+}
 DEVICE uint64_t bytes_of_bits(uint32_t bits, uint32_t bytes) {
-  uint64_t shadow = 0;
-#pragma clang loop unroll(disable)
-  for (uint32_t i = 0; i < bytes; i++)
-    if (bits >> i & 1) shadow |= 0xffull << 8 * i;
-  return shadow;
+  uint64_t shadow = four_bytes(bits);
+  if (bytes > 4) shadow |= (uint64_t)four_bytes(bits >> 4) << 32;
+  return shadow & all_bits(bytes * 8);
 }
 DEVICE uint32_t bits_of_bytes(uint64_t shadow, uint32_t bytes) {
-  uint32_t bits = 0;
-#pragma clang loop unroll(disable)
-  for (uint32_t i = 0; i < bytes; i++)
-    if (shadow >> 8 * i & 0xff) bits |= 1u << i;
-  return bits;
+  shadow &= all_bits(bytes * 8);
+  uint32_t bits = four_bits((uint32_t)shadow);
+  return bytes > 4 ? bits | four_bits((uint32_t)(shadow >> 32)) << 4 : bits;
 }
 
 // --- memory ---
@@ -146,14 +149,14 @@ DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t
   return at;
 }
 
+// A byte of shadow, which is 4 of memory, at a time.
 DEVICE uint32_t bad_bytes(Where at) {
-  uint32_t bad = 0;
+  uint32_t first = (uint32_t)at.off & 3, n = (first + at.bytes + 3) >> 2;
+  const volatile uint8_t *shadow = (const volatile uint8_t *)(at.shadow + (at.off >> 2));
+  uint64_t good = *shadow & 15;
 #pragma clang loop unroll(disable)
-  for (uint32_t i = 0; i < at.bytes; i++) {
-    uint64_t byte = at.off + i;
-    if (!(*(const volatile uint8_t *)(at.shadow + (byte >> 2)) >> (byte & 3) & 1)) bad |= 1u << i;
-  }
-  return bad;
+  for (uint32_t i = 1; i < n; i++) good |= (uint64_t)(shadow[i] & 15) << 4 * i;
+  return (uint32_t)(~good >> first & all_bits(at.bytes));
 }
 
 // Good wins over derived where both are seen, so that the order below never makes a good byte look bad to somebody who reads between the two steps.
@@ -170,18 +173,12 @@ DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t c
 }
 
 DEVICE void write_bytes(Where at, uint32_t bad, uint32_t flags) {
+  uint32_t first = (uint32_t)at.off & 3;
+  uint64_t covered = all_bits(at.bytes) << first, worse = (uint64_t)bad << first;
 #pragma clang loop unroll(disable)
-  for (uint64_t word = at.off & ~3ull; word < at.off + at.bytes; word += 4) {
-    uint32_t good = 0, derived = 0, covered = 0;
-#pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < 4; i++) {
-      uint64_t byte = word + i - at.off;
-      if (word + i < at.off || byte >= at.bytes) continue;
-      covered |= 1u << i;
-      if (!(bad >> byte & 1)) good |= 1u << i;
-      else if (!(flags & WG_STEP_COPIED)) derived |= 1u << i;
-    }
-    write_state(at.shadow + (word >> 2), good, derived, covered, flags & WG_STEP_PRIVATE);
+  for (uint64_t word = at.shadow + (at.off >> 2); covered; word++, covered >>= 4, worse >>= 4) {
+    uint32_t here = (uint32_t)covered & 15, wrong = (uint32_t)worse & here;
+    write_state(word, here & ~wrong, flags & WG_STEP_COPIED ? 0 : wrong, here, flags & WG_STEP_PRIVATE);
   }
 }
 
@@ -193,18 +190,27 @@ DEVICE uint32_t any_bad(const Follow *f, const uint16_t *numbers) {
   return 0;
 }
 
-// All of a step at once: one after the other its parts would each be waited for.
+// All of a step at once: one after the other its parts would each be waited for. It is taken apart where it is needed, so that few registers hold two of them.
+typedef struct Step { uint32_t w[8]; } Step;
 #ifdef __NVPTX__
-DEVICE WgStep load_step(const WgStep *s) {
-  uint64_t w[4];
-  __asm__ volatile("ld.v2.u64 {%0, %1}, [%2];" : "=l"(w[0]), "=l"(w[1]) : "l"(s));
-  __asm__ volatile("ld.v2.u64 {%0, %1}, [%2+16];" : "=l"(w[2]), "=l"(w[3]) : "l"(s));
-  return (WgStep){.what = (uint8_t)w[0], .bits = (uint8_t)(w[0] >> 8), .from = (uint8_t)(w[0] >> 16), .flags = (uint16_t)(w[0] >> 32), .to = (uint16_t)(w[0] >> 48),
-                  .a = (uint16_t)w[1], .b = (uint16_t)(w[1] >> 16), .v = (uint16_t)(w[1] >> 32), .w = (uint16_t)(w[1] >> 48), .guard = (uint16_t)w[2], .site = (uint32_t)(w[2] >> 32), .imm = w[3]};
+DEVICE Step load_step(const WgStep *s) {
+  Step v;
+  __asm__ volatile("ld.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3]) : "l"(s));
+  __asm__ volatile("ld.v4.u32 {%0, %1, %2, %3}, [%4+16];" : "=r"(v.w[4]), "=r"(v.w[5]), "=r"(v.w[6]), "=r"(v.w[7]) : "l"(s));
+  return v;
 }
 #else
-DEVICE WgStep load_step(const WgStep *s) { return *s; }
+DEVICE Step load_step(const WgStep *s) {
+  Step v;
+  __builtin_memcpy(&v, s, sizeof v);
+  return v;
+}
 #endif
+DEVICE WgStep unpack(Step p) {
+  const uint32_t *w = p.w;
+  return (WgStep){.what = (uint8_t)w[0], .bits = (uint8_t)(w[0] >> 8), .from = (uint8_t)(w[0] >> 16), .flags = (uint16_t)w[1], .to = (uint16_t)(w[1] >> 16), .a = (uint16_t)w[2],
+                  .b = (uint16_t)(w[2] >> 16), .v = (uint16_t)w[3], .w = (uint16_t)(w[3] >> 16), .guard = (uint16_t)w[4], .site = w[5], .imm = (uint64_t)w[7] << 32 | w[6]};
+}
 
 // Is the thread dirty now?
 uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch, uint32_t site_base);
@@ -215,28 +221,38 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
   uint32_t bad = 0, mask = 0;
   Where at = {0, 0, 0, 0};
   const WgStep *place = (const WgStep *)steps;
-  WgStep step = load_step(place);
+  Step packed = load_step(place);
 #pragma clang loop unroll(disable)
-  for (WgStep next; step.what != WG_STEP_END; step = next) {
-    const WgStep *s = &step;
+  for (Step next; (packed.w[0] & 0xff) != WG_STEP_END; packed = next) {
+    WgStep step = unpack(packed), *s = &step;
     next = load_step(++place);             // there is one behind the last, too
     uint32_t flags = s->flags, runs = 1;
+    uint64_t all = all_bits(s->bits), to = 0;
     if (s->guard) runs = ((uint32_t)values[s->guard - 1] != 0) == !(flags & WG_STEP_NOT);
-    if (s->what == WG_STEP_LOCATE) {
-      at = (Where){0, 0, 0, 0};
-      if (runs) at = locate(values, values[s->v], s->from, s->w, table);
+    if (s->what == WG_STEP_READ) {
+      at = (Where){0, 0, 0, 0}, bad = 0;
+      if (!runs) continue;
+      at = locate(values, values[s->v], s->from, s->w, table);
+      if (at.shadow) bad = bad_bytes(at);
+      if (bad) {
+        set(&f, WG_SHADOW_ORIGIN_SITE, site_base + s->site);
+        set(&f, WG_SHADOW_ORIGIN, flags & WG_STEP_ORIGIN ? at.address : 0);
+      }
+      if (s->to == WG_NO_NUMBER) continue;
+      to = bytes_of_bits(bad, (uint32_t)s->imm);
+      if (flags & WG_STEP_SIGNED) to = convert(to, (uint32_t)s->imm * 8, 64, 64, WG_STEP_SIGNED);
+      set(&f, s->to, to & all);
       continue;
     }
     if (!runs) continue;
-    uint64_t all = all_bits(s->bits), to = 0;
-    switch (s->what) {
-    case WG_STEP_OR:
-      acc = (flags & WG_STEP_FIRST ? 0 : acc) | get(&f, s->a) << s->imm;
+    if (s->what <= WG_STEP_HALVES) {
+      acc = (flags & WG_STEP_FIRST ? 0 : acc) | (get(&f, s->a) | get(&f, s->b)) << (s->what == WG_STEP_OR ? s->imm : 0);
+      if (s->what == WG_STEP_OR) continue;
+      to = s->what == WG_STEP_SET ? acc : s->what == WG_STEP_SPREAD ? (acc ? all : 0) : s->what == WG_STEP_UPWARDS ? acc | (0 - acc) : halves(acc);
+      set(&f, s->to, to & all);
       continue;
-    case WG_STEP_SET: to = acc; break;
-    case WG_STEP_SPREAD: to = acc ? all : 0; break;
-    case WG_STEP_UPWARDS: to = acc | (0 - acc); break;
-    case WG_STEP_HALVES: to = halves(acc); break;
+    }
+    switch (s->what) {
     case WG_STEP_PART: to = get(&f, s->a) >> s->imm; break;
     case WG_STEP_AND: case WG_STEP_OR_BITS:
       to = logic(get(&f, s->a), get(&f, s->b), flags & WG_STEP_IMM_V ? s->imm : values[s->v], flags & WG_STEP_IMM_W ? s->imm : values[s->w], s->what == WG_STEP_AND);
@@ -261,20 +277,17 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, f.shadows[WG_SHADOW_ORIGIN], s->imm, f.shadows[WG_SHADOW_ORIGIN_SITE]);
       set(&f, s->a, 0);
       continue;
-    case WG_STEP_READ:
-      bad = at.shadow ? bad_bytes(at) : 0;
-      if (!bad) continue;
-      set(&f, WG_SHADOW_ORIGIN_SITE, site_base + s->site);
-      set(&f, WG_SHADOW_ORIGIN, flags & WG_STEP_ORIGIN ? at.address : 0);
-      continue;
     case WG_STEP_DESTINATION:
-      if (!at.shadow) continue;
       to = bytes_of_bits(bad >> s->imm, s->from);
       if (flags & WG_STEP_SIGNED) to = convert(to, s->from * 8u, 64, 64, WG_STEP_SIGNED);
       break;
     case WG_STEP_START_WRITE: mask = flags & WG_STEP_FIRST ? bad : 0; continue;
-    case WG_STEP_SOURCE: mask |= bits_of_bytes(get(&f, s->a), s->from) << s->imm; continue;
-    case WG_STEP_WRITE:
+    case WG_STEP_SOURCE: mask = (flags & WG_STEP_FIRST ? 0 : mask) | bits_of_bytes(get(&f, s->a), s->from) << s->imm; continue;
+    case WG_STEP_STORE: case WG_STEP_WRITE:
+      if (s->what == WG_STEP_STORE) {
+        at = locate(values, values[s->v], s->from, s->w, table);
+        if (flags & WG_STEP_FIRST) mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8) << (s->imm & 0xff);
+      }
       if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
       write_bytes(at, mask, flags);
       if (mask && flags & WG_STEP_REPORTS)
@@ -284,5 +297,6 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     }
     set(&f, s->to, to & all);
   }
-  return f.dirty && (!step.imm || any_bad(&f, (const uint16_t *)((uint64_t)place + step.imm)));
+  uint64_t alive = (uint64_t)packed.w[7] << 32 | packed.w[6];
+  return f.dirty && (!alive || any_bad(&f, (const uint16_t *)((uint64_t)place + alive)));
 }

@@ -9,6 +9,7 @@
 typedef enum {
   WG_STEP_END,               // imm: bytes from here to the numbers (uint16_t) of the shadows that matter from now on, WG_NO_NUMBER behind them; where none of these is bad the thread is dirty no more. 0: no such list
   WG_STEP_OR,                // acc |= shadow a << imm; with WG_STEP_FIRST acc is zero before
+                             // the next four: acc |= shadow a | shadow b; with WG_STEP_FIRST acc is zero before
   WG_STEP_SET,               // to = acc
   WG_STEP_SPREAD,            // to = acc ? all bits : 0
   WG_STEP_UPWARDS,           // to = acc and every bit above one of acc
@@ -22,12 +23,12 @@ typedef enum {
   WG_STEP_SPOIL,             // to = all bits if shadow a is not zero
   WG_STEP_CLEAR,             // to = 0
   WG_STEP_USE,               // reports if shadow a is not zero, and clears it; imm: WG_INIT_…
-  WG_STEP_LOCATE,            // the access: address in value v, place in value w (WG_PLACE_…); `from` bytes
-  WG_STEP_READ,              // bad = what is bad of it
+  WG_STEP_READ,              // the access: address in value v, place in value w (WG_PLACE_…), `from` bytes; bad = what is bad of it. to: the first imm bytes of that
   WG_STEP_DESTINATION,       // to = bad bytes from imm on, `from` of them
   WG_STEP_START_WRITE,       // mask = 0; with WG_STEP_FIRST mask = bad
-  WG_STEP_SOURCE,            // mask |= bytes of shadow a, from bit imm on, `from` of them
+  WG_STEP_SOURCE,            // mask |= bytes of shadow a, from bit imm on, `from` of them; with WG_STEP_FIRST mask is zero before
   WG_STEP_WRITE,             // mask is what is bad of the access now
+  WG_STEP_STORE,             // the access as in READ; with WG_STEP_FIRST mask = bytes of shadow a, from bit imm % 256 on, imm / 256 of them; then as WRITE
   WG_STEP_SHUFFLE,           // to = shadow a of another lane: shfl with values v, w and b (the lanes that take part); imm: WG_SHUFFLE_…
   WG_STEP_BALLOT, WG_STEP_ANY_LANE,          // to = where shadow a is not zero, as bits of lanes; all bits if it is somewhere. Lanes that take part: value b
 } WgStepKind;
