@@ -185,10 +185,11 @@ static CUfunction decide(FunctionRecord *r) {
     session_kernel_uncovered(r->base.kernel, m->code.reason ? m->code.reason : "its PTX is not in the image it was loaded from", m->code.cure);
     return r->base.handle;
   }
-  if (gpu_piece_decide(m, p, r->base.name) != PIECE_OURS) {
-    if (p->reason) session_kernel_uncovered(r->base.kernel, p->reason, p->cure);
-    return r->base.handle;
-  }
+  bool ours = gpu_piece_decide(m, p, r->base.name) == PIECE_OURS;
+  const InstrumentedKernel *code = session_kernel_code(r->base.kernel);
+  r->base.unchanged = code && code->unchanged && !p->nvars && (ours || p->unchanged);
+  if (!ours && p->reason) session_kernel_uncovered(r->base.kernel, p->reason, p->cure);
+  if (!ours || r->base.unchanged) return r->base.handle;
   GpuQuiet q = gpu_quiet_begin();
   GpuPushed pushed = gpu_push_context(r->context);
   CUfunction target = find_target(r, p);

@@ -99,6 +99,7 @@ typedef struct GpuFunction {
   _Atomic(CUfunction) target;              // what runs in its place; NULL: not decided yet; equal to handle: the original
   const InstrumentedKernel *code;          // set with target; NULL: no added parameter
   bool is_free;                            // set with target or early: it uses no variable that is in our code, so that the original may run in its place
+  bool unchanged;                          // set with target: it is the handle, since there is nothing to check in it
   _Atomic(const InstrumentedKernel *) early;   // what is known of it before it is decided; NULL: nothing
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
@@ -157,6 +158,7 @@ typedef CUresult GpuRecord(CUevent, CUstream);
 bool gpu_hold_in_order(uint64_t base, CUstream stream, GpuRecord *record);       // cuMemFreeAsync
 bool gpu_quarantine_drain(void);                         // the current device's: before an allocation fails. true: it may work now
 void gpu_quarantine_leave(GpuContext *c);                // before it is destroyed
+bool gpu_may_capture(void);                              // false: nobody has ever begun to, so that no stream need be asked
 bool gpu_is_capturing(CUstream stream);
 bool gpu_captures_reserve(void);                         // PyTorch without its cache captures: what cuMemAlloc gives now belongs to the graph
 void gpu_owned_reserve(uint64_t base);

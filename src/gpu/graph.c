@@ -189,7 +189,7 @@ static void add_kernel(Exec *e, CUgraphNode node, bool inside) {
   if (!of) return;
   if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);
-  vec_push(&e->checked, ours && of->code && of->code->record_bytes);
+  vec_push(&e->checked, of->unchanged || (ours && of->code && of->code->record_bytes));
   if (ours && of->code && of->code->record_bytes && !inside && gpu_real.cuGraphExecKernelNodeSetParams_v2) vec_push(&e->nodes, (GpuGraphNode){node, of, false, CU_GRAPH_NODE_TYPE_KERNEL});
 }
 

@@ -150,7 +150,7 @@ static GpuContext *look_around(GpuLaunch *l, CUcontext ctx) {
   GpuContext *c = ctx ? gpu_context_of(ctx) : gpu_context_of_stream(stream);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (c) l->event.device = c->device;
-  if (!l->event.captured && gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
+  if (!l->event.captured && gpu_may_capture() && gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
     l->event.captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
   return c;
 }
@@ -180,6 +180,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (session_wants_inputs() && !l->event.captured) keep_inputs(l);
   if (!code && l->function != handle) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
+  else if (l->of->unchanged && session_launch_selected(l->of->kernel)) session_launch_unchanged(l->of->kernel);
   if (session_wants_steps() && !l->event.captured) l->timed = gpu_times_begin(l->context, (CUstream)(uintptr_t)l->event.stream);
 }
 

@@ -106,6 +106,7 @@ typedef struct GpuPiece {
   uint32_t index;
   const char **kernels; uint32_t nkernels;
   const char **vars; uint32_t nvars;
+  bool unchanged;                          // PIECE_ORIGINAL: since tools have put nothing into its kernels
 } GpuPiece;
 enum { PIECE_UNDECIDED, PIECE_ORIGINAL, PIECE_OURS };
 

@@ -225,20 +225,24 @@ bool gpu_is_capturing(CUstream stream) {
   return gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+static _Atomic bool has_captured;
+bool gpu_may_capture(void) { return atomic_load_explicit(&has_captured, memory_order_relaxed); }
+static void begins(void) { atomic_store(&has_captured, true); }        // before the call: another thread may launch into the stream as soon as it captures
+
 static CUresult begun(CUresult result) {
   if (result == CUDA_SUCCESS) atomic_fetch_add(&captures, 1);
   return result;
 }
 
-CUresult gpu_cuStreamBeginCapture(CUstream s) { return begun(gpu_real.cuStreamBeginCapture(s)); }
-CUresult gpu_cuStreamBeginCapture_ptsz(CUstream s) { return begun(gpu_real.cuStreamBeginCapture_ptsz(s)); }
-CUresult gpu_cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode) { return begun(gpu_real.cuStreamBeginCapture_v2(s, mode)); }
-CUresult gpu_cuStreamBeginCapture_v2_ptsz(CUstream s, CUstreamCaptureMode mode) { return begun(gpu_real.cuStreamBeginCapture_v2_ptsz(s, mode)); }
+CUresult gpu_cuStreamBeginCapture(CUstream s) { return begins(), begun(gpu_real.cuStreamBeginCapture(s)); }
+CUresult gpu_cuStreamBeginCapture_ptsz(CUstream s) { return begins(), begun(gpu_real.cuStreamBeginCapture_ptsz(s)); }
+CUresult gpu_cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode mode) { return begins(), begun(gpu_real.cuStreamBeginCapture_v2(s, mode)); }
+CUresult gpu_cuStreamBeginCapture_v2_ptsz(CUstream s, CUstreamCaptureMode mode) { return begins(), begun(gpu_real.cuStreamBeginCapture_v2_ptsz(s, mode)); }
 CUresult gpu_cuStreamBeginCaptureToGraph(CUstream s, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode) {
-  return begun(gpu_real.cuStreamBeginCaptureToGraph(s, g, after, edges, n, mode));
+  return begins(), begun(gpu_real.cuStreamBeginCaptureToGraph(s, g, after, edges, n, mode));
 }
 CUresult gpu_cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode) {
-  return begun(gpu_real.cuStreamBeginCaptureToGraph_ptsz(s, g, after, edges, n, mode));
+  return begins(), begun(gpu_real.cuStreamBeginCaptureToGraph_ptsz(s, g, after, edges, n, mode));
 }
 
 // It may end with an error too; a call that is refused does not end it.

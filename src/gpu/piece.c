@@ -347,6 +347,13 @@ static GpuMade *make(GpuModule *m, GpuPiece *p, Error *err) {
   return NULL;
 }
 
+// The original runs as well. Variables would have to be where our code has them.
+static bool nothing_was_added(const GpuPiece *p, const Instrumented *made) {
+  bool unchanged = made->nkernels > 0 && !p->nvars;
+  for (uint32_t i = 0; i < made->nkernels; i++) unchanged &= made->kernels[i].unchanged;
+  return unchanged;
+}
+
 static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   Instrumented result;
   if (m->code.as_is) {                       // no reason: it counts as covered
@@ -366,6 +373,13 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   GpuMade *made = told ? p->made : make(m, p, err);
   p->made = NULL;
   if (!made) return false;
+  if (session_tools() && nothing_was_added(p, &made->result)) {
+    log_verbose("kernel %s: there is nothing to check in it", name);
+    p->unchanged = true;
+    if (!told) gpu_shared_tell(m->shared, p->index, &made->result);
+    made_free(made);
+    return false;
+  }
   start = now_ms();
   bool ok = compile(m, p, &made->result, made->units, made->n, name, err);
   log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, made->ms, now_ms() - start);
@@ -405,7 +419,7 @@ int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name) {
     if (state == PIECE_OURS) gpu_variables_tell(m, p);
     gpu_pop_context(pushed);
     gpu_quiet_end(q);
-    if (state == PIECE_ORIGINAL && !m->code.as_is) {
+    if (state == PIECE_ORIGINAL && !m->code.as_is && !p->unchanged) {
       p->reason = mem_strdup(err.text[0] ? err.text : "unknown");
       log_verbose("kernel %s is left as it is: %s", name, p->reason);
     }

@@ -165,10 +165,12 @@ static void install_stmts(Body *b) {
     if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
 }
 
+bool body_is_changed(const Body *b) { return b->added.len != 0 || b->copies.len != 0; }
+
 bool body_close(Body *b, Error *err) {
   PtxFunc *f = b->func;
   Arena *a = &f->module->arena;
-  bool changed = b->added.len != 0 || b->copies.len != 0;
+  bool changed = body_is_changed(b);
   if (changed) {
     install_stmts(b);
     if (b->regs.len) ARENA_APPEND(a, f->regs, f->nregs, b->regs.data, b->regs.len);

@@ -325,6 +325,27 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
   code_call(c, probe(k, kinds[kind].probe), args, n);
 }
 
+// How many questions of the mask the lanes that are here have, those whose turn it is, into the fourth wide temporary; and into the third predicate, which of them is to add that: one for all. Lanes that
+// add to one count one after another take as long as all of the kernel.
+static void count_together(FpCheck *k, Code *c, uint32_t mask, PtxOperand mine) {
+  PtxOperand asked = opd_reg(k->asked), lanes = temp32(k, 0), sum = temp32(k, 1), some = temp32(k, 2), first = temp_pred(k, 2), has = temp_pred(k, 3), more = temp64(k, 3);
+  EMIT(c, "activemask.b32", lanes);
+  EMIT(c, "mov.u32", sum, opd_imm(0));
+  for (uint32_t left = mask; left; left &= left - 1) {
+    EMIT(c, "and.b32", some, asked, opd_imm((int64_t)(left & -left)));
+    EMIT(c, "setp.ne.and.u32", has, some, opd_imm(0), mine);
+    EMIT(c, "vote.sync.ballot.b32", some, has, lanes);
+    EMIT(c, "popc.b32", some, some);
+    EMIT(c, "add.u32", sum, sum, some);
+  }
+  EMIT(c, "cvt.u64.u32", more, sum);
+  EMIT(c, "vote.sync.ballot.b32", some, mine, lanes);
+  EMIT(c, "neg.s32", sum, some);                               // the lowest of them
+  EMIT(c, "and.b32", some, some, sum);
+  EMIT(c, "mov.u32", sum, opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
+  EMIT(c, "setp.eq.and.u32", first, sum, some, mine);
+}
+
 // Sinks of which one exception was told already, and that store nothing that would have to be remembered, are only counted: here, since in a program full of NaN that is what its kernels do most.
 static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxOperand asked = opd_reg(k->asked), channel = temp64(k, CHANNEL), memory = temp64(k, 0), counts = temp64(k, 1), at = temp64(k, 2), more = temp64(k, 3);
@@ -355,12 +376,12 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
     EMIT(c, "ld.global.u8", told, opd_at(c, at, offsetof(WgFpMemory, told)));
     code_guard(c, NULL, false);
     EMIT(c, "setp.ne.u32", mine, told, opd_imm(0));
-    EMIT(c, "popc.b32", bits, bits);
-    EMIT(c, "cvt.u64.u32", more, bits);
+    count_together(k, c, mask, mine);
     EMIT(c, "mul.wide.u32", at, site, opd_imm(8));
     EMIT(c, "add.u64", at, at, counts);
-    code_guard(c, mine.reg, false);
+    code_guard(c, temp_pred(k, 2).reg, false);
     EMIT(c, "red.global.add.u64", opd_at(c, at, 0), more);
+    code_guard(c, mine.reg, false);
     EMIT(c, "and.b32", asked, asked, opd_imm((int64_t)(uint32_t)~mask));
     fp_again_mark(k, c);
     code_guard(c, NULL, false);

@@ -22,6 +22,9 @@ static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
   record_fill_slot(&b);
   for (unsigned t = 0; info->wanted && t < 32; t++)
     if (pass_of(p, t)) pass_of(p, t)->weave(&b);
+  bool changed = body_is_changed(&b);
+  // Other tools want to know what a launch reads and writes whatever is in its code.
+  if (f->is_entry && info->wanted && info->record && !changed && !info->calls_functions && p->plan->tools == TOOL_BIT(FPCHECK)) p->out->kernels[info->kernel].unchanged = true;
   return body_close(&b, err) && (!p->plan->spare_registers || spare_registers(p, f, unit, b.cold_from, b.cold_to, err));
 }
 

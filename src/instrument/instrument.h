@@ -104,6 +104,7 @@ typedef struct InstrumentedKernel {
   const char *name;
   bool instrumented;
   const char *reason;                      // why not
+  bool unchanged;                          // no tool has put anything into it, and none wants anything else of its launches: the original does the same
   uint32_t user_params, user_param_bytes;  // without ours
   uint32_t record_offset, record_bytes;    // of the added parameter; bytes 0: it has none
   const InstrumentFact *facts; uint32_t nfacts;

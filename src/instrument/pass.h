@@ -144,6 +144,7 @@ struct Body {
   uint32_t cold_from, cold_to;             // after body_close: the statements of body_cold
 };
 bool body_open(Body *b, Program *p, PtxFunc *f, uint32_t unit, Error *err);
+bool body_is_changed(const Body *b);       // before body_close: something was added
 bool body_close(Body *b, Error *err);      // puts everything into the function
 Code *body_entry(Body *b);                 // once for each call of the function, before its first instruction
 Code *body_cold(Body *b);                  // out of line, behind the function: reached only by branches to labels in it

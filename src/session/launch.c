@@ -63,6 +63,8 @@ void session_launch_again(SessionKernel *k, bool checked) {
   if (checked) atomic_fetch_add_explicit(&c->checked, 1, memory_order_relaxed);
 }
 
+void session_launch_unchanged(SessionKernel *k) { atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed); }
+
 bool session_launch_selected(SessionKernel *k) {
   const SessionOptions *o = session_options();
   if (!k->wanted) return false;

@@ -46,6 +46,7 @@ typedef struct SessionLaunch {
 uint32_t session_launch(const SessionLaunch *l);         // its number; takes the host stack if the options ask for it
 void session_launch_again(SessionKernel *k, bool checked);   // a captured launch, counted when it was captured, runs once more
 uint32_t session_launch_in_graph(const SessionLaunch *l);   // --record=inputs: one execution of a captured launch, as the calling thread's last launch
+void session_launch_unchanged(SessionKernel *k);         // counts as checked: there is nothing to check in it, and the original runs
 bool session_launch_selected(SessionKernel *k);          // --launch-skip, --launch-count: should this one be checked?
 void session_graph_launch(const void *graph, const void *stream);
 

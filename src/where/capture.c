@@ -54,11 +54,33 @@ static bool find_rule(uint64_t pc, bool returned, UnwindRule *out) {
   return known;
 }
 
-typedef struct Walk { uint64_t pc, sp, fp, stack_end; } Walk;
+// A walk depends on nothing but where it starts, the rules, and the words of the stack that it reads: if those are what they were, it ends as it did. A loop that launches a kernel
+// finds its stack again so, which takes a tenth of the time of a walk.
+enum { WALKS = 4, WORDS = 2 * WHERE_MAX };
+typedef struct Walked {
+  uint64_t sp, fp, stack_end, epoch;
+  struct { uint64_t at, value; } words[WORDS];
+  uint64_t frames[WHERE_MAX];
+  uint32_t nwords, nframes;
+} Walked;
+static _Thread_local Walked walked[WALKS];
+static _Thread_local uint32_t next_walk;
+
+typedef struct Walk { uint64_t pc, sp, fp, stack_end; Walked *keep; } Walk;
 
 __attribute__((no_sanitize("address"))) static bool read_word(const Walk *w, uint64_t at, uint64_t *out) {
   if (at < w->sp || at > w->stack_end - 8 || at & 7) return false;
   *out = *(const uint64_t *)(uintptr_t)at;
+  if (w->keep->nwords < WORDS) w->keep->words[w->keep->nwords].at = at, w->keep->words[w->keep->nwords].value = *out;
+  w->keep->nwords++;
+  return true;
+}
+
+// As long as the words are the same, the next one is what a walk would read.
+__attribute__((no_sanitize("address"))) static bool is_as_it_was(const Walked *k, const Walk *w) {
+  if (!k->nframes || k->sp != w->sp || k->fp != w->fp || k->stack_end != w->stack_end || k->epoch != atomic_load_explicit(&epoch, memory_order_relaxed)) return false;
+  for (uint32_t i = 0; i < k->nwords; i++)
+    if (*(const uint64_t *)(uintptr_t)k->words[i].at != k->words[i].value) return false;
   return true;
 }
 
@@ -85,7 +107,7 @@ static bool step(Walk *w, bool returned) {
   if (cfa <= w->sp || cfa > w->stack_end || !read_word(w, cfa + (uint64_t)(int64_t)r.ra_offset, &ra)) return false;
   if (r.fp == FP_AT_CFA && !read_word(w, cfa + (uint64_t)(int64_t)r.fp_offset, &fp)) return false;
   if (r.fp == FP_AT_FP && !read_word(w, w->fp + (uint64_t)(int64_t)r.fp_offset, &fp)) return false;
-  *w = (Walk){strip_signature(ra), cfa, fp, w->stack_end};
+  *w = (Walk){strip_signature(ra), cfa, fp, w->stack_end, w->keep};
   return w->pc != 0;
 }
 
@@ -110,10 +132,21 @@ __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max)
   if (atomic_fetch_add_explicit(&captures, 1, memory_order_relaxed) % EPOCH_EVERY == 0) renew_epoch();
   if (!ourselves.end) find_ourselves();
   w.stack_end = where_stack_end(w.sp);
+  for (unsigned i = 0; i < WALKS; i++)
+    if (walked[i].nframes <= max && is_as_it_was(&walked[i], &w)) {
+      memcpy(frames, walked[i].frames, walked[i].nframes * sizeof *frames);
+      return walked[i].nframes;
+    }
+  w.keep = &walked[next_walk++ % WALKS];
+  *w.keep = (Walked){.sp = w.sp, .fp = w.fp, .stack_end = w.stack_end, .epoch = atomic_load_explicit(&epoch, memory_order_relaxed)};
   uint64_t our_start = ourselves.start, our_end = ourselves.end;
   uint32_t n = 0;
   enum { STEPS_MAX = 4 * WHERE_MAX };                    // our own frames, and any circle that grows
   for (unsigned i = 0; w.stack_end && n < max && i < STEPS_MAX && step(&w, i > 0); i++)
     if (w.pc < our_start || w.pc >= our_end) frames[n++] = w.pc;
+  if (n < max && n <= WHERE_MAX && w.keep->nwords <= WORDS) {              // to the end of the stack, and all of it was kept
+    memcpy(w.keep->frames, frames, n * sizeof *frames);
+    w.keep->nframes = n;
+  }
   return n;
 }

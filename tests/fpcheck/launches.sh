@@ -4,7 +4,7 @@
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip launches: nvcc is not on PATH"; exit 0; }
 born() { kinds | grep -v '^fp-output'; }              # across.sh looks at what reaches the host
-for name in large once; do build $name compute_75 & done
+for name in large once integers; do build $name compute_75 & done
 wait
 
 # A large launch in fast mode: the sink fires, and blocks that start later are tested everywhere.
@@ -55,3 +55,11 @@ check "--fp-rerun: coverage is the first run's" has "$TEST_DIR/err" "coverage (f
 check "--fp-rerun: only where it is needed" is "$(code fp --fp-rerun "$TEST_DIR/once" < "$t/once.cu") $(grep -c 'second time' "$TEST_DIR/err")" "99 0"
 check "--fp-rerun: not with a pipe" is "$(true | code fp --fp-rerun "$TEST_DIR/once")" 125
 check "--fp-rerun: named" has "$TEST_DIR/err" "--fp-rerun: standard input is a pipe"
+
+# Kernels without floating point run as they are, and count as checked; in GPU mode no code is made for them unless they share a variable with others.
+check "integers: exit code" is "$(code fp -v "$TEST_DIR/integers")" 0
+check "integers: results" is "$(cat "$TEST_DIR/out")" "3160 2.5"
+check "integers: coverage, graphs too" has "$TEST_DIR/err" "coverage (fpcheck): 14 launches (100%) of 3 kernels"
+if [ "$device" = gpu ]; then check "integers: as they are" is "$(grep -c 'there is nothing to check in it' "$TEST_DIR/err")" 1; fi
+code fp --fp-every=2 "$TEST_DIR/integers" > /dev/null
+check "integers: --fp-every" has "$TEST_DIR/err" "add_to_variable(int): 3 of 5 launches"
