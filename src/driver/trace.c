@@ -104,7 +104,7 @@ static void record(uint32_t lanes, const uint64_t (*args)[32], bool has_address,
   m.words[0] = (uint32_t)args[PLACE][0] | (uint32_t)TOP | format << 24;
   m.words[1] = lanes;
   m.words[2] = (uint32_t)args[WARP][0];
-  m.words[3] = (uint32_t)args[LAUNCH][0] | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28;
+  m.words[3] = ((uint32_t)args[LAUNCH][0] & ~(uint32_t)WG_TRACE_WIDE) | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28;
   put(args, &m);
 }
 

@@ -4,14 +4,14 @@
 enum { TOP = (int)0x80000000, GAP_BITS = 30 };
 // Registers that all groups of a body use again.
 enum {
-  LANES, LEADER, SECOND, RANK, COUNT, RELATIVE, GAP, EACH, WORDS, VALUES, BYTES, TURNS, TIME, UNIT, W0, W1, W2, W3, LOW, HIGH, STEP, TMP, FACTS, PLACE, COUNTS, FOUR, STRIDE, OP_WORD = STRIDE + WG_TRACE_GROUP_UNITS,
+  LANES, LEADER, SECOND, RANK, COUNT, RELATIVE, GAP, EACH, WORDS, VALUES, BYTES, TURNS, TIME, UNIT, W0, W1, W2, W3, LOW, HIGH, STEP, TMP, BEGIN, FACTS, PLACE, COUNTS, FOUR, STRIDE, OP_WORD = STRIDE + WG_TRACE_GROUP_UNITS,
   ALL_32 = OP_WORD + WG_TRACE_GROUP_OPS
 };
 enum { AT, ROW, END, FIRST, OFFSET, WIDE, RINGS, HEADS, GEOMETRY, BASE, ALL_64 = BASE + WG_TRACE_GROUP_UNITS };
 enum { SPREAD, OK, FAR, SPLIT, NONE, WANT, ONE, MINE, AFFINE, FACT = AFFINE + WG_TRACE_GROUP_UNITS, ALL_PRED = FACT + TRACE_GROUP_FACTS };
 _Static_assert((int)ALL_32 <= (int)TRACE_GROUP_REGS && (int)ALL_64 <= (int)TRACE_GROUP_REGS && (int)ALL_PRED <= (int)TRACE_GROUP_REGS, "there is room for all");
 
-typedef struct Making { Tracing *t; Code *c; const TraceGroup *g; const TraceGroupInput *in; uint32_t head_units; int facts[TRACE_GROUP_FACTS]; unsigned nfacts; } Making;
+typedef struct Making { Tracing *t; Code *c; const TraceGroup *g; const TraceGroupInput *in; uint32_t head_units, line_units; int facts[TRACE_GROUP_FACTS]; unsigned nfacts; } Making;
 
 static PtxReg *one_of(Tracing *t, PtxReg **list, unsigned k, PtxType type) {
   if (!list[k]) list[k] = body_reg(t->body, type);
@@ -278,10 +278,8 @@ static PtxOperand op_word(Making *m, uint32_t k) {
 // This lane's 16 bytes: those of unit `k`, if they are its own.
 static void choose_words(Making *m, uint32_t k, const PtxOperand *words) {
   Code *c = m->c;
-  if (k) {
-    EMIT(c, "setp.eq.u32", opd_reg(P(m, OK)), R(m, UNIT), imm(k));
-    code_guard(c, P(m, OK), false);
-  }
+  EMIT(c, "setp.eq.u32", opd_reg(P(m, OK)), R(m, UNIT), imm(k));
+  code_guard(c, P(m, OK), false);
   for (unsigned i = 0; i < 4; i++) EMIT(c, "mov.b32", R(m, W0 + i), words[i]);
   code_guard(c, NULL, false);
 }
@@ -306,9 +304,15 @@ static void put_head(Making *m) {
   PtxLabel *again = body_label(m->t->body), *over = body_label(m->t->body);
   PtxReg *more = P(m, WANT);
   uint32_t units = m->head_units;
+  // Whole lines, where lanes are enough to write them with one instruction.
+  EMIT(c, "setp.eq.u32", opd_reg(P(m, OK)), R(m, WORDS), imm(0));
+  EMIT(c, "setp.eq.or.u32", opd_reg(P(m, OK)), R(m, BEGIN), imm(16 * m->line_units), opd_reg(P(m, OK)));
+  EMIT(c, "setp.ge.and.u32", opd_reg(P(m, OK)), R(m, COUNT), imm(m->line_units), opd_reg(P(m, OK)));
+  EMIT(c, "selp.b32", R(m, TMP), imm(m->line_units), imm(units), opd_reg(P(m, OK)));
   EMIT(c, "mov.u32", R(m, UNIT), R(m, RANK));
-  EMIT(c, "setp.ge.u32", opd_reg(more), R(m, RANK), imm(units));
+  EMIT(c, "setp.ge.u32", opd_reg(more), R(m, RANK), R(m, TMP));
   code_branch(c, more, false, over);
+  for (unsigned i = 0; i < 4; i++) EMIT(c, "mov.b32", R(m, W0 + i), imm(TOP));
   code_label(c, again);
   choose_words(m, 0, (PtxOperand[]){R(m, PLACE), R(m, LANES), opd_reg(m->t->warp), opd_reg(m->t->launch)});
   uint32_t unit = 1;
@@ -329,30 +333,12 @@ static void put_head(Making *m) {
   code_label(c, over);
 }
 
-// Up to three words behind the last one, by the first lane.
-static void fill_up(Making *m) {
-  Code *c = m->c;
-  PtxLabel *over = body_label(m->t->body);
-  EMIT(c, "and.b32", R(m, TMP), R(m, WORDS), imm(3));
-  EMIT(c, "setp.eq.u32", opd_reg(P(m, OK)), R(m, TMP), imm(0));
-  code_branch(c, P(m, OK), false, over);
-  code_branch(c, P(m, MINE), true, over);
-  EMIT(c, "cvt.u64.u32", D(m, OFFSET), R(m, BYTES));
-  EMIT(c, "add.s64", D(m, WIDE), D(m, AT), D(m, OFFSET));
-  for (int k = 3; k > 0; k--) {              // with n words in the last 16 bytes, words n … 3 of it
-    EMIT(c, "setp.le.u32", opd_reg(P(m, OK)), R(m, TMP), imm(k));
-    code_guard(c, P(m, OK), false);
-    EMIT(c, "st.volatile.global.u32", opd_at(c, D(m, WIDE), 4 * (k - 4)), imm(TOP));
-    code_guard(c, NULL, false);
-  }
-  code_label(c, over);
-}
-
 static void put_rest(Making *m) {
   Code *c = m->c;
   Body *b = m->t->body;
   PtxLabel *over = body_label(b), *far = body_label(b), *split = body_label(b), *end = body_label(b);
-  EMIT(c, "add.s64", D(m, END), D(m, AT), imm(16ll * m->head_units));
+  EMIT(c, "cvt.u64.u32", D(m, END), R(m, BEGIN));
+  EMIT(c, "add.s64", D(m, END), D(m, AT), D(m, END));
   EMIT(c, "setp.eq.u32", opd_reg(P(m, MINE)), R(m, RANK), imm(0));
   code_branch(c, P(m, NONE), false, over);
   code_branch(c, P(m, FAR), false, far);
@@ -371,11 +357,11 @@ static void put_rest(Making *m) {
     put_values(m, true);
   }
   code_label(c, end);
-  fill_up(m);
 }
 
 void trace_group_record(Tracing *t, Code *c, const TraceGroup *g, const TraceGroupInput *in) {
   Making m = {.t = t, .c = c, .g = g, .in = in, .head_units = 1 + (3 + g->nops + 3) / 4 + g->nunits};
+  m.line_units = (m.head_units * 16 + WG_TRACE_LINE - 1) / WG_TRACE_LINE * (WG_TRACE_LINE / 16);
   PtxLabel *over = body_label(t->body);
   find_lanes(&m);
   for (uint32_t u = 0; u < g->nunits; u++) find_unit(&m, u);
@@ -384,9 +370,11 @@ void trace_group_record(Tracing *t, Code *c, const TraceGroup *g, const TraceGro
     find_facts(&m);
     count_values(&m);
   }
-  EMIT(c, "shl.b32", R(&m, BYTES), R(&m, WORDS), imm(2));
-  EMIT(c, "add.s32", R(&m, BYTES), R(&m, BYTES), imm(16 * m.head_units + 15));
-  EMIT(c, "and.b32", R(&m, BYTES), R(&m, BYTES), imm(-16));
+  EMIT(c, "setp.le.u32", opd_reg(P(&m, OK)), R(&m, WORDS), imm(4 * (m.line_units - m.head_units)));
+  EMIT(c, "selp.b32", R(&m, BEGIN), imm(16 * m.head_units), imm(16 * m.line_units), opd_reg(P(&m, OK)));
+  EMIT(c, "mad.lo.s32", R(&m, BYTES), R(&m, WORDS), imm(4), R(&m, BEGIN));
+  EMIT(c, "add.s32", R(&m, BYTES), R(&m, BYTES), imm(WG_TRACE_LINE - 1));
+  EMIT(c, "and.b32", R(&m, BYTES), R(&m, BYTES), imm(-WG_TRACE_LINE));
   trace_field(t, c, D(&m, RINGS).reg, offsetof(WgTrace, rings));
   trace_field(t, c, D(&m, HEADS).reg, offsetof(WgTrace, heads));
   trace_field(t, c, D(&m, GEOMETRY).reg, offsetof(WgTrace, nrings));

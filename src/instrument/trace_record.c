@@ -1,7 +1,7 @@
 // The code of one record: who makes it, and the probe that does.
 #include "instrument/trace.h"
 
-enum { OFF = -1 };
+enum { OFF = -1, NEIGHBOURS = 2 };         // NEIGHBOURS: 1 << 2 warps that follow one another use the same ring
 
 // A field of the WgTrace: in kernels of the parameter itself, which costs no memory access.
 void trace_field(Tracing *t, Code *c, PtxReg *to, uint32_t offset) {
@@ -27,7 +27,8 @@ static void choose_ring(Tracing *t, Code *c) {
   trace_field(t, c, geometry, offsetof(WgTrace, nrings));
   EMIT(c, "cvt.u32.u64", opd_reg(mask), opd_reg(geometry));
   EMIT(c, "sub.u32", opd_reg(mask), opd_reg(mask), opd_imm(1));
-  EMIT(c, "mov.u32", opd_reg(t->slot), opd_sreg(SREG_SMID, SEL_NONE));
+  if (t->inlined) EMIT(c, "shr.u32", opd_reg(t->slot), opd_reg(t->warp), opd_imm(NEIGHBOURS));     // all rings alike
+  else EMIT(c, "mov.u32", opd_reg(t->slot), opd_sreg(SREG_SMID, SEL_NONE));                       // on the virtual device: no other thread's
   EMIT(c, "and.b32", opd_reg(t->slot), opd_reg(t->slot), opd_reg(mask));
   code_label(c, end);
 }
@@ -40,6 +41,12 @@ void trace_begin(Tracing *t, bool switches) {
   t->slot = body_reg(b, TYPE_B32);
   t->warp = body_reg(b, TYPE_B32);
   t->launch = body_reg(b, TYPE_B32);
+  PtxReg *launch = body_temp(b, TYPE_B32, 0), *both = body_temp(b, TYPE_B64, 0);
+  record_load(c, launch, offsetof(WgLaunch, launch));
+  PtxOperand args[] = {opd_reg(launch)};
+  if (t->inlined) code_inline(c, "wg_trace_begin", &t->shapes[t->nshapes++], both, args, 1);
+  else code_call_value(c, probe_function(b->program, b->unit, "wg_trace_begin"), both, args, 1);
+  EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(t->warp), opd_reg(t->launch)}, 2), opd_reg(both));
   choose_ring(t, c);
   if (switches && t->kept) {
     PtxReg *word = body_temp(b, TYPE_B32, 0), *off = body_temp(b, TYPE_PRED, 0);
@@ -50,12 +57,6 @@ void trace_begin(Tracing *t, bool switches) {
     EMIT(c, "mov.b32", opd_reg(t->slot), opd_imm(OFF));
     code_guard(c, NULL, false);
   }
-  PtxReg *launch = body_temp(b, TYPE_B32, 0), *both = body_temp(b, TYPE_B64, 0);
-  record_load(c, launch, offsetof(WgLaunch, launch));
-  PtxOperand args[] = {opd_reg(launch)};
-  if (t->inlined) code_inline(c, "wg_trace_begin", &t->shapes[t->nshapes++], both, args, 1);
-  else code_call_value(c, probe_function(b->program, b->unit, "wg_trace_begin"), both, args, 1);
-  EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(t->warp), opd_reg(t->launch)}, 2), opd_reg(both));
 }
 
 // --- loads of memory that the launch does not write ---

@@ -145,13 +145,17 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
     format |= WG_TRACE_VALUES | (values == 2 ? WG_TRACE_OLD : 0) | (split ? WG_TRACE_SPLIT : 0) | (one ? WG_TRACE_ONE_VALUE : 0);
     words += (uint32_t)(planes * values) * (one ? 1 : n) << split;
   }
-  uint32_t bytes = 16 + (has_address ? 16 : 0) + ((words * 4 + 15) & ~15u);
+  uint32_t units = has_address ? 32 : 16, begin = units + 4 * words <= WG_TRACE_LINE ? units : WG_TRACE_LINE;
+  uint32_t bytes = (begin + 4 * words + WG_TRACE_LINE - 1) & ~(uint32_t)(WG_TRACE_LINE - 1);
   uint64_t at = take_room(r, lanes, leader, me, bytes);
   if (!at) return;
-  uint64_t end = at + bytes;
   uint32_t word0 = place | TOP | format << 24, word3 = launch | (uint32_t)(planes == 4 ? 2 : planes == 2) << 28;
   uint32_t low = (uint32_t)base | TOP, high = (uint32_t)(base >> 31) | TOP;
-  if (has_address && second != leader) {     // two lanes with one instruction: 32 bytes that leave the device together
+  if (begin == WG_TRACE_LINE && n >= WG_TRACE_LINE / 16) {       // a whole line with one instruction
+    int first = rank == 0, unit = has_address && rank == 1;
+    uint32_t time = clock_low() | TOP;
+    if (rank < WG_TRACE_LINE / 16) store4(at + 16 * rank, first ? word0 : unit ? low : TOP, first ? lanes : unit ? high : TOP, first ? warp : unit ? stride | TOP : TOP, first ? word3 : unit ? time : TOP);
+  } else if (has_address && second != leader) {     // two lanes with one instruction: 32 bytes that leave the device together
     int other = me == second;
     if (me == leader || other) store4(at + (other ? 16 : 0), other ? low : word0, other ? high : lanes, other ? stride | TOP : warp, other ? clock_low() | TOP : word3);
   } else if (me == leader) {
@@ -163,7 +167,7 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
   }
   if (!has_address && !values) return;
   if (same && one && !split) return;
-  at += has_address ? 32 : 16;
+  at += begin;
   if (!affine) {
     if (format & WG_TRACE_OFFSETS) {
       store1(at + 4 * rank, (uint32_t)offset | TOP);
@@ -187,8 +191,6 @@ DEVICE void record(Ring r, uint32_t place, uint32_t warp, uint32_t launch, int h
     EACH_PLANE(planes, WHOLE_VALUE)
     if (values == 2) { EACH_PLANE(planes, WHOLE_OLD) }
   }
-  if ((values || !affine) && words & 3 && me == leader)
-    for (; at < end; at += 4) store1(at, (uint32_t)TOP);
 }
 
 // For groups, whose code instrument/trace_group_code.c writes: 0: it is dropped.
@@ -257,7 +259,7 @@ DEVICE uint64_t warp_number(void) {
 uint64_t wg_trace_begin(uint32_t launch);
 uint64_t wg_trace_begin(uint32_t launch) {
   uint64_t warp = warp_number();
-  uint32_t word = (launch & 0xffffff) | (uint32_t)TOP | ((uint32_t)(warp >> 31) & 15) << 24;
+  uint32_t word = (launch & 0xffffff) | (uint32_t)TOP | WG_TRACE_WIDE | ((uint32_t)(warp >> 31) & 15) << 24;
   return (uint64_t)word << 32 | (uint32_t)warp | (uint32_t)TOP;
 }
 

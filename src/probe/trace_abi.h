@@ -11,9 +11,12 @@
 //   head.lanes    the lanes that take part, never 0
 //   head.warp     bit 31, bits 0..30 of the warp's number in its launch: block (x fastest) * warps per block + warp of the block
 //   head.launch   bit 31, in bits 28..29 the planes of a value (0: one word, 1: two, 2: four), in bits 24..27 bits 31..34 of the warp's number, in
-//                 bits 0..23 the launch's number in its process, modulo 2^24
+//                 bits 0..23 the launch's number in its process, modulo 2^24. Bit 30: WIDE
 //
 // Which lanes' words follow: those of head.lanes, lowest first, without gaps.
+//
+// WIDE records, which kernels of a GPU make, begin at multiples of WG_TRACE_LINE bytes, and so do lane offsets and values, unless all of them fit into what the units before
+// them leave of a line: a bus carries whole lines of memory several times as fast as parts of them. What lies between may have any content, zero too.
 //
 // What kind of operation it was: with an address, what the site's classes say (load, store, atomic; an instruction that does two of them, cp.async,
 // has a site and a record for each); without one: with values wg_record, else a barrier or fence.
@@ -56,7 +59,9 @@ enum {
   // instead of the first three bits: a group
   WG_TRACE_GROUP = WG_TRACE_OFFSETS | WG_TRACE_FAR, WG_TRACE_GROUP_FAR = WG_TRACE_OLD, WG_TRACE_GROUP_LOAD = 1 << 26,
   WG_TRACE_GROUP_OPS = 24, WG_TRACE_GROUP_UNITS = 6, WG_TRACE_GROUP_PLANES = 12, WG_TRACE_GROUP_TURNS = 512,   // at most
-  WG_TRACE_MAX = 16 + 112 + WG_TRACE_GROUP_UNITS * (16 + 256) + WG_TRACE_GROUP_PLANES * 2 * 128 + 16,   // bytes of the longest record
+  WG_TRACE_WIDE = 1 << 30,     // of head.launch
+  WG_TRACE_LINE = 128,
+  WG_TRACE_MAX = 16 + 112 + WG_TRACE_GROUP_UNITS * (16 + 256) + WG_TRACE_GROUP_PLANES * 2 * 128 + 2 * WG_TRACE_LINE,   // bytes of the longest record
   WG_TRACE_ROOM = 8192 - 128,  // bytes behind the end of a ring
 };
 
@@ -88,7 +93,7 @@ typedef struct WgTraceRange { uint64_t first, last; } WgTraceRange;
 typedef struct WgTrace {
   uint64_t rings;                          // the first ring, as the device sees it; they are sizeof(WgTraceRing) + ring_size + WG_TRACE_ROOM apart
   uint64_t heads;                          // WgTraceHeadPosition[nrings], device memory
-  uint32_t nrings;                         // a power of two; a warp uses ring %smid & (nrings - 1)
+  uint32_t nrings;                         // a power of two; which one a warp uses: instrument/trace_record.c
   uint32_t ring_size;                      // bytes of data, a power of two of at least 8192
   uint32_t nbuffers, nthreads;             // 0: all. Else only operations of which a lane's address (in global memory) or thread is in one of these
   WgTraceRange buffers[WG_TRACE_RANGES], threads[WG_TRACE_RANGES];

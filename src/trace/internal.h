@@ -90,14 +90,21 @@ extern const RawShape raw_shapes[4][128];
 #define RAW_UNFINISHED SIZE_MAX
 static inline bool raw_is_group(const uint32_t *words) { return (words[0] >> 24 & 7) == WG_TRACE_GROUP; }
 size_t raw_group_length(const uint32_t *words);
+static inline bool raw_is_wide(const uint32_t *w) { return w[3] & WG_TRACE_WIDE; }
+static inline uint32_t raw_wide(uint32_t words) { return (words + WG_TRACE_LINE / 4 - 1) & ~(uint32_t)(WG_TRACE_LINE / 4 - 1); }
+// Where lane offsets and values begin, in words: `units` words stand before them, `rest` they are themselves.
+static inline uint32_t raw_begin(const uint32_t *w, uint32_t units, uint32_t rest) { return raw_is_wide(w) && units + rest > raw_wide(units) ? raw_wide(units) : units; }
 // In bytes, from the first 8 words (those that are not there are 0); 0: it is damaged; RAW_UNFINISHED: too early to tell
 static inline size_t raw_length(const uint32_t *w) {
   if (!(w[0] & w[2] & w[3] & 0x80000000u) || !w[1]) return 0;
   const RawShape *s = &raw_shapes[w[3] >> 28 & 3][w[0] >> 24 & 0x7F];
   if (raw_is_group(w)) return raw_group_length(w);
-  uint32_t words = (uint32_t)__builtin_popcount(w[1]) * s->each + s->fixed;
-  return s->fixed ? (words * 4 + 15) & ~15u : 0;
+  uint32_t words = (uint32_t)__builtin_popcount(w[1]) * s->each + s->fixed, units = w[0] >> 24 & WG_TRACE_ADDRESS ? 8 : 4;
+  return !s->fixed ? 0 : raw_is_wide(w) ? 4 * raw_wide(raw_begin(w, units, words - units) + words - units) : (words * 4 + 15) & ~15u;
 }
+// Of a record that is all there. used: bytes of it that say something; rows: how many it stands for
+typedef enum { RAW_MISSING, RAW_COMPLETE, RAW_DAMAGED } RawState;
+RawState raw_look(const uint32_t *words, size_t length, size_t *used, uint32_t *rows);
 bool raw_complete(const uint8_t *record, size_t n);
 static inline bool time_is_later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }      // clocks have 31 bits
 uint64_t raw_warp(const uint32_t *words);
@@ -114,7 +121,8 @@ typedef struct RawGroup {
   const uint32_t *units, *offsets[WG_TRACE_GROUP_UNITS], *values[WG_TRACE_GROUP_OPS];
   TracePlace places[WG_TRACE_GROUP_OPS];
 } RawGroup;
-uint32_t raw_group_rows(const uint32_t *words);                          // of a complete one: how many rows it stands for; 0: it is damaged
+uint32_t raw_group_rows(const uint32_t *words, uint32_t *begin, uint32_t *rest);   // of one whose units are complete: how many rows it stands for, where the rest begins and its words; 0: it is damaged
+uint32_t raw_group_units(const uint32_t *words);                         // words before lane offsets and values
 bool raw_group_read(const uint32_t *words, RawGroup *g);                // false: it is damaged
 const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);     // as raw_expand
 static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) { return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes); }

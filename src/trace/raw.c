@@ -19,6 +19,13 @@ static uint32_t planes_of(const uint32_t *w) { return 1u << (w[LAUNCH] >> 28 & 3
 #define SHAPES(p) {SHAPE16(0, p), SHAPE16(16, p), SHAPE16(32, p), SHAPE16(48, p), SHAPE16(64, p), SHAPE16(80, p), SHAPE16(96, p), SHAPE16(112, p)}
 const RawShape raw_shapes[4][128] = {SHAPES(0), SHAPES(1), SHAPES(2), SHAPES(3)};
 
+static bool words_there(const uint32_t *w, uint32_t n) {
+  uint32_t some = n & 3;
+  for (uint32_t i = 0; i < some; i++)
+    if (!w[n - 1 - i]) return false;
+  return raw_complete((const uint8_t *)w, (n - some) * 4);
+}
+
 bool raw_complete(const uint8_t *record, size_t n) {
   typedef uint32_t Four __attribute__((vector_size(16)));
   Four zero = {0};
@@ -28,6 +35,24 @@ bool raw_complete(const uint8_t *record, size_t n) {
     zero |= (Four)(v == 0);
   }
   return !(zero[0] | zero[1] | zero[2] | zero[3]);
+}
+
+RawState raw_look(const uint32_t *w, size_t length, size_t *used, uint32_t *rows) {
+  *used = length, *rows = 1;
+  if (!raw_is_wide(w) && !raw_complete((const uint8_t *)w, length)) return RAW_MISSING;
+  if (raw_is_group(w)) {
+    uint32_t units = raw_group_units(w), begin, rest;
+    if (units * 4 > length) return RAW_DAMAGED;
+    if (!raw_complete((const uint8_t *)w, units * 4)) return RAW_MISSING;
+    *rows = raw_group_rows(w, &begin, &rest);
+    if (!*rows) return RAW_DAMAGED;
+    *used = 4 * (units + rest);
+    return words_there(w + begin, rest) ? RAW_COMPLETE : RAW_MISSING;
+  }
+  const RawShape *s = &raw_shapes[w[LAUNCH] >> 28 & 3][format_of(w)];
+  uint32_t units = format_of(w) & WG_TRACE_ADDRESS ? 8 : 4, rest = (uint32_t)__builtin_popcount(w[LANES]) * s->each + s->fixed - units;
+  *used = 4 * (units + rest);
+  return words_there(w + UNIT, units - UNIT) && words_there(w + raw_begin(w, units, rest), rest) ? RAW_COMPLETE : RAW_MISSING;
 }
 
 uint64_t raw_warp(const uint32_t *w) { return (w[WARP] & ~TOP) | (uint64_t)(w[LAUNCH] >> 24 & 15) << 31; }
@@ -59,12 +84,14 @@ MANY_AT_A_TIME const uint32_t *raw_expand(const uint32_t *w, TraceRow *row, uint
   uint32_t format = format_of(w), lanes = (uint32_t)__builtin_popcount(w[LANES]);
   *row = (TraceRow){.warp = raw_warp(w), .lanes = w[LANES], .addresses = *naddresses};
   const uint32_t *at = w + UNIT;
+  const RawShape *s = &raw_shapes[w[LAUNCH] >> 28 & 3][format];
+  uint32_t units = format & WG_TRACE_ADDRESS ? 8 : 4;
   if (format & WG_TRACE_ADDRESS) {
     row->base = pair31(at[0], at[1]);
     row->stride = sign31(at[2]);
     row->time = at[3] & ~TOP;
-    at += 4;
   }
+  at = w + raw_begin(w, units, lanes * s->each + s->fixed - units);
   if (format & (WG_TRACE_OFFSETS | WG_TRACE_FAR)) {
     uint64_t *to = addresses + *naddresses;
     if (format & WG_TRACE_OFFSETS) {

@@ -22,32 +22,37 @@ static bool has_one_value(uint32_t d, uint32_t each, const uint32_t *units) {
 }
 
 // Every record that comes out of a ring is asked, so nothing is written down here.
-uint32_t raw_group_rows(const uint32_t *w) {
+uint32_t raw_group_units(const uint32_t *w) { return ((FIRST_WORD + (w[COUNTS] & 0xFF) + 3u) & ~3u) + 4 * (w[COUNTS] >> 8 & 15); }
+
+uint32_t raw_group_rows(const uint32_t *w, uint32_t *begin, uint32_t *rest) {
   uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
   uint32_t nops = w[COUNTS] & 0xFF, nunits = w[COUNTS] >> 8 & 15, turns = w[TURNS] & 0xFFFF;
   bool split = format & WG_TRACE_SPLIT, far = format & WG_TRACE_GROUP_FAR;
   size_t length = raw_group_length(w);
   if (!length || length == RAW_UNFINISHED || !nops || nops > WG_TRACE_GROUP_OPS || !nunits || nunits > WG_TRACE_GROUP_UNITS || !turns || turns > WG_TRACE_GROUP_TURNS) return 0;
-  size_t at = (FIRST_WORD + nops + 3u) & ~3u, words = length / 4;
-  const uint32_t *units = w + at;
-  at += 4 * nunits;
-  if (at > words) return 0;
-  at += (size_t)__builtin_popcount(each & ((1u << nunits) - 1)) * (far ? 2 * lanes : lanes);
+  uint32_t words = (uint32_t)(length / 4), before = raw_group_units(w), at = 0;
+  const uint32_t *units = w + before - 4 * nunits;
+  if (before > words) return 0;
+  at += (uint32_t)__builtin_popcount(each & ((1u << nunits) - 1)) * (far ? 2 * lanes : lanes);
   for (uint32_t i = 0; i < nops; i++) {
     uint32_t d = w[FIRST_WORD + i], planes = planes_of(d);
     if ((d >> 27 & 15) >= nunits || (planes && turns > 1)) return 0;
-    at += (size_t)planes * (has_one_value(d, each, units) ? 1 : lanes) << split;
+    at += planes * (has_one_value(d, each, units) ? 1 : lanes) << split;
   }
-  return at <= words && words - at < 4 ? nops * turns : 0;
+  *begin = raw_begin(w, before, at);
+  *rest = at;
+  at += *begin;
+  return (raw_is_wide(w) ? raw_wide(at) == words : at <= words && words - at < 4) ? nops * turns : 0;
 }
 
 bool raw_group_read(const uint32_t *w, RawGroup *g) {
   uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
-  if (!raw_group_rows(w)) return false;
+  uint32_t begin, rest;
+  if (!raw_group_rows(w, &begin, &rest)) return false;
   *g = (RawGroup){.raw = w, .nops = w[COUNTS] & 0xFF, .nunits = w[COUNTS] >> 8 & 15, .turns = w[TURNS] & 0xFFFF, .split = format & WG_TRACE_SPLIT, .far = format & WG_TRACE_GROUP_FAR};
   size_t at = (FIRST_WORD + g->nops + 3u) & ~3u;
   g->units = w + at;
-  at += 4 * g->nunits;
+  at = begin;
   for (uint32_t u = 0; u < g->nunits; u++) {
     if (!(each >> u & 1)) continue;
     g->offsets[u] = w + at;

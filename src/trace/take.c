@@ -252,7 +252,7 @@ static void damaged(TraceWriter *w, Ring *r) {
 static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool ended) {
   size_t at = 0, from = 0;
   uint32_t launch = 0, records = 0;
-  uint64_t lost = 0, taken = 0;
+  uint64_t lost = 0, taken = 0, bytes = 0;
   while (n - at >= sizeof(WgTraceHead)) {
     uint32_t head[8] = {0}, rows = 1;
     memcpy(head, data + at, MIN(n - at, sizeof head));
@@ -262,12 +262,10 @@ static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool 
       lost += ended;
       break;
     }
-    bool complete = length && length <= n - at && raw_complete(data + at, length);
-    if (complete && raw_is_group(head)) {
-      rows = raw_group_rows((const uint32_t *)(data + at));
-      if (!rows) length = 0;
-    }
-    if (!length) {
+    size_t used = 0;
+    RawState state = length && length <= n - at ? raw_look((const uint32_t *)(data + at), length, &used, &rows) : length ? RAW_MISSING : RAW_DAMAGED;
+    bool complete = state == RAW_COMPLETE;
+    if (state == RAW_DAMAGED) {
       append(w, r, launch, data + from, at - from, records);
       damaged(w, r);
       return n;
@@ -280,13 +278,13 @@ static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool 
       from = at, records = 0, launch = its;
     }
     at += length;
-    if (complete) records += rows, taken++;
+    if (complete) records += rows, taken++, bytes += used;
     else from = at, lost++;                  // its warp ended in the middle of it
   }
   append(w, r, launch, data + from, at - from, records);
   if (ended && at < n && !raw_complete(data + at, MIN(n - at, (size_t)16) & ~(size_t)15)) lost++;
   pthread_mutex_lock(&w->lock);
-  w->lost += lost, w->raw_records += taken, w->raw_bytes += at;
+  w->lost += lost, w->raw_records += taken, w->raw_bytes += bytes;
   pthread_mutex_unlock(&w->lock);
   return ended ? n : at;
 }

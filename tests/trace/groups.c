@@ -59,11 +59,12 @@ static void make(Group *g, Rng *r, uint32_t time) {
   }
 }
 
-static void write_each(Out *out, const Group *g) {
+static void write_each(Out *out, const Group *g, int wide) {
   for (uint32_t turn = 0; turn < g->turns; turn++)
     for (uint32_t i = 0; i < g->nops; i++) {
       WarpOp o = g->ops[i];
       for (uint32_t l = 0; l < 32; l++) o.address[l] += (uint64_t)(g->units[g->unit[i]].step * (int64_t)turn);
+      o.wide = wide;
       record_write(out, &o);
     }
 }
@@ -80,8 +81,8 @@ static bool is_affine(const Unit *u, uint32_t lanes, uint64_t *base, int32_t *st
   return true;
 }
 
-static void write_group(Out *out, const Group *g) {
-  uint32_t w[WG_TRACE_MAX / 4] = {0}, n = 7, lanes = g->ops[0].lanes, each = 0, far = 0, split = 0;
+static void write_group(Out *out, const Group *g, bool wide) {
+  uint32_t w[WG_TRACE_MAX / 4] = {0}, n = 7, units, from = (uint32_t)out->len, lanes = g->ops[0].lanes, each = 0, far = 0, split = 0;
   uint64_t base[WG_TRACE_GROUP_UNITS];
   int32_t stride[WG_TRACE_GROUP_UNITS] = {0};
   for (uint32_t u = 0; u < g->nunits; u++) {
@@ -106,6 +107,7 @@ static void write_group(Out *out, const Group *g) {
     w[n++] = (uint32_t)stride[u] | top;
     w[n++] = (uint32_t)g->units[u].step | top;
   }
+  units = n;
   for (uint32_t u = 0; u < g->nunits; u++)
     for (uint32_t l = 0; l < 32 && each >> u & 1; l++) {
       if (!(lanes >> l & 1)) continue;
@@ -122,6 +124,7 @@ static void write_group(Out *out, const Group *g) {
         else w[n++] = o->value[p][l] ^ WG_TRACE_KEY;
       }
   }
+  uint32_t rest = n - units, used = n;
   while (n % 4) w[n++] = top;
   const WarpOp *o = &g->ops[0];
   w[0] = top | (uint32_t)(WG_TRACE_GROUP | (far ? WG_TRACE_GROUP_FAR : 0) | (split ? WG_TRACE_SPLIT : 0)) << 24 | o->site;
@@ -130,6 +133,11 @@ static void write_group(Out *out, const Group *g) {
   w[5] = top | g->turns | each << 16;
   w[6] = top | o->time;
   memcpy(out_words(out, n * 4), w, n * 4);
+  if (!wide) return;
+  CHECK(used == units + rest);
+  record_widen(out, from, units, rest);
+  uint32_t *wider = (uint32_t *)(out->data + from);
+  wider[4] = (wider[4] & ~(0xFFFu << 12)) | (uint32_t)(out->len - from) / 16 << 12;
 }
 
 static TraceReader *kept(sqlite3 *db, const Out *out, Rng *r) {
@@ -180,7 +188,7 @@ static bool same_belief(const Out *groups, Rng *r) {
       memcpy(words, groups->data + at, length);
       if (i) words[below(r, MIN(length / 4, (size_t)40))] ^= 1u << below(r, 32);
       bool read = raw_group_read(words, &g);
-      uint32_t rows = raw_group_rows(words);
+      uint32_t begin, rest, rows = raw_group_rows(words, &begin, &rest);
       if (rows != (read ? g.nops * g.turns : 0)) return printf("a record at %zu: %u rows, read as %u\n", at, rows, read ? g.nops * g.turns : 0), false;
       believed += read;
     }
@@ -197,8 +205,8 @@ int main(int argc, char **argv) {
   static Group g;
   for (int i = 0; i < atoi(argv[2]); i++) {
     make(&g, &r, 1000 + (uint32_t)i);
-    write_group(&groups, &g);
-    write_each(&singles, &g);
+    write_group(&groups, &g, below(&r, 2));
+    write_each(&singles, &g, i & 1);
   }
   if (!same_belief(&groups, &r)) return 1;
   sqlite3 *db[2] = {database(), database()};

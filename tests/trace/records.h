@@ -16,6 +16,7 @@ typedef struct WarpOp {
   uint64_t address[32];                      // by lane; bits 60 and 61: the memory
   uint32_t value[4][32], old[4][32];
   int same;                                  // a load: its value is the same where the address is
+  int wide;                                  // as kernels of a GPU write it
 } WarpOp;
 
 static inline uint32_t *out_words(Out *o, uint32_t bytes) {
@@ -23,6 +24,20 @@ static inline uint32_t *out_words(Out *o, uint32_t bytes) {
   uint32_t *w = (uint32_t *)(o->data + o->len);
   o->len += bytes;
   return w;
+}
+
+// The last `units` + `rest` words, which are filled up to 16 bytes, become a record with its parts in lines of their own.
+static inline void record_widen(Out *o, uint32_t begin, uint32_t units, uint32_t rest) {
+  const uint32_t line = WG_TRACE_LINE / 4, lines = (units + line - 1) / line * line, at = units + rest > lines ? lines : units, words = (at + rest + line - 1) / line * line;
+  uint32_t narrow[WG_TRACE_MAX / 4];
+  memcpy(narrow, o->data + begin, (units + rest) * 4);
+  o->len = begin;
+  uint32_t *w = out_words(o, words * 4);
+  memset(w, 0, words * 4);                   // what lies between is anything
+  if (narrow[1] & 1) for (uint32_t i = units; i < at; i++) w[i] = 0x80000000u;
+  memcpy(w, narrow, units * 4);
+  memcpy(w + at, narrow + units, rest * 4);
+  w[3] |= WG_TRACE_WIDE;
 }
 
 static inline void record_write(Out *o, const WarpOp *op) {
@@ -50,7 +65,7 @@ static inline void record_write(Out *o, const WarpOp *op) {
     format |= WG_TRACE_VALUES | (op->values == 2 ? WG_TRACE_OLD : 0) | (split ? WG_TRACE_SPLIT : 0) | (one ? WG_TRACE_ONE_VALUE : 0);
     words += (uint32_t)(op->planes * op->values) * (one ? 1 : n) << split;
   }
-  uint32_t bytes = 16 + (op->has_address ? 16 : 0) + ((words * 4 + 15) & ~15u), *w = out_words(o, bytes), *end = w + bytes / 4;
+  uint32_t bytes = 16 + (op->has_address ? 16 : 0) + ((words * 4 + 15) & ~15u), from = (uint32_t)o->len, *w = out_words(o, bytes), *end = w + bytes / 4;
   *w++ = op->site | top | format << 24;
   *w++ = lanes;
   *w++ = (uint32_t)op->warp | top;
@@ -75,5 +90,6 @@ static inline void record_write(Out *o, const WarpOp *op) {
         else *w++ = v ^ WG_TRACE_KEY;
       }
   while (w < end) *w++ = top;
+  if (op->wide) record_widen(o, from, op->has_address ? 8 : 4, words);
 }
 #endif
