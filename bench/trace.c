@@ -278,7 +278,7 @@ static void ask(const char *path) {
     if (record) {
       TraceWriters w;
       began = now(CLOCK_PROCESS_CPUTIME_ID);
-      CHECK(trace_writers(t, record, lane, &w, &err));
+      CHECK(trace_writers(t, record, lane, false, &w, &err));
       took(&writers, began);
       trace_ops_free(&w.ops);
     }

@@ -1,7 +1,13 @@
 // All accesses of a launch to some bytes, and which of two came first.
 #include "trace/reader.h"
 
-typedef struct Gather { Accesses *out; } Gather;
+enum { LOOKED_AT = 128 };
+typedef struct Gather { Accesses *out; const Sought *sought; uint64_t looked_at; bool enough; } Gather;
+
+static bool left_it(const Sought *s, const Access *a) {
+  bool behind = a->warp == s->reader->warp && (a->record > s->reader->record || (a->record == s->reader->record && a->lane == s->reader->lane));
+  return !behind && a->value_known && a->address == s->address && a->bytes == s->bytes && memcmp(a->value, s->value, s->bytes) == 0;
+}
 
 static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
   Gather *g = user;
@@ -17,13 +23,32 @@ static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_
     row_kind(t, r, &site);
     a.value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, a.value);
   }
-  vec_push(g->out, a);
-  return SCAN_GO_ON;
+  if (!g->sought || left_it(g->sought, &a)) vec_push(g->out, a);
+  g->enough = g->sought && ++g->looked_at >= LOOKED_AT && g->out->len;
+  return g->enough ? SCAN_STOP : SCAN_GO_ON;
 }
 
 bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, Accesses *out, Error *err) {
-  Gather g = {out};
+  Gather g = {.out = out};
   return reader_scan_range(t, l, what, gather, &g, err) != SCAN_FAILED;
+}
+
+// Chunks are in the order in which rings were emptied, so that those that are near are near in time, too.
+bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, bool *enough, Error *err) {
+  Gather g = {.out = out, .sought = sought};
+  const ReaderChunk *chunks = &t->chunks[l->first_chunk];
+  uint32_t middle = 0, last = l->nchunks - 1;
+  while (middle < last && sought->reader->record >= chunks[middle].first_record + chunks[middle].records) middle++;
+  for (uint32_t far = 0; far <= MAX(middle, last - middle) && !g.enough; far++)
+    for (int after = 0; after < (far ? 2 : 1) && !g.enough; after++) {
+      if (after ? far > last - middle : far > middle) continue;
+      const ReaderChunk *c = &chunks[after ? middle + far : middle - far];
+      if (!chunk_in_range(c, what)) continue;
+      if (!t->scanning) reader_cache_trim(t);
+      if (reader_scan_range_chunk(t, c, what, gather, &g, err) == SCAN_FAILED) return false;
+    }
+  *enough = g.enough;
+  return true;
 }
 
 Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err) {

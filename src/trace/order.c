@@ -9,10 +9,11 @@ typedef struct Wanted {                      // what is looked for
   bool known; const uint8_t *value;          // what it saw
   const Access *self;                        // NULL: by the host
   uint64_t block;
+  bool all;                                  // of very many accesses, too
 } Wanted;
 
 typedef struct Candidate { TraceOp op; uint32_t covers, differs; } Candidate;     // bytes of what is wanted, one bit each; differs: it wrote something else there
-typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded; } Found;
+typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, some, too_many; } Found;
 
 static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) { return a < b + m && b < a + n; }
 static uint64_t first_byte(const Wanted *w, uint64_t address) { return MAX(address, w->address) - w->address; }
@@ -85,7 +86,13 @@ static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderL
   RangeScan scan = {.low = w->address, .high = w->address + w->bytes, .writes_only = true, .values = true};
   if (w->address >> WG_TRACE_SPACE_AT) scan.first_warp = w->block * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
   Writes x = {.lines = {.launch = l}};
-  bool ok = accesses_gather(t, l, &scan, &x.all, err);
+  Sought sought = {w->address, w->bytes, w->value, w->self};
+  bool ok = !inside || !w->known || w->all || accesses_gather_near(t, l, &scan, &sought, &x.all, &f->some, err);
+  if (ok && !f->some) {
+    x.all.len = 0;
+    ok = accesses_gather(t, l, &scan, &x.all, err);
+    f->too_many |= x.all.len >= ACCESSES_MOST;
+  }
   x.before = mem_alloc(x.all.len + 1), x.hidden = mem_alloc(x.all.len + 1);
   ok = ok && may_be_seen(t, w, f, &x, inside, err) && hide(t, w, f, &x, err);
   for (uint32_t i = 0; ok && i < x.all.len; i++) {
@@ -145,8 +152,11 @@ static void choose(const Wanted *w, Found *f, TraceWriters *out) {
   free(keep);
   out->ops.total = out->ops.n, out->ops.total_known = true;
   out->never_written = out->ops.n == 0 && !f->unrecorded;
-  out->ambiguous = unordered || none_fits || f->unrecorded;
-  out->why = f->unrecorded ? "a launch that was not recorded may have written there"
+  out->some = f->some || f->too_many;
+  out->ambiguous = unordered || none_fits || f->unrecorded || out->some;
+  out->why = f->some ? "very many operations touched it: of those recorded near the read these wrote what it saw, the others were not looked at"
+             : f->too_many ? "more than a million operations touched it, and only so many were looked at"
+             : f->unrecorded ? "a launch that was not recorded may have written there"
              : out->never_written ? (w->address >> WG_TRACE_SPACE_AT ? "nobody wrote there before" : "nothing wrote there before")
              : none_fits ? "nothing that is recorded wrote what was read"
              : unordered ? (w->known ? "nothing orders these writes, and the value that was read does not decide" : "nothing orders these writes, and what was read was not recorded")
@@ -170,6 +180,14 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
   for (uint32_t i = 0; i < w->bytes; i++) f.pending[i] = true;
   const ReaderStep *own = &t->steps[w->step];
   bool global = !(w->address >> WG_TRACE_SPACE_AT), ok = !w->self || last_writes(t, w, &f, &t->launches[own->launch - 1], true, err);
+  if (ok && f.some) {                        // earlier steps are asked for only if nothing of the launch can have been seen
+    Wanted all = *w;
+    bool none = !f.list.len;
+    if (!none) choose(w, &f, out);
+    vec_free(&f.list);
+    all.all = true;
+    return none ? find_writers(t, &all, out, err) : true;
+  }
   uint32_t allocation = global ? reader_allocation_at(t, w->process, w->address, own->order) : 0;
   for (uint32_t i = w->step; ok && global && f.left && i--;) {
     const ReaderStep *s = &t->steps[i];
@@ -186,7 +204,7 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
   return ok;
 }
 
-static bool writers_of(TraceReader *t, const TraceOp *op, TraceWriters *out, Error *err) {
+static bool writers_of(TraceReader *t, const TraceOp *op, bool all, TraceWriters *out, Error *err) {
   RowRef r;
   const ReaderStep *host;
   *out = (TraceWriters){.why = ""};
@@ -201,20 +219,20 @@ static bool writers_of(TraceReader *t, const TraceOp *op, TraceWriters *out, Err
   Access self = {.record = op->record, .warp = r.row->warp, .address = row_address(r.block, r.row, op->lane), .lane = op->lane, .bytes = op->bytes, .time = r.row->time, .kind = op->kind};
   bool atomic = op->kind == TRACE_ATOMIC;
   Wanted w = {.process = l->process, .step = l->step, .address = self.address, .bytes = MIN(op->bytes, (uint32_t)BYTES_MOST), .known = atomic ? op->old_known : op->value_known && !op->from_replay,
-              .value = atomic ? op->old : op->value, .self = &self, .block = self.warp / l->warps};
+              .value = atomic ? op->old : op->value, .self = &self, .block = self.warp / l->warps, .all = all};
   return find_writers(t, &w, out, err);
 }
 
-bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, TraceWriters *out, Error *err) {
+bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out, Error *err) {
   TraceOp op;
   *out = (TraceWriters){.why = ""};
-  return trace_one(t, record, lane, &op, err) && writers_of(t, &op, out, err);
+  return trace_one(t, record, lane, &op, err) && writers_of(t, &op, all, out, err);
 }
 
 bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err) {
   if (op->kind != TRACE_LOAD || op->value_known || op->bytes > BYTES_MOST) return true;
   TraceWriters w;
-  if (!writers_of(t, op, &w, err)) return false;
+  if (!writers_of(t, op, true, &w, err)) return false;
   uint8_t value[BYTES_MOST] = {0};
   uint32_t have = 0;
   for (uint32_t i = 0; i < w.ops.n && !w.ambiguous; i++) {
@@ -237,7 +255,7 @@ typedef struct Readers { const TraceOp *write; TraceOps *out; uint64_t skip, see
 
 static ScanResult offer(TraceReader *t, Readers *x, const TraceOp *op, Error *err) {
   TraceWriters w;
-  if (!writers_of(t, op, &w, err)) return SCAN_FAILED;
+  if (!writers_of(t, op, true, &w, err)) return SCAN_FAILED;
   bool saw = false;
   for (uint32_t i = 0; i < w.ops.n; i++) saw |= w.ops.list[i].record == x->write->record && w.ops.list[i].lane == x->write->lane;
   trace_ops_free(&w.ops);

@@ -81,6 +81,7 @@ typedef struct RangeScan {
   bool writes_only, values;
   bool (*wanted)(const void *user, uint64_t start, uint64_t end); const void *user;
 } RangeScan;
+bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);       // whether it may touch some of it
 ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one chunk, which touches some of it
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
 ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
@@ -146,6 +147,9 @@ typedef struct Access {
 typedef VEC(Access) Accesses;
 enum { ACCESSES_MOST = 1 << 20 };
 bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, Accesses *out, Error *err);
+// Only those that left a value there, from the chunk of the one that read it outwards; *enough: so many were looked at, and one of them did, that the rest was left out.
+typedef struct Sought { uint64_t address; uint32_t bytes; const uint8_t *value; const Access *reader; } Sought;
+bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, bool *enough, Error *err);
 typedef enum { RELATION_NONE, RELATION_BEFORE, RELATION_AFTER, RELATION_FAILED } Relation;
 Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err);
 static inline bool access_writes(const Access *a) { return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC; }

@@ -205,15 +205,19 @@ ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
   return result;
 }
 
+bool chunk_in_range(const ReaderChunk *c, const RangeScan *what) {
+  bool global = !(what->low >> WG_TRACE_SPACE_AT);
+  return global ? c->has_global && c->low < what->high && c->high + 64 > what->low : c->first_warp <= what->last_warp && c->last_warp >= what->first_warp;
+}
+
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err) {
   RangeState s = {what, f, user};
   BlockSet set = {0};
   ScanResult result = SCAN_GO_ON;
-  bool global = !(what->low >> WG_TRACE_SPACE_AT);
   enter(t);
   for (uint32_t i = 0; i < l->nchunks && result == SCAN_GO_ON; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
-    if (global ? !c->has_global || c->low >= what->high || c->high + 64 <= what->low : c->first_warp > what->last_warp || c->last_warp < what->first_warp) continue;
+    if (!chunk_in_range(c, what)) continue;
     between(t);
     result = scan_range_chunk(t, c, &s, &set, err);
   }

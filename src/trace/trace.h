@@ -62,9 +62,10 @@ bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t 
 bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Error *err);
 
-// Who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not decide.
-typedef struct TraceWriters { TraceOps ops; bool ambiguous; bool never_written; const char *why; } TraceWriters;
-bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, TraceWriters *out, Error *err);
+// Who wrote what a read saw. ambiguous: nothing orders the candidates, and the value does not decide. all: every write of the launch is looked at; else, where very many
+// operations touched the bytes, only those recorded near the read, if one of them wrote what was read: that is some, and ambiguous.
+typedef struct TraceWriters { TraceOps ops; bool ambiguous, never_written, some; const char *why; } TraceWriters;
+bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out, Error *err);
 bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 // Each thread of a launch that touched the bytes: its first operation there.
 bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err);

@@ -5,7 +5,7 @@ typedef struct Question { const char *name, *columns; int visible, arguments, ne
 #define OPERATION "record INTEGER, lane INTEGER, kind TEXT, step INTEGER, launch INTEGER, thread INTEGER, site INTEGER, address INTEGER, bytes INTEGER, value TEXT, "
 enum { WRITER, READER, RACE, UNWRITTEN, CONTENTS };
 static const Question questions[] = {
-  {"writer", "CREATE TABLE writer (" OPERATION "ambiguous INTEGER, why TEXT, of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN)", 12, 2, 1},
+  {"writer", "CREATE TABLE writer (" OPERATION "ambiguous INTEGER, why TEXT, of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN, \"all\" INTEGER HIDDEN)", 12, 3, 1},
   {"reader", "CREATE TABLE reader (" OPERATION "of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN)", 10, 2, 1},
   {"race", "CREATE TABLE race (launch INTEGER, space TEXT, address INTEGER, count INTEGER, same_value INTEGER, first_record INTEGER, first_lane INTEGER, first_site INTEGER, first_thread INTEGER, "
            "first_kind TEXT, second_record INTEGER, second_lane INTEGER, second_site INTEGER, second_thread INTEGER, second_kind TEXT, of_launch INTEGER HIDDEN)", 15, 1, 0},
@@ -95,7 +95,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int a
   }
   bool ok = true;
   switch (table->kind) {
-    case WRITER: ok = trace_writers(t, (uint64_t)c->arguments[0], (uint32_t)c->arguments[1], &c->writers, &err), c->n = c->writers.ops.n; break;
+    case WRITER: ok = trace_writers(t, (uint64_t)c->arguments[0], (uint32_t)c->arguments[1], c->arguments[2] != 0, &c->writers, &err), c->n = c->writers.ops.n; break;
     case READER: ok = trace_readers(t, (uint64_t)c->arguments[0], (uint32_t)c->arguments[1], 0, ANSWERS, &c->ops, &err), c->n = c->ops.n; break;
     case RACE: ok = trace_races(t, (uint32_t)c->arguments[0], &c->races, &err), c->n = c->races.n; break;
     case UNWRITTEN: ok = trace_unwritten(t, (uint32_t)c->arguments[0], (uint32_t)c->arguments[1], ANSWERS, &c->ranges, &err), c->n = c->ranges.n; break;

@@ -185,17 +185,19 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 
 void view_answer_writers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t record = view_number(q, "record", UINT64_MAX);
-  uint32_t lane = (uint32_t)view_number(q, "lane", 31);
+  uint32_t lane = (uint32_t)view_number(q, "lane", 31), all = (uint32_t)view_number_or(q, "all", 0, 1);
   if (q->error.text[0] || !has_trace(d, a)) return;
   TraceWriters w = {0};
   Error err = {{0}};
   ViewFacts facts = {0};
-  if (!trace_writers(d->trace, record, lane, &w, &err)) { view_fail(a, 500, err.text); return; }
+  if (!trace_writers(d->trace, record, lane, all, &w, &err)) { view_fail(a, 500, err.text); return; }
   str_add(&a->body, "{");
   json_key(&a->body, "ambiguous");
   str_add(&a->body, w.ambiguous ? "true" : "false");
   json_key(&a->body, "never_written");
   str_add(&a->body, w.never_written ? "true" : "false");
+  json_key(&a->body, "some");
+  str_add(&a->body, w.some ? "true" : "false");
   json_text(&a->body, "why", w.why);
   list_json(d, &facts, &w.ops, &a->body);
   view_facts_write(d, &facts, &a->body);

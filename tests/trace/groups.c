@@ -227,7 +227,7 @@ int main(int argc, char **argv) {
         trace_ops_free(&x);
         trace_ops_free(&y);
         if (a.list[i].kind != TRACE_LOAD) continue;
-        CHECK(trace_writers(t[0], a.list[i].record, a.list[i].lane, &u, &err) && trace_writers(t[1], b.list[i].record, b.list[i].lane, &v, &err));
+        CHECK(trace_writers(t[0], a.list[i].record, a.list[i].lane, false, &u, &err) && trace_writers(t[1], b.list[i].record, b.list[i].lane, false, &v, &err));
         if (!same_ops(&u.ops, &v.ops) || u.ambiguous != v.ambiguous) return printf("thread %d, operation %u: not the same writer\n", (int)thread, i), 1;
         trace_ops_free(&u.ops);
         trace_ops_free(&v.ops);

@@ -171,7 +171,7 @@ static void ask_writers(Program *p, TraceReader *t) {
     TraceOp op;
     if (!find_op(p, t, index, &op)) { EXPECT(false, "operation %u is not there", index); continue; }
     TraceWriters w;
-    bool ok = trace_writers(t, op.record, op.lane, &w, &err);
+    bool ok = trace_writers(t, op.record, op.lane, false, &w, &err);
     if (m->kind != TRACE_LOAD && m->kind != TRACE_ATOMIC) {
       EXPECT(!ok, "it reads nothing");
       continue;

@@ -120,10 +120,11 @@ export async function ofThread(launch: number, thread: number, skip: number, at?
 export async function ofElement(buffer: number, at: string, bytes: number, skip: number, focus?: At) {
   return page(await ask("element", { allocation: buffer, address: at, bytes, skip: focus ? undefined : skip, most: PAGE, ...where(focus) }));
 }
-export interface Writers { ops: Op[]; ambiguous: boolean; never_written: boolean; why?: string }
-export async function writersOf(o: { record: number; lane: number }): Promise<Writers> {
-  const j = await ask<any>("writers", { record: o.record, lane: o.lane });
-  return { ops: j.ops.map(op), ambiguous: j.ambiguous, never_written: j.never_written, why: j.why };
+// some: of very many operations only those recorded near the read were looked at
+export interface Writers { ops: Op[]; ambiguous: boolean; never_written: boolean; some?: boolean; why?: string }
+export async function writersOf(o: { record: number; lane: number }, all = false): Promise<Writers> {
+  const j = await ask<any>("writers", { record: o.record, lane: o.lane, all: all ? 1 : undefined });
+  return { ops: j.ops.map(op), ambiguous: j.ambiguous, never_written: j.never_written, some: j.some, why: j.why };
 }
 export async function conflictsOf(launch: number, thread: number, skip: number): Promise<Map<number, Op[]>> {
   const j = await ask<any>("conflicts", { launch, thread, skip, most: PAGE });

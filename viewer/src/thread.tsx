@@ -23,6 +23,7 @@ function useOrigins(ops: Ops) {
   }
   return {
     of: (o: Op) => state.known.get(key(o)),
+    lookAtAll: (o: Op) => writersOf(o, true).then(w => { state.known.set(key(o), w); again(); }),
     want(first: number, last: number) {
       state.queue = [];
       for (let i = Math.min(last, ops.count) - 1; i >= first; i--) { const o = ops.get(i); if (o && (o.kind === Kind.Load || o.kind === Kind.Atomic) && !state.known.has(key(o))) state.queue.push(o); }
@@ -57,7 +58,8 @@ function candidates(op: Op, w: Writers): string {
   return op.value === null && values.length > 1 && values.length < 4 && values.every(Boolean) ? values.join(" or ") : `${w.ops.length} candidates`;
 }
 
-function Origin({ op, writers, conflicts, go }: { op: Op; writers?: Writers; conflicts?: Op[]; go(p: Pane): void }) {
+function Origin({ op, writers, lookAtAll, conflicts, go }: { op: Op; writers?: Writers; lookAtAll(): Promise<void>; conflicts?: Op[]; go(p: Pane): void }) {
+  const [looking, setLooking] = useState(false);
   const to = (w: Op, note: string, kind: string) => w.launch
     ? <button type="button" class={`go ${kind}`} title={`${note}: thread ${w.thread} of ${launchOf(w)}`} onClick={e => { e.stopPropagation(); go({ kind: "thread", launch: w.launch, thread: w.thread, at: { record: w.record, lane: w.lane } }); }}>
       {kind === "race" ? "⚡" : "←"} {shortLaunch(op, w)}thread {w.thread}</button>
@@ -65,8 +67,9 @@ function Origin({ op, writers, conflicts, go }: { op: Op; writers?: Writers; con
   const others = new Map((conflicts ?? []).map(c => [c.thread, c]));
   return <>
     {writers?.never_written && <Badge kind="error">never written</Badge>}
-    {writers?.ambiguous && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
-    {writers && !writers.never_written && !writers.ambiguous && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
+    {writers?.ambiguous && !(writers.some && writers.ops.length === 1) && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
+    {writers?.some && <button type="button" class="go" disabled={looking} title="look at every operation that touched it: this may take long" onClick={e => { e.stopPropagation(); setLooking(true); lookAtAll().finally(() => setLooking(false)); }}>{looking ? "looking…" : "all?"}</button>}
+    {writers && !writers.never_written && (!writers.ambiguous || writers.some && writers.ops.length === 1) && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
     {[...others.values()].slice(0, 2).map(c => to(c, c.kind === Kind.Load ? "read, in the same launch, by" : "also written, in the same launch, by", "race"))}
     {others.size > 2 && <span class="dim">+{others.size - 2}</span>}
   </>;
@@ -121,7 +124,7 @@ export function ThreadPane({ pane, index, active, findings }: { pane: Extract<Pa
           <button type="button" class="lineno" title="open the source" onClick={e => { e.stopPropagation(); if (p && p[0] >= 0) go({ kind: "source", file: p[0], line: p[1], launch: pane.launch, thread: pane.thread }); }}>{p ? p[1] : "—"}</button>
           <KindTag op={o} /><span class="element">{opElement(o)}</span>
           <span class="value num" title={valueHex(o.value)}>{o.kind === Kind.Sync ? "" : o.kind === Kind.Atomic && o.old !== null ? <>{valueText(o.old, t)} <span class="dim">with</span> {valueText(o.value, t)}</> : valueText(o.value, t)}</span>
-          <span class="origin"><Origin op={o} writers={origins.of(o)} conflicts={conflicts.get(i)} go={go} /></span>
+          <span class="origin"><Origin op={o} writers={origins.of(o)} lookAtAll={() => origins.lookAtAll(o)} conflicts={conflicts.get(i)} go={go} /></span>
           <code class="snippet" title={p ? lines[p[1] - 1]?.trim() : ""}>{p && p[0] === file ? lines[p[1] - 1]?.trim() : ""}</code>
         </div>;
       }} /></div>}
