@@ -194,6 +194,7 @@ static void prepare(InitCheck *k) {
   }
   if (shared) prepare_shared(k, c);
   if (shared && clears_shared(k)) clear_shared(k, c);
+  if (shared && init_can_settle(k)) init_prepare_settle(k, c);
   if (lookup) {
     k->cache_base = body_reg(b, TYPE_B64), k->cache_size = body_reg(b, TYPE_B64), k->cache_shadow = body_reg(b, TYPE_B64);
     EMIT(c, "mov.b64", opd_reg(k->cache_base), opd_imm(0));

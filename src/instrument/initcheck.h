@@ -52,6 +52,7 @@ typedef struct InitCheck {   // one function
   PtxReg *origin_address, *origin_site;     // of the last bad read
   bool by_regions;                          // initcheck_region.c
   PtxReg *group_at[INIT_MOST_GROUPS], *group_in[INIT_MOST_GROUPS];           // initcheck_clean.c
+  PtxReg *tries;                            // initcheck_settle.c: barriers that this block still asks behind; NULL: it never does
   PtxReg *dirty;                            // … this thread has read something bad: shadows of registers count, and are in its memory
 } InitCheck;
 
@@ -71,6 +72,10 @@ static inline bool init_is_followed(const InitCheck *k, uint32_t i) {          /
 // --- initcheck_region.c: one test behind several accesses ---
 bool init_can_use_regions(const InitCheck *k);
 void init_emit_regions(InitCheck *k, bool *cuts);           // everything of the function. cuts: by instruction: there is code before it now
+// --- initcheck_settle.c: shared memory that is all good is not looked at any more ---
+bool init_can_settle(const InitCheck *k);
+void init_prepare_settle(InitCheck *k, Code *c);
+void init_settle(InitCheck *k, uint32_t i, bool *cuts);     // behind a barrier
 // --- initcheck_steps.c: how shadows follow from each other, as data for a call. See probe/follow_abi.h ---
 typedef struct InitValue InitValue;
 typedef struct InitSteps {

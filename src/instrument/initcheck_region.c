@@ -316,6 +316,13 @@ static bool is_in_line(const Weaver *w, const InitClean *z) {
   return (shared || (first_of_two && reads_memory(w))) && init_clean_is_short(z);
 }
 
+// Shared memory that is all good is not followed any more, and then there is nothing to do here.
+static bool may_have_settled(const Weaver *w) {
+  bool only_shared = true;
+  for (unsigned n = 0; n < w->region.n; n++) only_shared &= w->k->place[w->region.accesses[n]].kind == PLACE_SHARED;
+  return w->k->tries && w->region.first >= w->k->second && only_shared;
+}
+
 static void begin_region(Weaver *w, uint32_t first) {
   w->region = (Region){.first = first, .end = first};
   memset(w->needed, 0, sizeof *w->needed * w->live->words);
@@ -348,8 +355,13 @@ static void close_region(Weaver *w, uint32_t end, bool has_tail) {
       if (!alone) EMIT(hot, "mov.pred", opd_reg(any), opd_reg(k->dirty));
       ask_lanes(w, hot, any);
       code_branch(hot, alone ? k->dirty : any, false, follow);
-    } else if (in_line) emit_clean(w, hot, &z, follow);
-    else if (emit_hot_tests(w, hot, any, follows)) EMIT(hot, "bra", opd_label(test));
+    } else if (in_line) {
+      if (may_have_settled(w)) {
+        EMIT(hot, "setp.eq.u32", opd_reg(any), opd_reg(k->shared_limit), opd_imm(0));
+        code_branch(hot, any, false, back);
+      }
+      emit_clean(w, hot, &z, follow);
+    } else if (emit_hot_tests(w, hot, any, follows)) EMIT(hot, "bra", opd_label(test));
     else {
       ask_lanes(w, hot, any);
       code_branch(hot, any, false, test);
@@ -542,6 +554,7 @@ static void cut_block(Weaver *w, const IrBlock *block) {
       if (joins) w->region.accesses[w->region.n++] = i;
       close_region(w, i, true);
       if (init_is_followed(w->k, i) && !joins) init_access(w->k, i);
+      init_settle(w->k, i, w->cuts);
       begin_region(w, i + 1);
       continue;
     }
