@@ -15,6 +15,7 @@ static bool is_empty(const SessionCopy *c) { return !c->width || !c->height || !
 static void check(const char *call, SessionCopy *c, CUstream handle) {
   if (is_empty(c)) return;
   Stream *s;
+  Context *ctx = NULL;
   c->call = call;
   c->async = strstr(call, "Async") != NULL;
   c->stream = handle;
@@ -22,9 +23,13 @@ static void check(const char *call, SessionCopy *c, CUstream handle) {
   if ((is_default || object_get(handle, OBJECT_STREAM)) && stream_get(handle, &s) == CUDA_SUCCESS) {
     c->stream = s->legacy ? NULL : s;
     c->device = s->ctx->device->ordinal;
+    ctx = s->ctx;
     c->captured = __atomic_load_n(&s->capture, __ATOMIC_RELAXED) != NULL;
   }
+  bool follows = ctx && !c->captured && session_wants_races();
+  if (follows) c->on = tools_device_begin(ctx);
   session_copy_check(c);
+  if (follows) tools_device_end();
 }
 
 static CUresult checked(const SessionCopy *c, CUresult result) {
@@ -68,7 +73,7 @@ static CUresult run_box(const CUDA_MEMCPY3D *d, CUstream handle, bool async, uin
   if (!d) return CUDA_ERROR_INVALID_VALUE;
   TRY(copy_prepare(d, &c));
   c.step = step;
-  c.race = session_race_copy_number();
+  session_race_begins(c.race = session_race_copy_number());
   return submit(s, &c, async);
 }
 
@@ -265,7 +270,7 @@ static CUresult run_set(const CUDA_MEMSET_NODE_PARAMS *params, CUstream q, uint3
   TRY(stream_get(q, &s));
   TRY(set_prepare(params, &w.set));
   w.set.step = step;
-  w.set.race = session_race_copy_number();
+  session_race_begins(w.set.race = session_race_copy_number());
   return queue_submit(s, &w, params->width * params->height * params->elementSize <= SMALL ? SUBMIT_INLINE : 0);
 }
 

@@ -214,13 +214,13 @@ typedef struct CopyWork {
   CUDA_MEMCPY3D desc;                                    // as asked, for graph nodes
   uint64_t stack;                                        // of the call, for initcheck
   uint32_t step;                                         // --record; 0: a node of a graph
-  uint32_t race;                                         // session_race_copy_number
+  uint64_t race;                                         // session_race_copy_number
   void *staged;                                          // pageable source, copied at call time; freed with the work
 } CopyWork;
 CUresult copy_prepare(const CUDA_MEMCPY3D *desc, CopyWork *out);
 void copy_run(const CopyWork *c);
 
-typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element, step, race; } SetWork;   // width in elements
+typedef struct SetWork { char *dst; size_t pitch, width, height; uint32_t value, element, step; uint64_t race; } SetWork;   // width in elements
 CUresult set_prepare(const CUDA_MEMSET_NODE_PARAMS *p, SetWork *out);
 // --- copy_api.c: for nodes that the program makes by hand; the session hears of them ---
 CUresult copy_prepare_node(const Context *ctx, const CUDA_MEMCPY3D *desc, CopyWork *out);
@@ -259,7 +259,8 @@ SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, cons
 // --record=inputs: a kernel of a graph that is launched; once: it runs once, in the order of the graph.
 void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool once);
 uint32_t tools_launch_number(const KernelWork *k);       // of this execution
-void tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once);   // its graph is launched: what the record says of memory is made new. once: it is no part of a loop
+// Its graph is launched: what the record says of memory is made new. once: it is no part of a loop. Its number in entries of racecheck, or 0.
+uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once, const SessionBeside *beside);
 void tools_run_captured(const Context *ctx, const KernelWork *k);   // counts
 void tools_refused(Context *ctx, const void *stream, const LaunchRequest *r, CUresult result);
 void tools_done(Context *ctx, const KernelWork *k);      // it has run, or never will
@@ -307,6 +308,8 @@ typedef struct Work {
 CUresult work_run(const Work *w, uint64_t seq);          // the error, if any, has poisoned the context
 void work_copy(Work *to, const Work *from);              // deep
 void work_free(Work *w);
+uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream, const SessionBeside *beside);      // tools.c: like tools_launch_captured
+SessionCopy shadow_node(const Work *w, const void *stream);     // shadow.c: a copy or set of a graph
 void shadow_node_step(Work *w, const void *stream);      // shadow.c: a copy or set of a graph that is launched now is a step of the recording
 
 // --- queue.c ---
@@ -472,6 +475,7 @@ typedef struct PlanStep { uint64_t node; CUgraphNodeType type; bool disabled; Wo
 struct Plan {                                            // immutable once a launch holds it
   _Atomic int refs;
   VEC(PlanStep) steps;
+  SessionBranches *branches;                             // of the steps; NULL: nobody wants to know
   VEC(CUgraphConditionalHandle) handles; VEC(uint32_t) handle_defaults;
 };
 struct Exec { ObjectKind kind; Context *ctx; Plan *plan; uint64_t flags; Graph *keep; };

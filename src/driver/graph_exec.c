@@ -4,6 +4,18 @@
 
 // --- plans ---
 
+static SessionBranches *branches_of(const Graph *g, Node *const *order) {
+  SessionBranches *b = session_branches_new(g->nodes.len);
+  U64Map place = {0};
+  for (uint32_t i = 0; b && i < g->nodes.len; i++) {
+    for (uint32_t k = 0; k < order[i]->deps.len; k++) session_branches_edge(b, (uint32_t)(uintptr_t)u64map_get(&place, (uintptr_t)order[i]->deps.data[k]) - 1, i);
+    u64map_put(&place, (uintptr_t)order[i], (void *)(uintptr_t)(i + 1));
+  }
+  u64map_free(&place);
+  session_branches_done(b);
+  return b;
+}
+
 static CUresult plan_build(const Graph *g, Plan **out) {
   Node **order;
   TRY(graph_order(g, &order));
@@ -18,6 +30,7 @@ static CUresult plan_build(const Graph *g, Plan **out) {
     for (uint32_t k = 0; k < n->bodies.len && !result; k++) result = plan_build(n->bodies.data[k], &step.bodies[k]);
     vec_push(&p->steps, step);
   }
+  p->branches = branches_of(g, order);
   for (uint32_t i = 0; i < g->handles.len; i++)
     if (g->handle_assign.data[i]) {
       vec_push(&p->handles, g->handles.data[i]);
@@ -35,6 +48,7 @@ static CUresult plan_build(const Graph *g, Plan **out) {
 static Plan *plan_copy(const Plan *from) {
   Plan *p = mem_alloc(sizeof *p);
   p->refs = 1;
+  p->branches = session_branches_share(from->branches);
   for (uint32_t i = 0; i < from->steps.len; i++) {
     PlanStep step = from->steps.data[i];
     work_copy(&step.work, &from->steps.data[i].work);
@@ -61,6 +75,7 @@ void plan_release(Plan *p) {
     free(s->bodies);
   }
   vec_free(&p->steps);
+  session_branches_free(p->branches);
   vec_free(&p->handles);
   vec_free(&p->handle_defaults);
   free(p);
@@ -194,26 +209,38 @@ static void keep_inputs(Plan *p, const void *stream, bool once) {
 }
 
 // once: these steps run once in each launch; copies and sets are steps of a recording then, between the kernels.
-static void tell_tools(Plan *p, const void *stream, bool once) {
+// outer, list: what runs beside all of it; numbers in entries of racecheck.
+static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once, const SessionBeside *outer, SessionNumberList *list) {
+  SessionNumbers *numbers = mem_alloc(sizeof *numbers * MAX(p->steps.len, 1));
   for (uint32_t i = 0; i < p->steps.len; i++) {
     PlanStep *s = &p->steps.data[i];
+    SessionBeside beside;
+    uint32_t number = 0;
     if (s->disabled) continue;
-    for (uint32_t k = 0; k < s->nbodies; k++) tell_tools(s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL);
+    session_branches_beside(p->branches, i, outer, numbers, &beside);
+    numbers[i] = (SessionNumbers){list, list->len, list->len};
+    for (uint32_t k = 0; k < s->nbodies; k++) tell_tools(ctx, s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL, &beside, list);
     if (s->work.kind == WORK_ALLOC) session_revive(graph_memory_address(s->work.alloc.memory));
     if (s->work.kind == WORK_FREE) session_free(s->work.free);
-    if (s->work.kind == WORK_KERNEL) tools_launch_captured(s->work.ctx, &s->work.kernel, stream, once);
+    if (s->work.kind == WORK_KERNEL) number = tools_launch_captured(s->work.ctx, &s->work.kernel, stream, once, &beside);
+    if (once && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET)) number = tools_copy_captured(s->work.ctx ? s->work.ctx : ctx, &s->work, stream, &beside);
+    if (number) vec_push(list, number);
+    numbers[i].end = list->len;
     if (once && session_wants_trace() && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET)) shadow_node_step(&s->work, stream);
   }
+  free(numbers);
 }
 
 // What was allocated when the graph was made may be no more: under a tool that knows of memory each launch has kernels of its own.
-static Plan *plan_for_launch(Plan *plan, const void *stream) {
+static Plan *plan_for_launch(Context *ctx, Plan *plan, const void *stream) {
   if (!(session_tools() & ~TOOL_BIT(COUNT)) && !session_wants_outputs() && !session_wants_inputs()) {
     plan_retain(plan);
     return plan;
   }
   Plan *own = plan_copy(plan);
-  tell_tools(own, stream, true);
+  SessionNumberList list = {0};
+  tell_tools(ctx, own, stream, true, NULL, &list);
+  vec_free(&list);
   if (session_wants_inputs()) keep_inputs(own, stream, true);
   return own;
 }
@@ -231,7 +258,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   }
   pthread_mutex_unlock(&queue_lock);
   session_graph_launch(e, s);
-  Work w = {.kind = WORK_GRAPH, .plan = plan_for_launch(e->plan, s->legacy ? NULL : s)};
+  Work w = {.kind = WORK_GRAPH, .plan = plan_for_launch(s->ctx, e->plan, s->legacy ? NULL : s)};
   w.outputs = tools_graph_outputs(s->ctx, s->legacy ? NULL : s, w.plan);
   uint64_t seq;
   TRY(queue_submit_after(s, &w, NULL, 0, &seq, 0));

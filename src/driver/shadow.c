@@ -63,10 +63,16 @@ static uint32_t new_step(SessionCopy *s, const char *node) {
   return s->step;
 }
 
+SessionCopy shadow_node(const Work *w, const void *stream) {
+  SessionCopy s = w->kind == WORK_COPY ? copy_of(&w->copy) : set_of(&w->set);
+  s.call = w->kind == WORK_COPY ? "memcpy node" : "memset node";
+  s.stream = stream;
+  return s;
+}
+
 void shadow_node_step(Work *w, const void *stream) {
   bool copies = w->kind == WORK_COPY;
-  SessionCopy s = copies ? copy_of(&w->copy) : set_of(&w->set);
-  s.stream = stream;
+  SessionCopy s = shadow_node(w, stream);
   *(copies ? &w->copy.step : &w->set.step) = new_step(&s, copies ? "memcpy node" : "memset node");
 }
 
@@ -82,7 +88,8 @@ void shadow_copied(const CopyWork *c) {
   SessionCopy s = copy_of(c);
   if (session_fp_wants(&s)) session_fp_copied(&s);
   session_copy_runs(NULL, &s);
-  session_race_copied(c->race, &s);
+  s.race = c->race;
+  session_race_copied(&s);
   s.step = c->step;
   tell_step(&s, "memcpy node");
 }
@@ -97,7 +104,8 @@ void shadow_was_set(const SetWork *w) {
   size_t bytes = w->width * w->element;
   shadow_written(w->dst, w->pitch, bytes, w->height);
   SessionCopy s = set_of(w);
-  session_race_copied(w->race, &s);
+  s.race = w->race;
+  session_race_copied(&s);
   tell_step(&s, "memset node");
 }
 

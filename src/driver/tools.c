@@ -203,13 +203,29 @@ void tools_launch_inputs(Context *ctx, const void *stream, KernelWork *k, bool o
   session_step_launch(&l, number, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
 }
 
-void tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once) {
-  if (!k->checked || !ctx) return;
+uint32_t tools_launch_captured(Context *ctx, KernelWork *k, const void *stream, bool once, const SessionBeside *beside) {
+  if (!k->checked || !ctx) return 0;
+  WgLaunch r;
   SessionLaunch shape = describe(ctx, stream, false, k);
+  shape.beside = beside;
+  shape.overlaps = false;                                // which node it may overlap the edges say, not the order of this list
   SessionParams params = {.buffer = k->params, .buffer_bytes = k->function->param_bytes};
   pthread_mutex_lock(&lock);
   if (ctx->session) session_device_refresh(ctx->session, k->function->session, &params, once ? &shape : NULL, k->params + k->record_at);
   pthread_mutex_unlock(&lock);
+  memcpy(&r, k->params + k->record_at, sizeof r);
+  return once ? (uint32_t)r.race : 0;
+}
+
+uint32_t tools_copy_captured(Context *ctx, Work *w, const void *stream, const SessionBeside *beside) {
+  if (!ctx || !session_wants_races()) return 0;
+  SessionCopy c = shadow_node(w, stream);
+  c.device = ctx->device->ordinal;
+  pthread_mutex_lock(&lock);
+  uint64_t race = ctx->session ? session_race_node(ctx->session, &c, beside, false) : 0;
+  pthread_mutex_unlock(&lock);
+  *(w->kind == WORK_COPY ? &w->copy.race : &w->set.race) = race;
+  return session_race_number(race);
 }
 
 uint32_t tools_launch_number(const KernelWork *k) {

@@ -209,6 +209,7 @@ static void open_session(GpuContext *c) {
   gpu_inputs_open(c);
   gpu_times_open(c);
   gpu_whole_open(c);
+  gpu_races_open(c);
 }
 
 // With the lock held; the context is current on this thread, or is pushed for these calls.
@@ -275,6 +276,7 @@ static void close_session(GpuContext *c) {
   gpu_times_close(c);
   gpu_shadow_close(c);
   gpu_whole_close(c);
+  gpu_races_close(c);
   session_device_close(session, c->settled || !atomic_load(&c->faulted));
 }
 

@@ -97,6 +97,7 @@ static SessionPlaceKind kind_of(const SessionPlace *p) {
 void gpu_copy_enqueued(const SessionCopy *c) {
   if (c->captured) return;
   gpu_fp_copied(c);
+  gpu_race_copied(c);
   if (!session_wants_shadow()) return;
   GpuContext *context = gpu_context_of_stream((CUstream)(uintptr_t)c->stream);
   SessionDevice *d = gpu_context_use(context);

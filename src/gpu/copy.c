@@ -22,7 +22,11 @@ static bool begin(SessionCopy *c) {
   c->device = context ? context->device : 0;
   if (gpu_real.cuStreamIsCapturing && gpu_real.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS)
     c->captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  bool follows = !c->captured && gpu_race_follows(context);
+  c->on = follows ? gpu_context_use(context) : NULL;
   session_copy_check(c);
+  c->race = session_race_copy_number();
+  if (c->on) gpu_context_used(context);
   if (!c->captured) c->step = session_step_number();
   return true;
 }

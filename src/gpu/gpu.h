@@ -70,6 +70,7 @@ typedef struct GpuContext {
   struct GpuInputs *inputs;                // inputs.c; NULL: none
   struct GpuTimes *times;                  // times.c; NULL: none
   struct GpuWhole *whole;                  // whole.c; NULL: none
+  struct GpuRaces *races;                  // race_copies.c; NULL: none
   SessionKernel *_Atomic last_kernel;      // the last one launched here; NULL: none, or a graph
   _Atomic uint32_t last_launch;            // its number
 } GpuContext;
@@ -191,6 +192,14 @@ void gpu_whole_open(GpuContext *c);        // whole.c: what kernels read is look
 void gpu_whole_close(GpuContext *c);
 void gpu_whole_ask(GpuLaunch *l, CUstream stream, void *record);
 bool gpu_shadow_drain(void);               // an allocation of the program failed: gives all shadows back. false: there are none to give
+
+// --- race_copies.c: racecheck ---
+void gpu_races_open(GpuContext *c);
+void gpu_races_close(GpuContext *c);
+bool gpu_race_follows(const GpuContext *c);              // copies and sets in its streams
+void gpu_race_copied(const SessionCopy *c);              // the driver has taken it
+struct WgRaceCopy;
+void gpu_race_run(GpuContext *c, CUstream stream, const struct WgRaceCopy *work);
 
 // --- outputs.c, graph_outputs.c: --hash ---
 // --- times.c: when recorded launches begin and end ---

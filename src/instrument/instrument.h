@@ -117,7 +117,7 @@ typedef struct InstrumentedKernel {
   uint32_t race_at, race_first_site, race_shared;      // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it knows of, plus 1; 0: uses none
   const RaceTerm *race_terms; uint32_t nrace_terms;
   bool race_by_facts;                      // … where its facts are all zeros there is nothing to check
-  bool race_clock, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_tells_host;      // waits: for the launch before it (griddepcontrol)
+  bool race_clock, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_lets, race_tells_host;      // waits: for the launch before it (griddepcontrol); lets: the one behind it begin
   // InstrumentPlan.find_writes. elsewhere: also through pointers that are no parameters
   bool writes_known, writes_elsewhere;
   const InstrumentWrite *writes; uint32_t nwrites;

@@ -115,6 +115,7 @@ static void tell_host(RaceCheck *k) {
   out->race_clock = k->has_clock;
   out->race_syncs = k->has_syncs;
   out->race_waits = k->waits;
+  out->race_lets = k->lets;
   out->race_tells_host = k->tells_host;
   out->race_by_facts = !k->looks_up && !k->stores_anywhere && !k->uses_shared && !k->calls;
   out->race_looks_up = k->looks_up;

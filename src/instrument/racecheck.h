@@ -48,7 +48,7 @@ typedef struct RaceCheck {   // one kernel
   bool uses_shared, looks_up, stores_anywhere, calls;
   bool has_async;            // something is done later than where it stands
   PtxReg *groups[2];         // of cp.async, of bulk copies: clocks of the last commits
-  bool has_clock, has_syncs, has_clusters, waits, tells_host;
+  bool has_clock, has_syncs, has_clusters, waits, lets, tells_host;
   PtxReg *phase;             // of the barrier of the cluster, from 1 on
   PtxReg *cluster;           // blocks of the cluster, less 1, where WG_RACE_ACCESS has them; 0: none, or they are not side by side in x
   PtxReg *me, *first, *shared_at, *fences, *knows;

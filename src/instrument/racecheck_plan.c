@@ -153,6 +153,7 @@ void race_plan(RaceCheck *k) {
     k->has_async |= race_is_async(in);
     k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER || (ptx_has(in, MOD_SHARED_CLUSTER) && !race_is_async(in)) || ptx_has(in, MOD_MULTICAST_CLUSTER);
     k->waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
+    k->lets |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_LAUNCH_DEPENDENTS);
     k->tells_host |= ptx_has(in, MOD_SYS);
     k->calls |= in->op == OP_CALL;
     if (in->op == OP_CALL && (program_callee(in) || (in->nops > 1 && in->ops[1].kind != OPD_FUNC))) k->stores_anywhere = true;

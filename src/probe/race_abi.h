@@ -67,6 +67,19 @@ typedef struct WgRaceRecord {
   uint32_t sites, reserved;                // the process-wide number of the kernel's first site
 } WgRaceRecord;
 
+// Copies and sets have numbers as launches have, and come to entries in the same way (race_copy.h). Rows of bytes of one allocation, from `offset` of its first word on; rows 0: nothing.
+typedef struct WgRaceRows { uint64_t entries, word, offset, pitch, slice, width; uint32_t rows, slices; } WgRaceRows;       // word: the address of the first word
+typedef struct WgRaceMet { uint64_t entry, address; uint32_t found, writes; } WgRaceMet;     // the first race; found: WG_RACE_MET_ALL when all of it is there
+enum { WG_RACE_MET_SOME = 1, WG_RACE_MET_ALL = 2 };
+typedef struct WgRaceCopy {
+  WgRaceRows side[2];      // what it writes, what it reads
+  uint64_t unordered;      // as in WgRaceRecord
+  uint64_t met, count;     // WgRaceMet of this one, in the host's memory; how many have met something
+  uint32_t number, pairs;
+  uint32_t looks, reserved;        // looks: it leaves nothing
+} WgRaceCopy;
+enum { WG_RACE_COPY_THREADS = 256 };
+
 // An access, as wg_race_access is told of it: bytes | these | its flags (WG_RACE_WRITE, STRONG, CTA) << FLAGS_AT | site << SITE_AT
 enum {
   WG_RACE_ACCESS_BYTES = 255,

@@ -4,20 +4,14 @@
 
 #include "probe/race.h"
 
-// A launch that was asked for after this one and has been there already is not ordered after it. Numbers of the same half only grow.
-DEVICE int race_is_unordered(uint64_t unordered, uint32_t launch, uint32_t mine) {
-  if (unordered & WG_RACE_LATER && launch > mine && launch / WG_RACE_HALF == mine / WG_RACE_HALF) return 1;
-  for (unordered &= ~WG_RACE_LATER; unordered; unordered >>= 9)
-    if ((unordered & 511) == launch) return 1;
-  return 0;
-}
+#include "probe/race_copy.h"
 
 // Is there a race between the access that `old` tells of and mine?
 DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know, uint32_t cluster) {
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT), both = (uint32_t)(old & mine), any = (uint32_t)(old | mine);
   if (!launch || !(race_bytes(old) & race_bytes(mine))) return 0;
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT))
-    return !(layout & WG_RACE_SHARED) && any & WG_RACE_WRITE && !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) && race_is_unordered(unordered, launch, (uint32_t)(mine >> WG_RACE_LAUNCH_AT));
+    return !(layout & WG_RACE_SHARED) && (any & WG_RACE_WRITE || old & WG_RACE_WROTE) && !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) && race_is_unordered(unordered, launch, (uint32_t)(mine >> WG_RACE_LAUNCH_AT));
   RacePair p = race_pair(old, mine, layout, first, know);
   if (!race_shares(&p, layout, cluster)) return 0;
   if (!(any & WG_RACE_WRITE)) return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);

@@ -19,7 +19,8 @@ static U64Map events;                      // -> Clock
 static Recent recent[RECENT];
 static uint32_t nrecent;
 static bool several_threads;               // have made launches
-static _Atomic uint32_t launched_on;       // streams that launches were on, or that the program made
+static _Atomic uint32_t nused, nfree;      // streams that something was on, or that the program made, the legacy one apart; of them those that do not wait for it
+static _Atomic bool legacy_used;
 
 static void merge(Clock *to, const Clock *from) {
   for (uint32_t i = 0; i < nstreams; i++) to->n[i] = MAX(to->n[i], from->n[i]);
@@ -41,7 +42,13 @@ static OrderStream *stream_of(const void *stream) {
 
 bool session_wants_order(void) { return session_wants_races() || session_wants_outputs() || session_wants_inputs(); }
 
-bool session_order_concurrent(void) { return launched_on > 1; }
+bool session_order_concurrent(void) { return nused > 1 || (nfree && legacy_used); }
+
+static void use(OrderStream *s) {
+  if (s == &streams[0]) legacy_used = true;
+  else if (!s->used) nused++;
+  s->used = true;
+}
 
 // What the stream's next operation comes after.
 static void gather(OrderStream *s) {
@@ -60,10 +67,7 @@ static uint32_t step(OrderStream *s) {
 void session_order_uses(const void *stream) {
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(stream);
-  if (s && !s->used) {
-    launched_on++;
-    s->used = true;
-  }
+  if (s) use(s);
   pthread_mutex_unlock(&lock);
 }
 
@@ -99,8 +103,7 @@ bool session_order_step(const void *stream, SessionMoment *out) {
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(stream);
   if (s) {
-    if (!s->used) launched_on++;
-    s->used = true;
+    use(s);
     *out = (SessionMoment){(uint32_t)(s - streams), step(s)};
   }
   pthread_mutex_unlock(&lock);
@@ -139,9 +142,9 @@ void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
 void session_order_stream(const void *stream, bool non_blocking) {
   WITH_STREAM(s, stream);
   if (s) {
+    if (non_blocking && !s->non_blocking) nfree++;
     s->non_blocking = non_blocking;
-    if (!s->used) launched_on++;
-    s->used = true;
+    use(s);
   }
   pthread_mutex_unlock(&lock);
 }
@@ -197,19 +200,25 @@ void session_order_host_saw_all(void) {
   pthread_mutex_unlock(&lock);
 }
 
+static bool is_hosts(const SessionPlace *p) {
+  HeapRange r;
+  return session_ranges_look(p->address, &r) && (r.kind == SESSION_PINNED || r.kind == SESSION_REGISTERED || r.kind == SESSION_MANAGED);
+}
+
 // A copy that the host does not wait for needs memory it cannot page out.
 static bool is_locked(const SessionPlace *p) {
-  HeapRange r;
-  return p->kind != SESSION_PLACE_HOST || (session_ranges_look(p->address, &r) && (r.kind == SESSION_PINNED || r.kind == SESSION_REGISTERED || r.kind == SESSION_MANAGED));
+  return p->kind != SESSION_PLACE_HOST || is_hosts(p);
 }
 
 void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number, RaceOrder *out) {
   if (out) *out = (RaceOrder){0};
   if (!session_wants_order() || c->captured) return;
-  bool waits = !c->is_set && (!c->async || !is_locked(&c->to) || !is_locked(&c->from));
+  // A set of the device's memory is never waited for; one of the host's is, but for the calls that say they are asynchronous.
+  bool waits = c->is_set ? !c->async && is_hosts(&c->to) : !c->async || !is_locked(&c->to) || !is_locked(&c->from);
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(c->stream);
   if (s) {
+    use(s);
     uint32_t index = step(s);
     if (number) {
       find_unordered(d, s, 0, false, out);

@@ -6,32 +6,28 @@
 
 #include <sys/mman.h>
 
-#include "probe/race_abi.h"
 #include "session/shadow.h"
 
 enum { HALF = WG_RACE_HALF, SHARED_LEAST = 1 << 20, SHARED_MOST = 256 << 20, SYSTEM_SHARED = WG_SHARED_RESERVED };
-typedef struct Entries { uint64_t base, size, address; size_t bytes; SessionDevice *device; } Entries;
-typedef struct RaceDevice {
-  SessionDevice *device;
-  uint64_t slots, shared; size_t shared_bytes;
-  uint32_t number;                         // of the last launch, in entries
-  WgRaceLaunch *launches; uint64_t launches_at;          // memory of the host that the device reads when it reports
-  uint32_t running[2];                     // launches of each half, where the device tells of their end
-  struct RaceDevice *next;
-} RaceDevice;
+typedef RaceEntries Entries;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t session_race_lock = PTHREAD_MUTEX_INITIALIZER;
+#define lock session_race_lock
 static RaceDevice *devices;
 static U64Map known;                       // base of an allocation -> Entries
-static uint32_t last_serial;
+static uint32_t last_serial, last_id;
 
 bool session_wants_races(void) { return (session_tools() & TOOL_BIT(RACECHECK)) != 0; }
 
-static RaceDevice *device_of(SessionDevice *d) {
+RaceDevice *session_race_devices(void) { return devices; }
+
+RaceDevice *session_race_device(SessionDevice *d, bool add) {
   for (RaceDevice *r = devices; r; r = r->next)
     if (r->device == d) return r;
+  if (!add) return NULL;
   RaceDevice *r = mem_alloc(sizeof *r);
   r->device = d;
+  r->id = ++last_id;
   r->next = devices;
   return devices = r;
 }
@@ -76,7 +72,7 @@ static void drop(Entries *e) {
   free(e);
 }
 
-static Entries *entries_of(SessionDevice *d, uint64_t base, uint64_t size) {
+Entries *session_race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
   Entries *e = u64map_get(&known, base);
   if (e && e->size == size && e->device == d) return e;
   if (e && e->size == size) return NULL;                 // another device's; it may not be able to reach it
@@ -135,7 +131,7 @@ static void cover_all(SessionDevice *d) {
   Bare b = {0};
   session_ranges_each(collect_bare, &b);
   for (uint32_t i = 0; i < b.list.len; i++) {
-    Entries *e = entries_of(d, b.list.data[i].base, b.list.data[i].size);
+    Entries *e = session_race_entries(d, b.list.data[i].base, b.list.data[i].size);
     if (e) session_ranges_set_race(e->base, e->address);
   }
   seen = session_ranges_version();
@@ -161,17 +157,32 @@ static void clear_all(RaceDevice *r) {
   if (r->shared) clear(r->device, r->shared, r->shared_bytes);
 }
 
-// 0: none is free.
-static uint32_t next_number(RaceDevice *r) {
+enum { TOLD_BYTES = (sizeof(RaceTold) + 4095) & ~4095u };
+
+static void open_told(RaceDevice *r) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(r->device, &user);
+  void *p = mmap(NULL, TOLD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return;
+  if (ops->map_host(user, p, TOLD_BYTES, &r->told_at)) r->told = p;
+  else munmap(p, TOLD_BYTES);
+}
+
+uint32_t session_race_next(RaceDevice *r) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(r->device, &user);
   uint32_t next = r->number + 1 == WG_RACE_LAUNCHES ? 1 : r->number + 1;
+  if (!r->told) open_told(r);
+  if (!r->told) return 0;
   if (next == HALF || (next == 1 && r->number)) {
     if (ops->settle ? !ops->settle(user) : r->running[next / HALF]) return 0;
+    session_race_heard(r);
     clear_all(r);
     session_order_forget(r->device, next, next + HALF);
   }
   r->number = next;
+  r->copies[next] = (RaceCopy){0};
+  r->told->met[next] = (WgRaceMet){0};
   if (!ops->settle) r->running[next / HALF]++;
   return next;
 }
@@ -179,7 +190,7 @@ static uint32_t next_number(RaceDevice *r) {
 void session_race_done(SessionDevice *d, uint64_t number) {
   if (!number) return;
   pthread_mutex_lock(&lock);
-  RaceDevice *r = device_of(d);
+  RaceDevice *r = session_race_device(d, true);
   if (r->running[number / HALF]) r->running[number / HALF]--;
   pthread_mutex_unlock(&lock);
 }
@@ -191,10 +202,16 @@ static bool entries_pointed_to(const InstrumentFact *f, const SessionParams *par
   return f->kind == FACT_RACE && session_fact_pointer(f, params, &pointer) && pointer && session_ranges_find(pointer, out);
 }
 
+static bool has_branches(const SessionLaunch *l) { return l->beside && !l->beside->alone; }
+static bool overlaps(const InstrumentedKernel *code, const SessionLaunch *l) { return l->overlaps && !code->race_waits; }
+
+// Something else may run at the same time.
+static bool is_concurrent(const InstrumentedKernel *code, const SessionLaunch *l) { return session_order_concurrent() || has_branches(l) || overlaps(code, l) || code->race_lets; }
+
 // May this launch write to that allocation?
-static bool is_written(const InstrumentedKernel *code, const SessionParams *params, uint64_t base) {
+static bool is_written(const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, uint64_t base) {
   WgMemoryRange r;
-  if (code->race_stores_anywhere || session_order_concurrent()) return true;        // another stream may
+  if (code->race_stores_anywhere || is_concurrent(code, l)) return true;            // another one may
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (!code->facts[i].read_only && entries_pointed_to(&code->facts[i], params, &r) && r.base == base) return true;
   return false;
@@ -206,7 +223,7 @@ static bool is_private(const InstrumentedKernel *code, const InstrumentFact *f, 
   const InstrumentFact *list[MOST];
   uint32_t n = 0;
   WgMemoryRange r;
-  if (!f->nrace_reaches || session_order_concurrent()) return false;
+  if (!f->nrace_reaches || is_concurrent(code, l)) return false;
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (entries_pointed_to(&code->facts[i], params, &r) && r.base == base) {
       if (n == MOST) return false;
@@ -220,8 +237,8 @@ static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const S
     uint64_t fact[3] = {0};
     WgMemoryRange r;
     if (code->facts[i].kind != FACT_RACE) continue;
-    bool found = entries_pointed_to(&code->facts[i], params, &r) && is_written(code, params, r.base) && !is_private(code, &code->facts[i], params, l, r.base);
-    const Entries *e = found ? entries_of(d, r.base, r.size) : NULL;
+    bool found = entries_pointed_to(&code->facts[i], params, &r) && is_written(code, l, params, r.base) && !is_private(code, &code->facts[i], params, l, r.base);
+    const Entries *e = found ? session_race_entries(d, r.base, r.size) : NULL;
     if (e) memcpy(fact, (uint64_t[]){e->base, e->size, e->address}, sizeof fact);
     memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
   }
@@ -285,29 +302,18 @@ static void give_shared(RaceDevice *r, const InstrumentedKernel *code, const Ses
   out->shared_slots = (uint32_t)MIN(r->shared_bytes / stride, blocks);
 }
 
-static void open_launches(RaceDevice *r) {
-  void *user;
-  const SessionDeviceOps *ops = session_device_ops(r->device, &user);
-  size_t size = (sizeof(WgRaceLaunch) * WG_RACE_LAUNCHES + 4095) & ~(size_t)4095;
-  void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) return;
-  if (ops->map_host(user, p, size, &r->launches_at)) r->launches = p;
-  else munmap(p, size);
-}
-
 // Which launches nothing orders before this one, and what it is called by others. number 0: it leaves nothing behind.
 static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, uint32_t number, uint32_t launch, uint64_t channel, WgRaceRecord *out) {
   const InstrumentedKernel *code = session_kernel_code(k);
   RaceOrder order;
-  session_order_launch(r->device, l->stream, number, l->overlaps && !code->race_waits, code->race_tells_host, &order);
+  session_order_launch(r->device, l->stream, number, overlaps(code, l), code->race_tells_host, &order);
   if (!number) return;
-  if (!r->launches) open_launches(r);
-  if (!r->launches) return;
-  r->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site, channel};
-  out->launches = r->launches_at;
+  for (uint32_t i = 0; l->beside && i < l->beside->n && order.n < RACE_UNORDERED; i++) order.number[order.n++] = l->beside->number[i];
+  r->told->launches[number] = (WgRaceLaunch){launch, k->piece->site_base + code->race_first_site, channel};
+  out->launches = r->told_at + offsetof(RaceTold, launches);
   out->channel = channel;
   out->sites = k->piece->site_base + code->race_first_site;
-  if (order.one_thread && session_order_concurrent()) out->unordered = WG_RACE_LATER;
+  if (order.one_thread && (session_order_concurrent() || has_branches(l))) out->unordered = WG_RACE_LATER;
   uint32_t ordered = out->unordered ? number : WG_RACE_LAUNCHES;         // smaller numbers are of launches that come before this one
   for (uint32_t i = 0; i < order.n; i++) {
     out->unordered |= (uint64_t)order.number[i] << 9 * i;
@@ -331,10 +337,10 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
   WgRaceRecord out = {0};
   if (!session_wants_races() || !code || !code->race_at) return 0;
   pthread_mutex_lock(&lock);
-  RaceDevice *r = device_of(d);
+  RaceDevice *r = session_race_device(d, true);
   session_order_uses(l->stream);
   fill_facts(d, code, l, params, record);
-  uint32_t number = has_nothing_to_check(code, record) ? 0 : next_number(r);
+  uint32_t number = has_nothing_to_check(code, record) ? 0 : session_race_next(r);
   fill_order(r, k, l, number, launch, channel, &out);
   if (number) fill(r, code, l, &out);
   if (!out.launches || (code->race_clock && !out.slots)) {       // nothing to check, nobody could be told, or no clocks, no order: nothing could be said
@@ -344,117 +350,6 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
   memcpy((char *)record + code->race_at, &out, sizeof out);
   pthread_mutex_unlock(&lock);
   return number;
-}
-
-// --- copies and sets, where the device's memory is the process's own: they leave entries as launches do ---
-
-typedef struct PendingCopy { uint64_t unordered, stack; const char *call; } PendingCopy;
-static PendingCopy pending[WG_RACE_LAUNCHES];            // by number
-static _Thread_local uint32_t last_copy;
-
-static bool can_follow_copies(const RaceDevice *r) {
-  void *user;
-  return r && !r->next && session_device_ops(r->device, &user)->direct;            // more than one device: not known which
-}
-
-void session_race_copy(const SessionCopy *c) {
-  RaceOrder order;
-  uint32_t number = 0;
-  last_copy = 0;
-  pthread_mutex_lock(&lock);
-  if (session_wants_races() && !c->captured && session_order_concurrent() && can_follow_copies(devices)) {
-    RaceDevice *r = devices;
-    if (!r->launches) open_launches(r);
-    number = r->launches ? next_number(r) : 0;
-    if (number && r->running[number / HALF]) r->running[number / HALF]--;          // it may be refused
-  }
-  session_order_copy(c, devices ? devices->device : NULL, number, &order);
-  if (number) {
-    PendingCopy *p = &pending[number];
-    *p = (PendingCopy){.call = c->call, .stack = session_copy_stack(), .unordered = order.one_thread ? WG_RACE_LATER : 0};
-    for (uint32_t i = 0; i < order.n; i++) p->unordered |= (uint64_t)order.number[i] << 9 * i;
-    devices->launches[number] = (WgRaceLaunch){0};
-    last_copy = number;
-  }
-  pthread_mutex_unlock(&lock);
-}
-
-uint32_t session_race_copy_number(void) {
-  uint32_t number = last_copy;
-  last_copy = 0;
-  if (!number) return 0;
-  pthread_mutex_lock(&lock);
-  if (can_follow_copies(devices)) devices->running[number / HALF]++;
-  pthread_mutex_unlock(&lock);
-  return number;
-}
-
-static bool is_unordered(uint64_t unordered, uint32_t launch, uint32_t mine) {
-  if (unordered & WG_RACE_LATER && launch > mine && launch / HALF == mine / HALF) return true;
-  for (unordered &= ~WG_RACE_LATER; unordered; unordered >>= 9)
-    if ((unordered & 511) == launch) return true;
-  return false;
-}
-
-typedef struct CopyRace { uint64_t address; uint32_t with; bool writes, other_writes, found; } CopyRace;
-
-// One word: the entry it races with is kept, others are replaced.
-static bool enter_copy(uint64_t *at, uint64_t mine, uint32_t number, uint64_t unordered, uint64_t *old) {
-  *old = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-  uint32_t launch = (uint32_t)(*old >> WG_RACE_LAUNCH_AT);
-  if (*old == WG_RACE_BENIGN) return false;
-  bool same_bytes = *old & mine & (15u << WG_RACE_BYTES_AT), writes = (*old | mine) & WG_RACE_WRITE || (!(*old & WG_RACE_WRITE) && *old & WG_RACE_WROTE);
-  if (launch && same_bytes && writes && is_unordered(unordered, launch, number)) return true;
-  uint64_t was = *old;
-  __atomic_compare_exchange_n(at, &was, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-  return false;
-}
-
-static void enter_row(uint32_t number, uint64_t address, size_t bytes, bool writes, CopyRace *race) {
-  WgMemoryRange m;
-  if (!session_ranges_find(address, &m) || bytes > m.size || address - m.base > m.size - bytes) return;
-  const Entries *e = entries_of(devices->device, m.base, m.size);
-  if (!e) return;
-  uint64_t first = address - (m.base & ~3ull), end = first + bytes, pairs = session_plan()->race_full;
-  uint64_t mine = (uint64_t)number << WG_RACE_LAUNCH_AT | (uint64_t)WG_RACE_NO_SITE << WG_RACE_SITE_AT | (writes ? WG_RACE_WRITE : 0);
-  for (uint64_t word = first & ~3ull; word < end; word += 4) {
-    uint64_t from = word < first ? first - word : 0, to = MIN(end - word, 4u), old, it = mine | ((1ull << to) - (1ull << from)) << WG_RACE_BYTES_AT;
-    uint64_t *at = (uint64_t *)(uintptr_t)(e->address + (word << 1 << pairs));
-    bool raced = enter_copy(at + (pairs && !writes), it, number, pending[number].unordered, &old);
-    if (!raced && pairs) {
-      old = at[writes];
-      raced = old != WG_RACE_BENIGN && old & it & (15u << WG_RACE_BYTES_AT) && (old | it) & WG_RACE_WRITE && is_unordered(pending[number].unordered, (uint32_t)(old >> WG_RACE_LAUNCH_AT), number);
-    }
-    if (raced && !race->found) *race = (CopyRace){(m.base & ~3ull) + word + from, (uint32_t)(old >> WG_RACE_LAUNCH_AT), writes, old & (WG_RACE_WRITE | WG_RACE_WROTE), true};
-  }
-}
-
-static void enter_side(uint32_t number, const SessionCopy *c, const SessionPlace *p, bool writes, CopyRace *race) {
-  for (size_t z = 0; z < MAX(c->depth, (size_t)1); z++)
-    for (size_t y = 0; y < MAX(c->height, (size_t)1); y++) enter_row(number, p->address + (z * p->rows + y) * p->pitch, c->width, writes, race);
-}
-
-void session_race_copied(uint32_t number, const SessionCopy *c) {
-  if (!number) return;
-  CopyRace race = {0};
-  uint32_t launch = 0;
-  pthread_mutex_lock(&lock);
-  PendingCopy p = pending[number];
-  if (can_follow_copies(devices)) {
-    enter_side(number, c, &c->to, true, &race);
-    if (!c->is_set) enter_side(number, c, &c->from, false, &race);
-    if (devices->running[number / HALF]) devices->running[number / HALF]--;
-    if (race.found) launch = devices->launches[race.with].launch;
-  }
-  pthread_mutex_unlock(&lock);
-  if (!race.found) return;
-  Str text = {0};
-  str_printf(&text, "%s %s bytes that ", p.call ? p.call : "a copy", race.writes ? "writes" : "reads");
-  if (launch) str_printf(&text, "launch %u %s", launch, race.other_writes ? "writes" : "reads");
-  else str_printf(&text, "another copy or set %s", race.other_writes ? "writes" : "reads");
-  str_add(&text, ", and nothing orders the two: no common stream, event or synchronisation");
-  session_finding(&(SessionFinding){.kind = "race-host", .text = text.data, .has_address = true, .address = race.address, .size = 4, .stack = p.stack, .no_stack = true});
-  str_free(&text);
 }
 
 void session_races_close(SessionDevice *d, bool alive) {
@@ -472,14 +367,16 @@ void session_races_close(SessionDevice *d, bool alive) {
     if ((*p)->device == d) {
       RaceDevice *r = *p;
       *p = r->next;
-      if (r->launches && alive) {
+      session_race_heard(r);
+      if (r->told && alive) {
         void *user;
-        session_device_ops(d, &user)->unmap_host(user, r->launches);
-        munmap(r->launches, (sizeof(WgRaceLaunch) * WG_RACE_LAUNCHES + 4095) & ~(size_t)4095);
+        session_device_ops(d, &user)->unmap_host(user, r->told);
+        munmap(r->told, TOLD_BYTES);
       }
       free(r);                                           // the rest of its memory goes with the context's
       break;
     }
   pthread_mutex_unlock(&lock);
+  session_race_tell();
   if (!session_wants_shadow()) shadow_pool_close(d, alive);
 }

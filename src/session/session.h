@@ -35,6 +35,10 @@ void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *
 void session_kernel_note(SessionKernel *k, const char *text);           // for coverage: the PTX is older than the machine code …
 
 // --- launch.c ---
+// A node of a graph that is launched: what runs beside it. number: of those that were asked about before (WgLaunch.race, session_race_node) and that it does not come after. alone: nothing in the graph runs beside it.
+enum { SESSION_BESIDE = 7 };
+typedef struct SessionBeside { uint32_t n, number[SESSION_BESIDE]; bool alone; } SessionBeside;
+
 typedef struct SessionLaunch {
   SessionKernel *kernel;
   uint32_t grid[3], block[3], cluster[3], shared;
@@ -42,6 +46,7 @@ typedef struct SessionLaunch {
   int device;
   bool overlaps;                           // it may begin before the launch before it in the stream has ended
   bool cooperative, captured;              // captured: a graph node, launched later and perhaps often
+  const SessionBeside *beside;             // a graph that is launched now; NULL: nothing is known of it
 } SessionLaunch;
 uint32_t session_launch(const SessionLaunch *l);         // its number; takes the host stack if the options ask for it
 void session_launch_again(SessionKernel *k, bool checked);   // a captured launch, counted when it was captured, runs once more
@@ -210,6 +215,8 @@ typedef struct SessionCopy {
   uint64_t stack;                          // session_copy_stack() of the call; 0: the one that runs it is the call
   uint32_t step;                           // session_step_number()
   uint32_t value, value_bytes;             // a memset's; 0 bytes: not known
+  SessionDevice *on;                       // its stream's; NULL: not known
+  uint64_t race;                           // session_race_copy_number()
 } SessionCopy;
 void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
 void session_copy_refused(const SessionCopy *c);         // the driver called a value invalid; session_copy_check came before, on the same thread
@@ -288,12 +295,33 @@ typedef struct SessionCode { const char *name, *options, *text; size_t len; } Se
 bool session_code_wanted(const SessionModule *m);
 void session_code(const SessionModule *m, const SessionCode *units, uint32_t n);
 
+// --- branches.c: steps of a graph, by their place in an order in which each comes behind those it depends on ---
+typedef struct SessionBranches SessionBranches;
+typedef struct SessionNumberList { uint32_t *data, len, cap; } SessionNumberList;
+typedef struct SessionNumbers { SessionNumberList *list; uint32_t first, end; } SessionNumbers;      // of one step and what is inside of it; first == end: none
+SessionBranches *session_branches_new(uint32_t n);       // NULL: nobody wants to know
+void session_branches_edge(SessionBranches *b, uint32_t from, uint32_t to);      // all edges to a step come before those that leave it
+void session_branches_done(SessionBranches *b);          // all edges are there
+SessionBranches *session_branches_share(SessionBranches *b);
+void session_branches_free(SessionBranches *b);
+bool session_branches_part(const SessionBranches *b, uint32_t i, uint32_t k);    // there is no path between them
+void session_branches_beside(const SessionBranches *b, uint32_t step, const SessionBeside *outer, const SessionNumbers *numbers, SessionBeside *out);      // numbers: by step
+
 // --- race.c: racecheck ---
 bool session_wants_races(void);
 bool session_race_settled(SessionKernel *k, const void *record);         // no tool runs but this one, and all that it would look at is known to be good: the program's own code does as well
-// Copies on a device that runs in the process: a number that the calling thread's last session_copy_check gave it, to be handed on when it is done. 0: nobody wants to know.
-uint32_t session_race_copy_number(void);
-void session_race_copied(uint32_t number, const SessionCopy *c);
+// What the calling thread's last session_copy_check knows a copy by, to be handed on. 0: nobody wants to know.
+uint64_t session_race_copy_number(void);
+struct WgRaceCopy;
+bool session_race_work(const SessionCopy *c, struct WgRaceCopy *out);    // the driver has taken it: for a kernel in its stream. false: nothing is to be done
+void session_races_listen(void);                         // the program has waited for something
+// A copy or set that is a node of a graph that is launched now, in c->stream: like session_race_copy_number, 0 also where nothing can meet it. looks: it leaves nothing behind.
+uint64_t session_race_node(SessionDevice *d, const SessionCopy *c, const SessionBeside *beside, bool looks);
+uint32_t session_race_number(uint64_t race);             // in entries
+void session_race_nodes(const SessionCopy *a, const SessionCopy *b);     // nothing orders these two nodes: what do they access?
+// Where the device's memory is the process's own: the driver takes it; it has been done, or never will be.
+void session_race_begins(uint64_t race);
+void session_race_copied(const SessionCopy *c);
 void session_race_meant(uint64_t address, uint64_t n);   // warpgrind.h: races on these bytes are meant
 // --- order.c: what orders launches. stream NULL: the legacy default stream ---
 void session_order_stream(const void *stream, bool non_blocking);        // the program made it

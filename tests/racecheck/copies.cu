@@ -1,4 +1,5 @@
-// Copies and sets against launches on another stream: copies WHAT ORDER. WHAT: read, write, set, later (the launch comes second); ORDER: none, event, host, stream.
+// Copies and sets against launches on another stream: copies WHAT ORDER. WHAT: read, write, set, later (the launch comes second), first (there was no launch before), rows (of a plane, some bytes
+// of each), pinned (memory of the host), copies (two of them), free (a stream that does not wait for the default one); ORDER: none, event, host, stream, apart (other bytes).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,9 +32,10 @@ int main(int argc, char **argv) {
   OK(cudaStreamCreate(&one));
   OK(cudaStreamCreate(&two));
   OK(cudaEventCreate(&event));
-  fill<<<1, 1, 0, one>>>(sum, 0);          // copies before the first launch are not followed
-  OK(cudaDeviceSynchronize());
   const char *what = argv[1], *how = argv[2];
+  if (strcmp(what, "first")) fill<<<1, 1, 0, one>>>(sum, 0);
+  OK(cudaDeviceSynchronize());
+  size_t away = strcmp(how, "apart") ? 0 : N / 2;
   if (!strcmp(what, "read")) {
     fill<<<N / 256, 256, 0, one>>>(p, 1);
     cudaStream_t s = order(how);
@@ -46,6 +48,32 @@ int main(int argc, char **argv) {
     fill<<<N / 256, 256, 0, one>>>(p, 1);
     cudaStream_t s = order(how);
     OK(cudaMemsetAsync(p, 0, BYTES, s));
+  } else if (!strcmp(what, "rows")) {      // the kernel writes words 256 and on, the rows are 16 bytes at 1008, 2032 and so on; or at 992
+    fill<<<1, 256, 0, one>>>(p + 256, 1);
+    cudaStream_t s = order(how);
+    int at = away ? 253 - 4 : 253;
+    OK(cudaMemcpy2DAsync(host, 16, p + at, 1024, 16, 1, cudaMemcpyDeviceToHost, s));
+    OK(cudaMemcpy2DAsync(host + 64, 16, p + at + 2 * 256, 1024, 16, 3, cudaMemcpyDeviceToHost, s));
+  } else if (!strcmp(what, "pinned")) {
+    fill<<<N / 512, 256, 0, one>>>(host, 1);
+    cudaStream_t s = order(how);
+    OK(cudaMemcpyAsync(p, host + away, BYTES / 2, cudaMemcpyHostToDevice, s));
+  } else if (!strcmp(what, "copies")) {
+    OK(cudaMemcpyAsync(p, host, BYTES / 2, cudaMemcpyHostToDevice, one));
+    cudaStream_t s = order(how);
+    OK(cudaMemsetAsync(p + away, 0, BYTES / 2, s));
+  } else if (!strcmp(what, "free")) {
+    cudaStream_t own;
+    OK(cudaStreamCreateWithFlags(&own, strcmp(how, "stream") ? cudaStreamNonBlocking : cudaStreamDefault));
+    OK(cudaMemset(p, 0, BYTES / 2));
+    OK(cudaEventRecord(event, 0));
+    if (!strcmp(how, "event")) OK(cudaStreamWaitEvent(own, event, 0));
+    if (!strcmp(how, "host")) OK(cudaEventSynchronize(event));
+    fill<<<N / 512, 256, 0, own>>>(p + away, 1);
+  } else if (!strcmp(what, "first") || away) {
+    OK(cudaMemcpyAsync(p, host, BYTES / 2, cudaMemcpyHostToDevice, one));
+    cudaStream_t s = order(how);
+    fill<<<N / 512, 256, 0, s>>>(p + away, 2);
   } else {
     OK(cudaMemcpyAsync(p, host, BYTES, cudaMemcpyHostToDevice, one));
     cudaStream_t s = order(how);

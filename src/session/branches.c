@@ -1,0 +1,60 @@
+// Which steps of a graph run beside each other: those with no path between them.
+#include "session/race.h"
+
+enum { MOST = 4096 };                      // steps; larger graphs count as one long path
+struct SessionBranches { _Atomic int refs; uint32_t n, words; uint64_t *before; bool *alone; };
+
+static bool comes_before(const SessionBranches *b, uint32_t first, uint32_t then) { return b->before[(size_t)then * b->words + first / 64] >> first % 64 & 1; }
+
+SessionBranches *session_branches_new(uint32_t n) {
+  if (n > MOST || !session_wants_races()) return NULL;
+  SessionBranches *b = mem_alloc(sizeof *b);
+  b->refs = 1;
+  b->n = n;
+  b->words = (n + 63) / 64;
+  b->before = mem_alloc(sizeof *b->before * MAX((size_t)n * b->words, 1u));
+  b->alone = mem_alloc(sizeof *b->alone * MAX(n, 1u));
+  return b;
+}
+
+void session_branches_edge(SessionBranches *b, uint32_t from, uint32_t to) {
+  if (!b || from >= to || to >= b->n) return;
+  uint64_t *its = b->before + (size_t)to * b->words;
+  for (uint32_t i = 0; i < b->words; i++) its[i] |= b->before[(size_t)from * b->words + i];
+  its[from / 64] |= 1ull << from % 64;
+}
+
+void session_branches_done(SessionBranches *b) {
+  for (uint32_t i = 0; b && i < b->n; i++) {
+    b->alone[i] = true;
+    for (uint32_t k = 0; k < b->n && b->alone[i]; k++) b->alone[i] = k == i || comes_before(b, k, i) || comes_before(b, i, k);
+  }
+}
+
+SessionBranches *session_branches_share(SessionBranches *b) {
+  if (b) b->refs++;
+  return b;
+}
+
+void session_branches_free(SessionBranches *b) {
+  if (!b || atomic_fetch_sub(&b->refs, 1) > 1) return;
+  free(b->before);
+  free(b->alone);
+  free(b);
+}
+
+static void add(SessionBeside *out, uint32_t number) {
+  if (number && out->n < SESSION_BESIDE) out->number[out->n++] = number;
+}
+
+bool session_branches_part(const SessionBranches *b, uint32_t i, uint32_t k) { return b && i != k && !comes_before(b, i, k) && !comes_before(b, k, i); }
+
+void session_branches_beside(const SessionBranches *b, uint32_t step, const SessionBeside *outer, const SessionNumbers *numbers, SessionBeside *out) {
+  *out = (SessionBeside){.alone = (!outer || outer->alone) && (!b || b->alone[step])};
+  for (uint32_t i = 0; b && !b->alone[step] && i < b->n; i++) {
+    uint32_t k = b->n - 1 - i;             // the last ones are the likeliest to be there still
+    if (session_branches_part(b, step, k))
+      for (uint32_t at = numbers[k].first; at < numbers[k].end; at++) add(out, numbers[k].list->data[at]);
+  }
+  for (uint32_t i = 0; outer && i < outer->n; i++) add(out, outer->number[i]);
+}
