@@ -52,7 +52,7 @@ typedef struct InitCheck {   // one function
   PtxReg *origin_address, *origin_site;     // of the last bad read
   bool by_regions;                          // initcheck_region.c
   PtxReg *group_at[INIT_MOST_GROUPS], *group_in[INIT_MOST_GROUPS];           // initcheck_clean.c
-  PtxReg *tries;                            // initcheck_settle.c: barriers that this block still asks behind; NULL: it never does
+  PtxReg *asks;                             // initcheck_settle.c: a bit for each barrier to come: set where the block asks behind it; NULL: it never does
   PtxReg *dirty;                            // … this thread has read something bad: shadows of registers count, and are in its memory
 } InitCheck;
 

@@ -320,7 +320,7 @@ static bool is_in_line(const Weaver *w, const InitClean *z) {
 static bool may_have_settled(const Weaver *w) {
   bool only_shared = true;
   for (unsigned n = 0; n < w->region.n; n++) only_shared &= w->k->place[w->region.accesses[n]].kind == PLACE_SHARED;
-  return w->k->tries && w->region.first >= w->k->second && only_shared;
+  return w->k->asks && w->region.first >= w->k->second && only_shared;
 }
 
 static void begin_region(Weaver *w, uint32_t first) {

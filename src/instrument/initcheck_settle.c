@@ -4,18 +4,18 @@
 // become bad again. Threads ask for that behind the program's barriers, all of them together:
 //
 //     bar.sync 0
-//     @tries bra Look
+//     asks >>= 1;   the bit that went is set?  bra Look
 //   Back:
 //     …
 //   Look:
-//     tries--;   good = !dirty && the part of the shadow that is this thread's is good
+//     good = !dirty && the part of the shadow that is this thread's is good
 //     bar.red.popc n, 0, good;   n == threads of the block?  shared memory is not followed from here on
 //     bra Back
 //
 // Threads that have ended say nothing, so their parts are not known to be good. Regions of the second body ask whether shared memory is followed before they look (initcheck_region.c).
 #include "instrument/initcheck.h"
 
-enum { MOST_TRIES = 4, MOST_LOADS = 16 };  // barriers that a block asks behind; of a thread at one
+enum { ASKS = 0x8b, MOST_LOADS = 16 };      // behind which barriers a block asks, the first is bit 0; loads of a thread at one
 
 static bool is_barrier(const PtxInstr *in) { return in->op == OP_BAR || in->op == OP_BARRIER; }
 
@@ -42,9 +42,9 @@ bool init_can_settle(const InitCheck *k) {
 
 void init_prepare_settle(InitCheck *k, Code *c) {
   PtxReg *followed = body_temp(k->body, TYPE_PRED, 0);
-  k->tries = body_reg(k->body, TYPE_B32);
+  k->asks = body_reg(k->body, TYPE_B32);
   EMIT(c, "setp.ne.u32", opd_reg(followed), opd_reg(k->shared_limit), opd_imm(0));
-  EMIT(c, "selp.b32", opd_reg(k->tries), opd_imm(MOST_TRIES), opd_imm(0), opd_reg(followed));
+  EMIT(c, "selp.b32", opd_reg(k->asks), opd_imm(ASKS), opd_imm(0), opd_reg(followed));
 }
 
 // --- where shared memory of the program begins and ends ---
@@ -122,7 +122,7 @@ static void look(InitCheck *k, Code *c, PtxReg *good, PtxReg *first, PtxReg *end
 
 void init_settle(InitCheck *k, uint32_t i, bool *cuts) {
   Body *b = k->body;
-  if (!k->tries || i < k->second || !is_barrier(b->cfg->instrs[i])) return;
+  if (!k->asks || i < k->second || !is_barrier(b->cfg->instrs[i])) return;
   PtxLabel *ask = body_label(b), *back = body_label(b), *never = body_label(b);
   PtxReg *p = body_temp(b, TYPE_PRED, 0), *good = body_temp(b, TYPE_PRED, 3);
   PtxReg *first = body_temp(b, TYPE_B32, 0), *end = body_temp(b, TYPE_B32, 1), *n = body_temp(b, TYPE_B32, 2), *word = body_temp(b, TYPE_B32, 4), *thread = body_temp(b, TYPE_B32, 5),
@@ -130,11 +130,12 @@ void init_settle(InitCheck *k, uint32_t i, bool *cuts) {
   Code *hot = body_after(b, i), *c = body_cold(b);
   cuts[i + 1] = true;
   hot->near = c->near = b->cfg->instrs[i];
-  EMIT(hot, "setp.ne.u32", opd_reg(p), opd_reg(k->tries), opd_imm(0));
+  EMIT(hot, "and.b32", opd_reg(word), opd_reg(k->asks), opd_imm(1));
+  EMIT(hot, "shr.u32", opd_reg(k->asks), opd_reg(k->asks), opd_imm(1));
+  EMIT(hot, "setp.ne.u32", opd_reg(p), opd_reg(word), opd_imm(0));
   code_branch(hot, p, false, ask);
   code_label(hot, back);
   code_label(c, ask);
-  EMIT(c, "add.u32", opd_reg(k->tries), opd_reg(k->tries), opd_imm(-1));
   find_range(k, c, first, end);
   EMIT(c, "setp.gt.u32", opd_reg(p), opd_reg(end), opd_reg(k->shared_limit));
   code_branch(c, p, false, never);
@@ -152,6 +153,6 @@ void init_settle(InitCheck *k, uint32_t i, bool *cuts) {
   EMIT(c, "mov.u32", opd_reg(k->shared_limit), opd_imm(0));
   EMIT(c, "mov.u64", opd_reg(k->shared_bytes), opd_imm(0));
   code_label(c, never);
-  EMIT(c, "mov.u32", opd_reg(k->tries), opd_imm(0));
+  EMIT(c, "mov.u32", opd_reg(k->asks), opd_imm(0));
   EMIT(c, "bra", opd_label(back));
 }
