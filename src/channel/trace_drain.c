@@ -229,7 +229,7 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) 
   *d = (TraceDrain){.sink = *sink, .reader = r, .rings = r->header->trace_rings, .ring_size = r->header->trace_ring_size};
   d->set_bytes = CHANNEL_TRACE_BYTES(d->rings, d->ring_size);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  uint32_t want = (uint32_t)MIN(MAX(cores / 2, 1), MOST_THREADS);
+  uint32_t want = (uint32_t)MIN(MAX(cores, 1), MOST_THREADS);        // they sleep when nothing comes; when it does, a kernel waits for them
   d->nthreads = MIN(want, d->rings);
   sigset_t all, old;
   sigfillset(&all);

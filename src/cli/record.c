@@ -64,7 +64,7 @@ static void contents(void *user, uint32_t process, uint32_t step, uint64_t addre
 
 bool cli_record_start(const Options *o, ChannelReader *reader, Run *r, Error *err) {
   if (!options_given(o, OPT_RECORD)) return true;
-  TraceLimits limits = {.memory = options_number(o, OPT_RECORD_MEMORY) << 20, .disk = options_number(o, OPT_RECORD_DISK) << 20};
+  TraceLimits limits = {.memory = options_number(o, OPT_RECORD_MEMORY) << 20, .disk = options_number(o, OPT_RECORD_DISK) << 20, .ahead = options_is(o, OPT_DEVICE, "gpu") && !options_is(o, OPT_RECORD, "inputs")};
   r->trace = trace_writer_new(&limits, err);
   return r->trace && channel_record(reader, &(ChannelTraceSink){take, contents, r->trace}, err);
 }

@@ -6,7 +6,7 @@
 
 #include "trace/writer.h"
 
-enum { CONTENTS_PIECE = 1 << 16, NICE = 5 };
+enum { CONTENTS_PIECE = 1 << 16, NICE = 19 };
 
 void writer_submit(TraceWriter *w, Job *job) {
   if (w->last_job) w->last_job->next = job;
@@ -52,6 +52,10 @@ void *writer_work(void *writer) {
     Job *j = w->first_job;
     if (!j) {
       if (w->ending) break;
+      if (w->ahead) {
+        writer_segments_more(w);
+        continue;
+      }
       pthread_cond_wait(&w->work, &w->lock);
       continue;
     }

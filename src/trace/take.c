@@ -5,7 +5,8 @@
 
 #include "trace/writer.h"
 
-enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18, COPY = 1 << 16, LARGE_PIECE = 4 << 20 };     // LARGE_PIECE: where there is memory enough, what has grown once. COPY: bytes that a look leaves in a processor's cache
+enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18, COPY = 1 << 16, AHEAD = 16 };     // AHEAD: of this part of the memory. COPY: bytes that a look leaves in a processor's cache
+static const uint64_t MUCH = 4ull << 30;   // of memory: what has grown once may have a whole segment
 
 static uint64_t default_memory(void) {
   uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -23,6 +24,7 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   unsigned wanted = limits && limits->threads ? limits->threads : (unsigned)(cores < 1 ? 1 : MIN(cores, 16));
   w->piece_bytes = CHUNK_BYTES;
+  if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = (uint32_t)MIN(w->memory_limit / AHEAD / SEGMENT, (uint64_t)SEGMENTS / 4);
   w->threads = mem_alloc(sizeof *w->threads * wanted);
   while (w->nthreads < wanted && pthread_create(&w->threads[w->nthreads], NULL, writer_work, w) == 0) w->nthreads++;
   if (w->nthreads) return w;
@@ -49,11 +51,11 @@ void trace_writer_free(TraceWriter *w) {
   for (unsigned i = 0; i < w->nthreads; i++) pthread_join(w->threads[i], NULL);
   for (Job *j = w->first_job, *next; j; j = next) next = j->next, writer_job_free(w, j);
   for (ChunkOut *c = w->done, *next; c; c = next) next = c->next, free(c->bytes.data), chunk_out_free(c);
-  for (uint32_t i = 0; i < w->spare.n; i++) free(w->spare.list[i].data);
+  writer_buffers_free(w);
   for (ContentsOut *c = w->contents_done, *next; c; c = next) next = c->next, free(c->data), free(c);
   for (uint32_t i = 0; i < w->ring_list.len; i++) {
     Ring *r = w->ring_list.data[i];
-    for (uint32_t k = 0; k < r->open.len; k++) writer_pieces_free(r->open.data[k].piece);
+    for (uint32_t k = 0; k < r->open.len; k++) writer_pieces_free(r->open.data[k].first);
     vec_free(&r->open);
     pthread_mutex_destroy(&r->lock);
     free(r);
@@ -145,8 +147,8 @@ void writer_submit_rests(TraceWriter *w) {
 static void close_piece(TraceWriter *w, Ring *r, uint32_t index, bool full) {
   OpenPiece o = r->open.data[index];
   r->open.data[index] = r->open.data[--r->open.len];
-  if (!o.piece->len) {
-    writer_pieces_free(o.piece);
+  if (!o.bytes) {
+    writer_pieces_free(o.first);
     return;
   }
   pthread_mutex_lock(&w->lock);
@@ -156,13 +158,13 @@ static void close_piece(TraceWriter *w, Ring *r, uint32_t index, bool full) {
     for (RawPiece *p = l ? l->first : NULL; p; p = p->next) mine |= p->ring == r->number;
     if (mine) submit_rest(w, l);
     Job *j = mem_alloc(sizeof *j);
-    *j = (Job){.id = w->next_chunk++, .process = r->process, .launch = o.launch, .pieces = o.piece};
+    *j = (Job){.id = w->next_chunk++, .process = r->process, .launch = o.launch, .pieces = o.first};
     writer_submit(w, j);
   } else {
-    if (l->last) l->last->next = o.piece;
-    else l->first = o.piece;
-    l->last = o.piece;
-    l->bytes += o.piece->len, l->records += o.piece->records;
+    if (l->last) l->last->next = o.first;
+    else l->first = o.first;
+    l->last = o.last;
+    l->bytes += o.bytes, l->records += o.records;
     l->used = w->next_chunk;
     if (l->bytes >= CHUNK_BYTES / 2 || l->records >= CHUNK_RECORDS / 2) submit_rest(w, l);
   }
@@ -212,36 +214,47 @@ static OpenPiece *piece_for(TraceWriter *w, Ring *r, uint32_t launch) {
       if (r->open.data[i].used_ns < r->open.data[oldest].used_ns) oldest = i;
     close_piece(w, r, oldest, false);
   }
-  RawPiece *p = mem_alloc(sizeof *p);
-  p->ring = r->number;
-  vec_push(&r->open, (OpenPiece){launch, p, 0});
+  vec_push(&r->open, (OpenPiece){.launch = launch});
   return &r->open.data[r->open.len - 1];
+}
+
+// Small ones grow; what has a segment is followed by another one, so that nothing is copied twice.
+static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n) {
+  RawPiece *p = o->last;
+  if (p && p->cap - p->len >= n) return p;
+  bool grows = p && p->cap < SEGMENT && p->len + n <= SEGMENT, much = w->memory_limit >= MUCH;
+  size_t cap = MAX(grows ? p->cap * 2 : (size_t)FIRST_PIECE, (grows ? p->len : 0) + n);
+  if (p && much && cap < SEGMENT) cap = SEGMENT;
+  pthread_mutex_lock(&w->lock);
+  uint8_t *data = cap == SEGMENT ? writer_segment_take(w) : NULL;
+  w->in_memory += cap - (grows ? p->cap : 0);
+  pthread_mutex_unlock(&w->lock);
+  if (!data) data = writer_buffer_new(cap);
+  if (grows) {
+    memcpy(data, p->data, p->len);
+    free(p->data);
+  } else {
+    RawPiece *next = mem_alloc(sizeof *next);
+    next->ring = r->number;
+    if (p) p->next = next;
+    else o->first = next;
+    o->last = p = next;
+  }
+  p->data = data;
+  p->cap = cap;
+  return p;
 }
 
 // Consecutive records of one launch.
 static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data, size_t n, uint32_t records) {
   if (!n) return;
   OpenPiece *o = piece_for(w, r, launch);
-  RawPiece *p = o->piece;
+  RawPiece *p = room_for(w, r, o, n);
   o->used_ns = clock_ns();
-  if (p->cap - p->len < n) {
-    size_t cap = MAX(MAX(p->cap * 2, (size_t)FIRST_PIECE), p->len + n);
-    if (p->cap && w->memory_limit >= 4ull << 30) cap = MAX(cap, (size_t)LARGE_PIECE);
-    pthread_mutex_lock(&w->lock);
-    Bytes old = p->cap ? writer_buffer_take(w) : (Bytes){0};          // what has little may stay little
-    if (old.cap >= cap) cap = old.cap;
-    else if (old.cap) writer_buffer_give(w, old.data, old.cap), old = (Bytes){0};
-    w->in_memory += cap - p->cap;
-    pthread_mutex_unlock(&w->lock);
-    if (!old.data) old.data = writer_buffer_new(cap);
-    if (p->len) memcpy(old.data, p->data, p->len);
-    free(p->data);
-    p->data = old.data;
-    p->cap = cap;
-  }
   memcpy(p->data + p->len, data, n);
   p->len += n, p->records += records;
-  if (p->records >= CHUNK_RECORDS || p->len >= w->piece_bytes) close_piece(w, r, (uint32_t)(o - r->open.data), true);
+  o->bytes += n, o->records += records;
+  if (o->records >= CHUNK_RECORDS || o->bytes >= w->piece_bytes) close_piece(w, r, (uint32_t)(o - r->open.data), true);
 }
 
 static void damaged(TraceWriter *w, Ring *r) {

@@ -35,7 +35,10 @@ typedef struct TraceOp {
 // --- write.c: in the command, while the program runs. Chunks name a launch by its process and number (tables `process` and `launch` of the
 // run file), so that nothing needs to be announced before its records arrive. ---
 typedef struct TraceWriter TraceWriter;
-typedef struct TraceLimits { uint64_t memory, disk; unsigned threads; } TraceLimits;     // 0: a sensible one
+typedef struct TraceLimits {
+  uint64_t memory, disk; unsigned threads; // 0: a sensible one
+  bool ahead;                              // memory for the first records is got before they come
+} TraceLimits;
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err);
 // Takes the complete records at the start of `data`; returns how many bytes they have, to be zeroed and given back to the device. Called by several threads, one
 // for each ring; waits while too much is in memory. ended: the program has; what is incomplete will stay so and is counted as lost.

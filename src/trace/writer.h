@@ -4,7 +4,7 @@
 
 #include "trace/internal.h"
 
-typedef struct OpenPiece { uint32_t launch; RawPiece *piece; uint64_t used_ns; } OpenPiece;
+typedef struct OpenPiece { uint32_t launch; RawPiece *first, *last; size_t bytes; uint64_t records, used_ns; } OpenPiece;   // first … last: all pieces that will be one chunk
 typedef struct Ring {
   pthread_mutex_t lock;
   uint32_t process, number;
@@ -24,6 +24,7 @@ typedef struct Job {
 
 // Memory that was used before: the system need not find it, nor clear it, again.
 typedef struct Buffers { Bytes list[1024]; uint32_t n; uint64_t bytes; } Buffers;
+enum { SEGMENT = 2 << 20, SEGMENTS = 4096 };       // what a piece has once it is not small: one large page
 
 struct TraceWriter {
   pthread_mutex_t lock;                    // of everything below; taken while a ring's lock is held, never the other way round
@@ -44,6 +45,7 @@ struct TraceWriter {
   bool ending;
   pthread_t *threads; unsigned nthreads;
   Buffers spare;
+  uint8_t *segments[SEGMENTS]; uint32_t nsegments, ahead;       // ahead: how many are to be there before anybody asks
 };
 
 // --- take.c ---
@@ -52,6 +54,9 @@ void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held);  
 void writer_submit_rests(TraceWriter *w);
 void writer_pieces_free(RawPiece *p);
 // --- buffers.c; the lock is held ---
+uint8_t *writer_segment_take(TraceWriter *w);                             // NULL: there is none
+void writer_segments_more(TraceWriter *w);                                // gives up the lock for a while
+void writer_buffers_free(TraceWriter *w);
 Bytes writer_buffer_take(TraceWriter *w);                                 // some memory, or none
 uint8_t *writer_buffer_new(size_t cap);                                   // this one needs no lock
 void writer_buffer_give(TraceWriter *w, uint8_t *data, size_t cap);
