@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "cuda/abi.h"
+#include "probe/race_abi.h"
 #include "session/session.h"
 
 // A handle that is known to be destroyed is a finding, and goes no further: the driver may crash on it.
@@ -139,9 +140,20 @@ void gpu_graph_each_node(CUgraph g, bool inside, GpuEachNode *each, void *user);
 void gpu_exec_changed(CUgraphExec exec);       // what was known of its nodes is not true any more
 
 // --- graph_facts.c ---
-typedef struct GpuGraphNode { CUgraphNode node; GpuFunction *of; bool own; CUgraphNodeType type; } GpuGraphNode;      // own: the program has changed it in the executable graph; of: kernels only
-void gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n);
+// own: the program has changed it in the executable graph; of: kernels only; place: in `branches`
+typedef struct GpuGraphNode { CUgraphNode node; GpuFunction *of; bool own; CUgraphNodeType type; uint32_t place; } GpuGraphNode;
+typedef struct GpuGraphLooks GpuGraphLooks;
+// branches: of all nodes of the graph; NULL: nothing is known of them. first: of the launches of this executable graph. The result is for gpu_graph_look.
+GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n, const SessionBranches *branches, bool first);
 void gpu_graph_overrule(CUgraphExec exec, CUgraphNode node);
+
+// --- graph_branches.c: racecheck ---
+struct GpuGraphLooks { uint32_t n; WgRaceCopy work[]; };
+SessionBranches *gpu_branches(CUgraph g, GpuGraphNode *list, uint32_t n);        // … and puts the list into an order in which each node comes behind those it depends on. NULL: nobody wants to know, or nothing is known
+bool gpu_graph_copy(const GpuGraphNode *n, CUstream stream, SessionCopy *c);
+// numbers: by place. NULL: there is nothing to look at.
+GpuGraphLooks *gpu_graph_looks(const SessionBranches *b, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n, const SessionNumbers *numbers, bool first);
+void gpu_graph_look(CUstream stream, GpuGraphLooks *looks);      // behind the graph; frees them
 
 // --- array.c ---
 void gpu_array_made(CUarray a, size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels);
@@ -198,8 +210,7 @@ void gpu_races_open(GpuContext *c);
 void gpu_races_close(GpuContext *c);
 bool gpu_race_follows(const GpuContext *c);              // copies and sets in its streams
 void gpu_race_copied(const SessionCopy *c);              // the driver has taken it
-struct WgRaceCopy;
-void gpu_race_run(GpuContext *c, CUstream stream, const struct WgRaceCopy *work);
+void gpu_race_run(GpuContext *c, CUstream stream, const WgRaceCopy *work);
 
 // --- outputs.c, graph_outputs.c: --hash ---
 // --- times.c: when recorded launches begin and end ---

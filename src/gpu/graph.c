@@ -160,6 +160,7 @@ typedef struct Exec {
   VEC(SessionKernel *) kernels; VEC(bool) checked; VEC(char *) lines;
   CUgraph graph;
   VEC(GpuGraphNode) nodes;
+  SessionBranches *branches;                   // NULL: nothing is known of them
   uint64_t version;
 } Exec;
 
@@ -190,7 +191,7 @@ static void add_kernel(Exec *e, CUgraphNode node, bool inside) {
   if (session_logs_launches()) add_line(e, &p, of);
   vec_push(&e->kernels, of->kernel);
   vec_push(&e->checked, of->unchanged || (ours && of->code && of->code->record_bytes));
-  if (ours && of->code && of->code->record_bytes && !inside && gpu_real.cuGraphExecKernelNodeSetParams_v2) vec_push(&e->nodes, (GpuGraphNode){node, of, false, CU_GRAPH_NODE_TYPE_KERNEL});
+  if (ours && of->code && of->code->record_bytes && !inside && gpu_real.cuGraphExecKernelNodeSetParams_v2) vec_push(&e->nodes, (GpuGraphNode){.node = node, .of = of, .type = CU_GRAPH_NODE_TYPE_KERNEL});
 }
 
 static bool writes_memory(CUgraphNodeType t) {
@@ -224,7 +225,7 @@ static void look_at_node(void *exec, CUgraphNode node, CUgraphNodeType type, boo
   bool copies = type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
   if (type == CU_GRAPH_NODE_TYPE_KERNEL) add_kernel(e, node, inside);
   else if (writes_memory(type)) e->unseen = true;
-  if (copies && !inside && session_wants_trace()) vec_push(&e->nodes, (GpuGraphNode){.node = node, .type = type});
+  if (copies && !inside && (session_wants_trace() || session_wants_races())) vec_push(&e->nodes, (GpuGraphNode){.node = node, .type = type});
 }
 
 static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g) {
@@ -234,6 +235,7 @@ static CUresult instantiated(CUresult result, const CUgraphExec *exec, CUgraph g
   Exec *e = mem_alloc(sizeof *e);
   gpu_graph_each_node(g, false, look_at_node, e);
   e->graph = g;
+  e->branches = gpu_branches(g, e->nodes.data, e->nodes.len);
   pthread_mutex_lock(&lock);
   u64map_put(&execs, (uintptr_t)*exec, e);
   pthread_mutex_unlock(&lock);
@@ -296,6 +298,7 @@ CUresult gpu_cuGraphExecDestroy(CUgraphExec exec) {
     for (uint32_t i = 0; i < e->lines.len; i++) free(e->lines.data[i]);
     vec_free(&e->lines);
     vec_free(&e->nodes);
+    session_branches_free(e->branches);
   }
   CUresult result = gpu_real.cuGraphExecDestroy(exec);
   if (e) release_graph(e->graph);
@@ -316,7 +319,9 @@ CUresult gpu_cuGraphDestroy(CUgraph g) {
   return gpu_checked(result);
 }
 
-static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream, SessionOutputs *outputs) {
+static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream, SessionOutputs *outputs, GpuGraphLooks *looks) {
+  if (result == CUDA_SUCCESS) gpu_graph_look(stream, looks);
+  else free(looks);
   if (result == CUDA_SUCCESS && !gpu_is_capturing(stream)) session_inputs_unknown(stream);
   if (result != CUDA_SUCCESS) session_outputs_free(outputs);
   if (result != CUDA_SUCCESS || !session_wants_launches()) return gpu_checked(result);
@@ -342,19 +347,21 @@ static void write_log(CUgraphExec exec, CUstream stream) {
 }
 
 // Before it runs. A table of allocations must be known to be in use by each run, so one of them is asked for even if nothing has changed.
-static void refresh(CUgraphExec exec, CUstream stream) {
-  if ((!session_wants_memory() && !session_wants_trace()) || session_graph_memory() || gpu_is_capturing(stream)) return;
+static GpuGraphLooks *refresh(CUgraphExec exec, CUstream stream) {
+  GpuGraphLooks *looks = NULL;
+  if ((!session_wants_memory() && !session_wants_trace()) || session_graph_memory() || gpu_is_capturing(stream)) return NULL;
   GpuContext *c = gpu_context_of_stream(stream);
   SessionDevice *d = c ? gpu_context_use(c) : NULL;
-  if (!d) return;
+  if (!d) return NULL;
   uint64_t now = session_memory_version();
   pthread_mutex_lock(&lock);
   Exec *e = u64map_get(&execs, (uintptr_t)exec);
-  if (e && e->nodes.len && (e->version != now || session_wants_trace() || session_wants_races())) gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len);
+  if (e && e->nodes.len && (e->version != now || session_wants_trace() || session_wants_races())) looks = gpu_graph_refresh(exec, stream, d, e->nodes.data, e->nodes.len, e->branches, !e->ran);
   else if (e && e->nodes.len) session_device_uses_table(d);
   if (e) e->version = now;
   pthread_mutex_unlock(&lock);
   gpu_context_used(c);
+  return looks;
 }
 
 // Before it runs: what the graph copies is read inside of it, too.
@@ -409,16 +416,16 @@ CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   GPU_ALIVE(EXEC, exec);
   GPU_ALIVE(STREAM, stream);
   write_log(exec, stream);
-  refresh(exec, stream);
+  GpuGraphLooks *looks = refresh(exec, stream);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream);
-  return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream, outputs);
+  return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream, outputs, looks);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   expect_writes(exec, stream ? stream : CU_STREAM_PER_THREAD);
   GPU_ALIVE(EXEC, exec);
   GPU_ALIVE(STREAM, stream);
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
-  refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
+  GpuGraphLooks *looks = refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream ? stream : CU_STREAM_PER_THREAD);
-  return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD, outputs);
+  return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD, outputs, looks);
 }

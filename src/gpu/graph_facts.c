@@ -42,40 +42,52 @@ static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_
 
 // A recording has each copy and set of each run as a step. What the host's memory holds is looked at now.
 static void tell_copy(const GpuGraphNode *n, CUstream stream) {
-  SessionCopy c = {.call = n->type == CU_GRAPH_NODE_TYPE_MEMCPY ? "memcpy node" : "memset node", .stream = stream, .async = true};
-  GpuContext *context = gpu_context_of_stream(stream);
-  CUDA_MEMCPY3D copy;
-  CUDA_MEMSET_NODE_PARAMS set;
-  if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY && gpu_real.cuGraphMemcpyNodeGetParams(n->node, &copy) == CUDA_SUCCESS) session_copy_of_box(&copy, &c);
-  else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET && gpu_real.cuGraphMemsetNodeGetParams(n->node, &set) == CUDA_SUCCESS) session_copy_of_set(&set, &c);
-  else return;
-  c.device = context ? context->device : 0;
+  SessionCopy c;
+  if (!gpu_graph_copy(n, stream, &c)) return;
   c.step = session_step_number();
   session_step_copy(&c);
   session_step_contents(&c);
 }
 
-void gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n) {
+// racecheck: launches of one graph that have numbers at the same time; there must be room for other ones.
+enum { MOST_NUMBERS = 200 };
+
+GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevice *d, const GpuGraphNode *nodes, uint32_t n, const SessionBranches *branches, bool first) {
+  SessionNumberList list = {0};
+  uint32_t places = 0;
+  for (uint32_t i = 0; i < n; i++) places = MAX(places, nodes[i].place + 1);
+  SessionNumbers *numbers = mem_alloc(session_branches_size(branches, places) * sizeof *numbers);
   GpuQuiet q = gpu_quiet_begin();
   for (uint32_t i = 0; i < n; i++) {
     CUDA_KERNEL_NODE_PARAMS p = {0};
     SessionParams given;
     if (!nodes[i].of) {
-      if (!nodes[i].own) tell_copy(&nodes[i], stream);
+      if (!nodes[i].own && session_wants_trace()) tell_copy(&nodes[i], stream);
       continue;
     }
     const InstrumentedKernel *code = nodes[i].of->code;
     if (nodes[i].own || gpu_real.cuGraphKernelNodeGetParams_v2(nodes[i].node, &p) != CUDA_SUCCESS) continue;
     const void *old = record_of(&p, code, &given);
     if (!old) continue;
+    SessionBeside beside;
+    session_branches_beside(branches, nodes[i].place, NULL, numbers, &beside);
     void *record = mem_alloc(code->record_bytes);
     memcpy(record, old, code->record_bytes);
     const SessionLaunch shape = {.kernel = nodes[i].of->kernel, .grid = {p.gridDimX, p.gridDimY, p.gridDimZ}, .block = {p.blockDimX, p.blockDimY, p.blockDimZ}, .cluster = {1, 1, 1},
-                                 .shared = p.sharedMemBytes, .stream = stream};
-    session_device_refresh(d, nodes[i].of->kernel, &given, &shape, record);
+                                 .shared = p.sharedMemBytes, .stream = stream, .beside = &beside};
+    session_device_refresh(d, nodes[i].of->kernel, &given, list.len < MOST_NUMBERS ? &shape : NULL, record);
     ((WgLaunch *)record)->init_memory = ((const WgLaunch *)old)->init_memory;        // initcheck sees what a graph does as a whole
     if (set_record(exec, nodes[i].node, &p, code, record) != CUDA_SUCCESS) log_verbose("a kernel of a graph keeps the limits it was captured with");
+    uint32_t number = list.len < MOST_NUMBERS ? (uint32_t)((const WgLaunch *)record)->race : 0;
+    if (number) {
+      numbers[nodes[i].place] = (SessionNumbers){&list, list.len, list.len + 1};
+      vec_push(&list, number);
+    }
     free(record);
   }
   gpu_quiet_end(q);
+  GpuGraphLooks *looks = branches ? gpu_graph_looks(branches, stream, d, nodes, n, numbers, first) : NULL;
+  free(numbers);
+  vec_free(&list);
+  return looks;
 }

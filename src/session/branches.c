@@ -43,6 +43,8 @@ void session_branches_free(SessionBranches *b) {
   free(b);
 }
 
+uint32_t session_branches_size(const SessionBranches *b, uint32_t least) { return b ? MAX(b->n, least) : least; }
+
 static void add(SessionBeside *out, uint32_t number) {
   if (number && out->n < SESSION_BESIDE) out->number[out->n++] = number;
 }

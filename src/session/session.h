@@ -304,6 +304,7 @@ void session_branches_edge(SessionBranches *b, uint32_t from, uint32_t to);     
 void session_branches_done(SessionBranches *b);          // all edges are there
 SessionBranches *session_branches_share(SessionBranches *b);
 void session_branches_free(SessionBranches *b);
+uint32_t session_branches_size(const SessionBranches *b, uint32_t least);      // its steps; least: without it
 bool session_branches_part(const SessionBranches *b, uint32_t i, uint32_t k);    // there is no path between them
 void session_branches_beside(const SessionBranches *b, uint32_t step, const SessionBeside *outer, const SessionNumbers *numbers, SessionBeside *out);      // numbers: by step
 

@@ -10,6 +10,8 @@ command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 for f in tests/racecheck/programs/${RACECHECK_ONLY:-*}.cu; do
   name=$(basename "$f" .cu) d=$TEST_DIR/$name arch=$(sed -n 's|^// arch: ||p' "$f")
   arch=${arch:-75}
+  only=$(sed -n 's|^// device: ||p' "$f")
+  [ -n "$only" ] && [ "$only" != "$device" ] && continue
   mkdir -p "$d"
   nvcc -w ${RACECHECK_NVCC:-} -g -O3 --extended-lambda -lineinfo -DARCH="$arch" -gencode "arch=compute_$arch,code=compute_$arch" -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   timeout 120 "$WARPGRIND" --device="$device" --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"

@@ -1,0 +1,3 @@
+// The same with a path between them.
+#define CORRECT
+#include "branches.cu"
