@@ -166,6 +166,7 @@ static void weave(Body *b) {
   k.end = b->cfg->ninstrs;
   k.flow = fp_flow_build(b);
   k.fired = body_reg(b, TYPE_PRED);
+  k.gathers = true;
   weave_as_planned(&k);
   fp_flow_free(k.flow);
   strmap_free(&k.sites);

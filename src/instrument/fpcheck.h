@@ -61,6 +61,9 @@ typedef struct FpItem {                    // one instruction whose values are l
   struct { PtxReg *reg; bool negated; } conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
 } FpItem;
 
+// Tests of a group that are put together before anything is compared: each into a value that tells whether any of them was positive.
+typedef enum { FP_GATHER_F32, FP_GATHER_SUBNORMAL, FP_GATHER_F64, FP_GATHER_PAIRS, FP_GATHER_NAN32, FP_GATHER_NAN64, FP_GATHERS } FpGather;
+
 typedef struct FpCheck {                   // one function
   Body *body;
   FpFlow *flow;
@@ -71,7 +74,9 @@ typedef struct FpCheck {                   // one function
   PtxReg *asked, *what;                    // slow path: the questions that are left, a bit each; the word of the one at hand
   PtxReg *arguments[4], *wide_arguments[4];                    // … and its values
   PtxReg *seen, *repeats;                  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
-  bool open;                               // the group has a test already
+  bool open;                               // the group has a test already, whose outcome is in fired
+  bool gathers;                            // tests may be put together: who wants their outcome calls fp_close_tests
+  PtxReg *gathered[FP_GATHERS]; unsigned has_gathered;         // a bit for each that holds something
   VEC(FpItem) items;                       // of the group at hand
   VEC(PtxReg *) kept;                      // registers its slow path will read
   struct FpClone *clone;                   // the code goes into a second body; NULL: into the function itself
@@ -83,6 +88,7 @@ typedef struct FpCheck {                   // one function
 void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnormal, PtxReg *guard, bool negated);
 void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard, bool negated);
 bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);    // of a saturating conversion; false: not known
+void fp_close_tests(FpCheck *k, Code *c);                      // what was put together goes into fired
 void fp_add_item(FpCheck *k, FpItem item);                     // whose test has just been added
 bool fp_keeps(const FpCheck *k, const PtxReg *r);
 PtxOperand fp_widen16(FpCheck *k, Code *c, PtxOperand v, unsigned temp);

@@ -35,16 +35,64 @@ static PtxOperand f32_imm(uint32_t bits) { return (PtxOperand){.kind = OPD_FLOAT
 static PtxOperand temp32(const FpCheck *k, unsigned i) { return opd_reg(body_temp(k->body, TYPE_B32, i)); }
 static PtxOperand temp64(const FpCheck *k, unsigned i) { return opd_reg(body_temp(k->body, TYPE_B64, i)); }
 
+// --- tests put together ---
+// A chain of comparisons, each of which waits for the predicate of the one before, takes a dozen cycles for every link: a loop of a kernel with few warps
+// waits for all of them. The largest of some values, or the bits of all of them, is known after a third of that, with as many instructions.
+static bool can_gather(const FpCheck *k, FpGather g, const PtxReg *guard) {
+  const PtxModule *m = k->body->func->module;
+  if (!k->gathers || guard) return false;
+  return g != FP_GATHER_F32 || (m->sm >= 80 && m->version_major >= 7);         // max.NaN
+}
+
+static void gather(FpCheck *k, Code *c, FpGather g, const char *first, const char *more, PtxOperand v) {
+  if (!k->gathered[g]) k->gathered[g] = body_reg(k->body, g == FP_GATHER_F32 || g == FP_GATHER_NAN32 ? TYPE_F32 : g == FP_GATHER_NAN64 ? TYPE_F64 : TYPE_B32);
+  PtxOperand all = opd_reg(k->gathered[g]);
+  if (k->has_gathered & 1u << g) code_emit(c, more, (PtxOperand[]){all, all, v}, 3);
+  else code_emit(c, first, (PtxOperand[]){all, v}, 2);
+  k->has_gathered |= 1u << g;
+}
+
+// One comparison finds a NaN in two values.
+static void gather_nan(FpCheck *k, Code *c, FpGather g, PtxOperand v) {
+  bool wide = g == FP_GATHER_NAN64;
+  if (k->has_gathered & 1u << g) {
+    add_to_group(k, c, wide ? f64_nan : f32_nan, opd_reg(k->gathered[g]), v, NULL, false);
+    k->has_gathered &= ~(1u << g);
+  } else gather(k, c, g, wide ? "mov.f64" : "mov.f32", NULL, v);
+}
+
+void fp_close_tests(FpCheck *k, Code *c) {
+  static const struct { const Comparison *m; uint32_t limit; bool is_float, is_nan; } tests[FP_GATHERS] = {
+    [FP_GATHER_F32] = {&f32_geu, 0x7f800000, true, false}, [FP_GATHER_SUBNORMAL] = {&u32_gt, 0xff000000, false, false},
+    [FP_GATHER_F64] = {&u32_lt, 0x00200000, false, false}, [FP_GATHER_PAIRS] = {&u32_ne, 0, false, false},
+    [FP_GATHER_NAN32] = {&f32_nan, 0, true, true}, [FP_GATHER_NAN64] = {&f64_nan, 0, true, true},
+  };
+  for (unsigned g = 0; g < FP_GATHERS; g++) {
+    if (!(k->has_gathered >> g & 1)) continue;
+    PtxOperand all = opd_reg(k->gathered[g]);
+    add_to_group(k, c, *tests[g].m, all, tests[g].is_nan ? all : tests[g].is_float ? f32_imm(tests[g].limit) : opd_imm((int64_t)tests[g].limit), NULL, false);
+  }
+  k->has_gathered = 0;
+}
+
+// --- tests of one value ---
 static void test_f32(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *guard, bool negated) {
   PtxOperand f = opd_reg(body_temp(k->body, TYPE_F32, 0)), u = temp32(k, 0);
-  EMIT(c, "abs.f32", f, v);
-  add_to_group(k, c, f32_geu, f, f32_imm(0x7f800000), guard, negated);
+  if (can_gather(k, FP_GATHER_F32, guard)) {
+    bool first = !(k->has_gathered & 1u << FP_GATHER_F32);
+    if (!first) EMIT(c, "abs.f32", f, v);
+    gather(k, c, FP_GATHER_F32, "abs.f32", "max.NaN.f32", first ? v : f);
+  } else {
+    EMIT(c, "abs.f32", f, v);
+    add_to_group(k, c, f32_geu, f, f32_imm(0x7f800000), guard, negated);
+  }
   if (!subnormal) return;
   // 2x - 2^24 orders bit patterns: normal < infinite and NaN < zero (0xff000000) < subnormal
   EMIT(c, "mov.b32", u, v);
   EMIT(c, "add.u32", u, u, u);
   EMIT(c, "add.u32", u, u, opd_imm(-0x01000000));
-  add_to_group(k, c, u32_gt, u, opd_imm(0xff000000), guard, negated);
+  if (can_gather(k, FP_GATHER_SUBNORMAL, guard)) gather(k, c, FP_GATHER_SUBNORMAL, "mov.u32", "max.u32", u);
+  else add_to_group(k, c, u32_gt, u, opd_imm(0xff000000), guard, negated);
 }
 
 static void test_f64(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *guard, bool negated) {
@@ -52,7 +100,8 @@ static void test_f64(FpCheck *k, Code *c, PtxOperand v, bool subnormal, PtxReg *
   EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){lo, hi}, 2), v);
   EMIT(c, "add.u32", hi, hi, hi);
   EMIT(c, "add.u32", hi, hi, opd_imm(0x00200000));
-  add_to_group(k, c, u32_lt, hi, opd_imm(0x00200000), guard, negated);
+  if (can_gather(k, FP_GATHER_F64, guard)) gather(k, c, FP_GATHER_F64, "mov.u32", "min.u32", hi);
+  else add_to_group(k, c, u32_lt, hi, opd_imm(0x00200000), guard, negated);
   if (!subnormal) return;
   EMIT(c, "mov.b64", w, v);
   EMIT(c, "shl.b64", w, w, opd_imm(1));
@@ -91,7 +140,8 @@ static void test_pair(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnorma
   EMIT(c, "and.b32", u, v, opd_imm(f16 ? 0x7c007c00 : 0x7f807f80));
   EMIT(c, "add.u32", u, u, opd_imm(f16 ? 0x04000400 : 0x00800080));       // an exponent of all ones carries into the sign
   EMIT(c, "and.b32", u, u, opd_imm(0x80008000));
-  add_to_group(k, c, u32_ne, u, opd_imm(0), guard, negated);
+  if (can_gather(k, FP_GATHER_PAIRS, guard)) gather(k, c, FP_GATHER_PAIRS, "mov.b32", "or.b32", u);
+  else add_to_group(k, c, u32_ne, u, opd_imm(0), guard, negated);
 }
 
 void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, PtxReg *guard, bool negated) {
@@ -107,7 +157,10 @@ void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand v, bool subnormal, 
 }
 
 void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard, bool negated) {
-  add_to_group(k, c, t.format == WG_FP_F64 ? f64_nan : f32_nan, a, b, guard, negated);
+  bool wide = t.format == WG_FP_F64, one = a.kind == OPD_REG && b.kind == OPD_REG && a.reg == b.reg;
+  FpGather g = wide ? FP_GATHER_NAN64 : FP_GATHER_NAN32;
+  if (one && can_gather(k, g, guard)) gather_nan(k, c, g, a);
+  else add_to_group(k, c, wide ? f64_nan : f32_nan, a, b, guard, negated);
 }
 
 // The smallest number whose rounding overflows the format; f32 bits. From it on, or above it.
@@ -181,6 +234,7 @@ bool fp_keeps(const FpCheck *k, const PtxReg *r) {
 
 void fp_close_group(FpCheck *k, Code *c, bool in_place) {
   if (!k->items.len) return;
+  fp_close_tests(k, c);
   PtxLabel *resume = body_label(k->body), *start = body_label(k->body);
   code_guard(c, k->fired, in_place);
   EMIT(c, "bra", opd_label(in_place ? resume : start));
@@ -209,6 +263,7 @@ void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand o
   Code *c = fp_after(k, i);
   PtxOperand fired = opd_reg(k->fired);
   exceptional_vector(k, c, types[0], &operands[0]);
+  fp_close_tests(k, c);
   if (!k->open) return;
   k->open = false;
   EMIT(c, "vote.sync.any.pred", fired, fired, opd_imm(-1));
@@ -221,6 +276,7 @@ void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand o
   slow->near = k->body->cfg->instrs[i];
   code_label(slow, start);
   for (unsigned o = 1; o < 4; o++) exceptional_vector(k, slow, types[o], &operands[o]);
+  fp_close_tests(k, slow);
   if (k->open) {                           // nothing is born where an operand is exceptional
     EMIT(slow, "vote.sync.any.pred", fired, fired, opd_imm(-1));
     code_branch(slow, k->fired, false, resume);

@@ -445,6 +445,8 @@ static void look_at_flow(FpCheck *k, Code *c, const FpItem *item) {
 
 void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n) {
   Asks asks = {0}, some = {0};
+  bool gathers = k->gathers;
+  k->gathers = false;                      // each value by itself
   if (!k->asked) k->asked = body_reg(k->body, TYPE_B32), k->what = body_reg(k->body, TYPE_B32);
   for (uint32_t i = 0; i < n; i++) {
     ask_item(k, &items[i], &asks);
@@ -458,4 +460,5 @@ void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n) {
   }
   vec_free(&asks);
   vec_free(&some);
+  k->gathers = gathers;
 }
