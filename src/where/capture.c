@@ -62,23 +62,39 @@ typedef struct Walked {
   struct { uint64_t at, value; } words[WORDS];
   uint64_t frames[WHERE_MAX];
   uint32_t nwords, nframes;
+  bool used_fp;                            // the frame pointer it started with: else that register may hold anything
 } Walked;
 static _Thread_local Walked walked[WALKS];
 static _Thread_local uint32_t next_walk;
 
-typedef struct Walk { uint64_t pc, sp, fp, stack_end; Walked *keep; } Walk;
+typedef struct Walk { uint64_t pc, sp, fp, fp_from, stack_end; Walked *keep; } Walk;   // fp_from: where it was saved; 0: nowhere
+
+static void keep_word(const Walk *w, uint64_t at, uint64_t value) {
+  if (w->keep->nwords < WORDS) w->keep->words[w->keep->nwords].at = at, w->keep->words[w->keep->nwords].value = value;
+  w->keep->nwords++;
+}
 
 __attribute__((no_sanitize("address"))) static bool read_word(const Walk *w, uint64_t at, uint64_t *out) {
   if (at < w->sp || at > w->stack_end - 8 || at & 7) return false;
   *out = *(const uint64_t *)(uintptr_t)at;
-  if (w->keep->nwords < WORDS) w->keep->words[w->keep->nwords].at = at, w->keep->words[w->keep->nwords].value = *out;
-  w->keep->nwords++;
   return true;
+}
+
+static bool read_kept(const Walk *w, uint64_t at, uint64_t *out) {
+  if (!read_word(w, at, out)) return false;
+  keep_word(w, at, *out);
+  return true;
+}
+
+// A saved frame pointer matters when it is used as one: code without them saves what its caller computes with.
+static void use_fp(const Walk *w) {
+  if (w->fp_from) keep_word(w, w->fp_from, w->fp);
+  else w->keep->used_fp = true;
 }
 
 // As long as the words are the same, the next one is what a walk would read.
 __attribute__((no_sanitize("address"))) static bool is_as_it_was(const Walked *k, const Walk *w) {
-  if (!k->nframes || k->sp != w->sp || k->fp != w->fp || k->stack_end != w->stack_end || k->epoch != atomic_load_explicit(&epoch, memory_order_relaxed)) return false;
+  if (!k->nframes || k->sp != w->sp || (k->used_fp && k->fp != w->fp) || k->stack_end != w->stack_end || k->epoch != atomic_load_explicit(&epoch, memory_order_relaxed)) return false;
   for (uint32_t i = 0; i < k->nwords; i++)
     if (*(const uint64_t *)(uintptr_t)k->words[i].at != k->words[i].value) return false;
   return true;
@@ -100,14 +116,16 @@ static bool step(Walk *w, bool returned) {
   // Code without call frame information (a JIT's, most often) is left by its frame pointer, if that looks like one.
   if (!find_rule(w->pc, returned, &r)) r = (UnwindRule){CFA_FP, FP_AT_CFA, RA_AT_CFA, 16, -16, -8};
   if (r.ra == RA_NONE) return false;
-  uint64_t cfa, ra, fp = w->fp;
+  uint64_t cfa, ra, fp = w->fp, from = w->fp_from;
+  if (r.cfa != CFA_SP || r.fp == FP_AT_FP) use_fp(w);
   if (r.cfa == CFA_AT_FP) {
-    if (!read_word(w, w->fp + (uint64_t)(int64_t)r.cfa_offset, &cfa)) return false;
+    if (!read_kept(w, w->fp + (uint64_t)(int64_t)r.cfa_offset, &cfa)) return false;
   } else cfa = (r.cfa == CFA_SP ? w->sp : w->fp) + (uint64_t)(int64_t)r.cfa_offset;
-  if (cfa <= w->sp || cfa > w->stack_end || !read_word(w, cfa + (uint64_t)(int64_t)r.ra_offset, &ra)) return false;
-  if (r.fp == FP_AT_CFA && !read_word(w, cfa + (uint64_t)(int64_t)r.fp_offset, &fp)) return false;
-  if (r.fp == FP_AT_FP && !read_word(w, w->fp + (uint64_t)(int64_t)r.fp_offset, &fp)) return false;
-  *w = (Walk){strip_signature(ra), cfa, fp, w->stack_end, w->keep};
+  if (cfa <= w->sp || cfa > w->stack_end || !read_kept(w, cfa + (uint64_t)(int64_t)r.ra_offset, &ra)) return false;
+  if (r.fp == FP_AT_CFA) from = cfa + (uint64_t)(int64_t)r.fp_offset;
+  if (r.fp == FP_AT_FP) from = w->fp + (uint64_t)(int64_t)r.fp_offset;
+  if (r.fp != FP_SAME && !read_word(w, from, &fp)) return false;
+  *w = (Walk){strip_signature(ra), cfa, fp, from, w->stack_end, w->keep};
   return w->pc != 0;
 }
 
@@ -131,6 +149,7 @@ __attribute__((noinline)) uint32_t where_capture(uint64_t *frames, uint32_t max)
 #endif
   if (atomic_fetch_add_explicit(&captures, 1, memory_order_relaxed) % EPOCH_EVERY == 0) renew_epoch();
   if (!ourselves.end) find_ourselves();
+  w.fp_from = 0;
   w.stack_end = where_stack_end(w.sp);
   for (unsigned i = 0; i < WALKS; i++)
     if (walked[i].nframes <= max && is_as_it_was(&walked[i], &w)) {
