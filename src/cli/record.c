@@ -5,6 +5,8 @@
 #include "trace/trace.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <malloc.h>
 
 enum { RINGS_GPU_MB = 256, RINGS_CPU_MB = 32, RING_LEAST = 32 << 10 };
 
@@ -62,8 +64,16 @@ static void contents(void *user, uint32_t process, uint32_t step, uint64_t addre
 
 // --- on the thread that receives, or when it has ended ---
 
+// Dozens of threads that each ask the system for memory, and give it back, wait for one another; and a kernel for those that empty its rings.
+static void keep_memory(void) {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
 bool cli_record_start(const Options *o, ChannelReader *reader, Run *r, Error *err) {
   if (!options_given(o, OPT_RECORD)) return true;
+  keep_memory();
   TraceLimits limits = {.memory = options_number(o, OPT_RECORD_MEMORY) << 20, .disk = options_number(o, OPT_RECORD_DISK) << 20, .ahead = options_is(o, OPT_DEVICE, "gpu") && !options_is(o, OPT_RECORD, "inputs")};
   r->trace = trace_writer_new(&limits, err);
   return r->trace && channel_record(reader, &(ChannelTraceSink){take, contents, r->trace}, err);

@@ -33,7 +33,42 @@ void writer_segments_more(TraceWriter *w) {
   writer_buffer_give(w, data, SEGMENT);
 }
 
+void writer_slab_left(TraceWriter *w, Slab *s) {
+  if (--s->used) return;
+  writer_buffer_give(w, s->data, SEGMENT);
+  free(s);
+}
+
+void writer_slab_leave(TraceWriter *w, Slab *s) {
+  pthread_mutex_lock(&w->lock);
+  writer_slab_left(w, s);
+  pthread_mutex_unlock(&w->lock);
+}
+
+uint8_t *writer_slab_room(TraceWriter *w, size_t n, Slab **slab) {
+  CHECK(n <= SEGMENT);
+  pthread_mutex_lock(&w->lock);
+  if (w->slab && w->slab_used + n > SEGMENT) {
+    writer_slab_left(w, w->slab);
+    w->slab = NULL;
+  }
+  if (!w->slab) {
+    Slab *s = mem_alloc(sizeof *s);
+    *s = (Slab){writer_segment_take(w), 1};
+    if (!s->data) s->data = writer_buffer_new(SEGMENT);
+    w->slab = s;
+    w->slab_used = 0;
+  }
+  *slab = w->slab;
+  w->slab->used++;
+  uint8_t *at = w->slab->data + w->slab_used;
+  w->slab_used += n;
+  pthread_mutex_unlock(&w->lock);
+  return at;
+}
+
 void writer_buffers_free(TraceWriter *w) {
+  if (w->slab) free(w->slab->data), free(w->slab);
   for (uint32_t i = 0; i < w->spare.n; i++) free(w->spare.list[i].data);
   for (uint32_t i = 0; i < w->nsegments; i++) free(w->segments[i]);
 }

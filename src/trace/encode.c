@@ -22,30 +22,29 @@ static size_t raw_memory(const RawPiece *p) {
 }
 
 void writer_job_free(TraceWriter *w, Job *job) {
-  (void)w;
   writer_pieces_free(job->pieces);
-  if (job->contents) free(job->contents->data);
+  if (job->contents && job->contents->slab) writer_slab_leave(w, job->contents->slab);
+  else if (job->contents) free(job->contents->data);
   free(job->contents);
   free(job);
 }
 
-static void compress_contents(ContentsOut *c) {
-  size_t cap = ZSTD_compressBound(c->n);
-  uint8_t *to = mem_alloc(cap);
-  size_t got = ZSTD_compress(to, cap, c->data, c->n, 1);
-  if (ZSTD_isError(got) || got >= c->n) {
-    free(to);
-    c->len = c->n;
-  } else {
-    free(c->data);
-    c->data = mem_realloc(to, got);
-    c->len = got;
-  }
+typedef struct Compressor { ZSTD_CCtx *zstd; uint8_t *to; size_t cap; } Compressor;      // of one thread
+
+// The bytes leave the slab.
+static void compress_contents(Compressor *z, ContentsOut *c) {
+  size_t got = z->zstd ? ZSTD_compressCCtx(z->zstd, z->to, z->cap, c->data, c->n, 1) : SIZE_MAX;
+  bool shorter = z->zstd && !ZSTD_isError(got) && got < c->n;
+  const uint8_t *from = shorter ? z->to : c->data;
+  c->len = shorter ? got : c->n;
+  c->data = memcpy(mem_realloc(NULL, c->len), from, c->len);
 }
 
 void *writer_work(void *writer) {
   TraceWriter *w = writer;
   ChunkScratch *scratch = chunk_scratch_new();
+  Compressor z = {.zstd = ZSTD_createCCtx(), .cap = ZSTD_compressBound(CONTENTS_PIECE)};
+  z.to = mem_alloc(z.cap);
   setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);           // on Linux of this thread: those that empty the rings come first, a kernel waits for them
   pthread_mutex_lock(&w->lock);
   for (;;) {
@@ -68,7 +67,7 @@ void *writer_work(void *writer) {
     ChunkOut *chunk = NULL;
     size_t before = j->contents ? j->contents->n : raw_memory(j->pieces);
     if (!w->has_stopped) {
-      if (j->contents) compress_contents(j->contents);
+      if (j->contents) compress_contents(&z, j->contents);
       else chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces, memory);
     }
     Bytes large = {0};
@@ -87,6 +86,8 @@ void *writer_work(void *writer) {
     } else if (!j->contents) {
       writer_buffer_give(w, memory.data, memory.cap);
     } else if (j->contents->len) {
+      writer_slab_left(w, j->contents->slab);
+      j->contents->slab = NULL;
       w->in_memory += j->contents->len;
       j->contents->next = w->contents_done;
       w->contents_done = j->contents;
@@ -100,6 +101,8 @@ void *writer_work(void *writer) {
     pthread_mutex_lock(&w->lock);
   }
   pthread_mutex_unlock(&w->lock);
+  ZSTD_freeCCtx(z.zstd);
+  free(z.to);
   chunk_scratch_free(scratch);
   return NULL;
 }
@@ -112,7 +115,8 @@ void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_
     size_t k = MIN(n, CONTENTS_PIECE - (size_t)(address % CONTENTS_PIECE));
     Job *j = mem_alloc(sizeof *j);
     ContentsOut *c = mem_alloc(sizeof *c);
-    *c = (ContentsOut){.process = process, .step = step, .address = address, .n = k, .data = mem_alloc(k)};
+    *c = (ContentsOut){.process = process, .step = step, .address = address, .n = k};
+    c->data = writer_slab_room(w, k, &c->slab);
     memcpy(c->data, from, k);
     j->contents = c;
     pthread_mutex_lock(&w->lock);

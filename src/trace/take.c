@@ -92,8 +92,11 @@ const char *trace_stopped(const TraceWriter *w) { return w->has_stopped ? w->sto
 
 static Ring *ring_of(TraceWriter *w, uint32_t process, uint32_t number) {
   uint64_t key = (uint64_t)process << 32 | number;
+  _Atomic(Ring *) *known = &w->known[(process * 64 + number) % ARRAY_LEN(w->known)];
+  Ring *r = atomic_load_explicit(known, memory_order_acquire);
+  if (r && r->process == process && r->number == number) return r;
   pthread_mutex_lock(&w->lock);
-  Ring *r = u64map_get(&w->rings, key);
+  r = u64map_get(&w->rings, key);
   if (!r) {
     r = mem_alloc(sizeof *r);
     r->process = process, r->number = number;
@@ -103,6 +106,7 @@ static Ring *ring_of(TraceWriter *w, uint32_t process, uint32_t number) {
     // All rings' open pieces together are to stay within a quarter of the memory.
     w->piece_bytes = MAX(MIN((size_t)CHUNK_BYTES, (size_t)(w->memory_limit / 4 / w->ring_list.len)), (size_t)LEAST_PIECE);
   }
+  atomic_store_explicit(known, r, memory_order_release);
   pthread_mutex_unlock(&w->lock);
   return r;
 }
@@ -189,6 +193,7 @@ void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held) {
 }
 
 static void wait_for_room(TraceWriter *w, Ring *r) {
+  if (atomic_load_explicit(&w->in_memory, memory_order_relaxed) <= w->memory_limit) return;
   pthread_mutex_lock(&w->lock);
   while (w->in_memory > w->memory_limit && !w->has_stopped && !w->ending) {
     pthread_mutex_unlock(&w->lock);
@@ -296,9 +301,13 @@ static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool 
   }
   append(w, r, launch, data + from, at - from, records);
   if (ended && at < n && !raw_complete(data + at, MIN(n - at, (size_t)16) & ~(size_t)15)) lost++;
-  pthread_mutex_lock(&w->lock);
-  w->lost += lost, w->raw_records += taken, w->raw_bytes += bytes;
-  pthread_mutex_unlock(&w->lock);
+  if (lost) {
+    pthread_mutex_lock(&w->lock);
+    w->lost += lost;
+    pthread_mutex_unlock(&w->lock);
+  }
+  atomic_fetch_add_explicit(&w->raw_records, taken, memory_order_relaxed);
+  atomic_fetch_add_explicit(&w->raw_bytes, bytes, memory_order_relaxed);
   return ended ? n : at;
 }
 

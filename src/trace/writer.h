@@ -2,6 +2,8 @@
 #ifndef WG_TRACE_WRITER_H
 #define WG_TRACE_WRITER_H
 
+#include <stdatomic.h>
+
 #include "trace/internal.h"
 
 typedef struct OpenPiece { uint32_t launch; RawPiece *first, *last; size_t bytes; uint64_t records, used_ns; } OpenPiece;   // first … last: all pieces that will be one chunk
@@ -15,7 +17,9 @@ typedef struct Ring {
 // Pieces of a launch that are too small for a chunk of their own.
 typedef struct LaunchRest { uint32_t process, launch; RawPiece *first, *last; size_t bytes; uint64_t records, used; } LaunchRest;
 
-typedef struct ContentsOut { struct ContentsOut *next; uint32_t process, step; uint64_t address; size_t n, len; uint8_t *data; } ContentsOut;
+// A segment that holds several contents until they are compressed.
+typedef struct Slab { uint8_t *data; uint32_t used; } Slab;     // used: how many there are; one more while it is being filled
+typedef struct ContentsOut { struct ContentsOut *next; uint32_t process, step; uint64_t address; size_t n, len; uint8_t *data; Slab *slab; } ContentsOut;
 typedef struct Job {
   struct Job *next;
   uint64_t id; uint32_t process, launch; RawPiece *pieces;   // a chunk
@@ -39,7 +43,10 @@ struct TraceWriter {
   ChunkOut *done;
   ContentsOut *contents_done;
   uint32_t busy;                           // jobs being worked on
-  uint64_t in_memory, next_chunk, next_contents, lost, raw_records, raw_bytes, records, operations, saved_bytes, checked_bytes;
+  _Atomic uint64_t in_memory, lost, raw_records, raw_bytes;      // changed with the lock held, but for the last two; asked without it
+  uint64_t next_chunk, next_contents, records, operations, saved_bytes, checked_bytes;
+  _Atomic(Ring *) known[256];              // rings that were asked for, by process and number
+  Slab *slab; size_t slab_used;            // memory for contents
   char stopped[512];
   _Atomic bool has_stopped;
   bool ending;
@@ -55,6 +62,9 @@ void writer_submit_rests(TraceWriter *w);
 void writer_pieces_free(RawPiece *p);
 // --- buffers.c; the lock is held ---
 uint8_t *writer_segment_take(TraceWriter *w);                             // NULL: there is none
+uint8_t *writer_slab_room(TraceWriter *w, size_t n, Slab **slab);         // these three take the lock themselves, but for _left
+void writer_slab_leave(TraceWriter *w, Slab *s);
+void writer_slab_left(TraceWriter *w, Slab *s);
 void writer_segments_more(TraceWriter *w);                                // gives up the lock for a while
 void writer_buffers_free(TraceWriter *w);
 Bytes writer_buffer_take(TraceWriter *w);                                 // some memory, or none
