@@ -35,6 +35,7 @@ typedef struct Check {
   uint32_t range_at;         // RANGE and INDEX of a parameter: base and last for an access of `bytes`; 0: none
   uint32_t group_range_at;   // RANGE: the same for all of its group
   const PtxVar *var;
+  const PtxVar *frame; int64_t frame_at;     // var is one of several in it, and where; NULL: it is by itself
   uint32_t lanes;            // an instruction that all lanes of a warp execute together: so many of them give an address; 0: any other
   uint32_t cache;            // LOOKUP: which of Memcheck.caches
   bool hoisted;              // tested before the loop it is in; see memcheck_loops.c

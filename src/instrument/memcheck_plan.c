@@ -64,12 +64,51 @@ static void plan_variable(Memcheck *m, Check *c) {
 static bool is_dynamic_shared(const PtxVar *v) { return v->space == SPACE_SHARED && !v->size && v->linkage == LINK_EXTERN; }
 
 static bool is_always_inside(Memcheck *m, const Check *c) {
-  if ((c->kind != CHECK_INDEX && c->kind != CHECK_VARIABLE) || c->test_align || c->size || c->lanes) return false;
+  if ((c->kind != CHECK_INDEX && c->kind != CHECK_VARIABLE) || c->frame || c->test_align || c->size || c->lanes) return false;
   if (!m->ranges) m->ranges = ir_ranges_build(m->body->cfg, m->defs);
   return ir_stays_inside(m->ranges, c->instr, c->operand, c->var, c->bytes);
 }
 
+// --- one array of a frame ---
+
+static const PtxInstr *def_of(const Memcheck *m, const PtxOperand *o) { return o->kind == OPD_REG ? ir_single_def(m->defs, o->reg) : NULL; }
+static bool moves(const PtxInstr *in) { return in && (in->op == OP_MOV || in->op == OP_CVTA) && in->nops == 2; }
+
+static bool is_frame(const Memcheck *m, const PtxOperand *o, const PtxVar *frame) {
+  while (moves(def_of(m, o))) o = &def_of(m, o)->ops[1];
+  return o->kind == OPD_VAR && o->var == frame && !o->imm;
+}
+
+// Code that is not optimised computes the address of a variable of the frame first, as the frame's plus a number, and adds to that.
+static bool begins_at(const Memcheck *m, const PtxOperand *o, const PtxVar *frame, int64_t *at) {
+  enum { DEEPEST = 24 };
+  for (int depth = 0; depth < DEEPEST; depth++) {
+    const PtxInstr *in = def_of(m, o);
+    if (!in) return false;
+    if (moves(in)) o = &in->ops[1];
+    else if (in->op != OP_ADD || in->nops != 3) return false;
+    else if (is_frame(m, &in->ops[1], frame)) {
+      *at = in->ops[2].imm;
+      return in->ops[2].kind == OPD_INT;
+    } else o = in->ops[1].kind == OPD_REG && ir_is_object(m->provenance->reg[in->ops[1].reg->id]) ? &in->ops[1] : &in->ops[2];
+  }
+  return false;
+}
+
+static void find_part(const Memcheck *m, Check *c) {
+  const PtxVar *frame = c->address.origin.var;
+  int64_t at;
+  if (frame->space != SPACE_LOCAL || !begins_at(m, &m->body->cfg->instrs[c->instr]->ops[c->operand].list[0], frame, &at)) return;
+  const PtxVar *part = ptx_frame_part(m->body->func->module, frame, (uint64_t)at);
+  if (!part) return;
+  c->frame = frame;
+  c->frame_at = at;
+  c->address.origin.var = part;
+  if (c->address.taken_apart) c->address.offset -= at;
+}
+
 static void plan_object(Memcheck *m, Check *c) {
+  find_part(m, c);
   const PtxVar *v = c->address.origin.var;
   if (v->size && v->linkage != LINK_EXTERN && v->linkage != LINK_COMMON) {
     plan_variable(m, c);

@@ -32,7 +32,8 @@ static void load_range(Code *code, uint32_t at, PtxReg *base, PtxReg *last) {
 
 // The variable's address in the space of the access.
 static void load_variable(Code *code, const Check *c, PtxReg *to) {
-  EMIT(code, "mov.u64", opd_reg(to), opd_var((PtxVar *)c->var));
+  EMIT(code, "mov.u64", opd_reg(to), opd_var((PtxVar *)(c->frame ? c->frame : c->var)));
+  if (c->frame_at) EMIT(code, "add.s64", opd_reg(to), opd_reg(to), opd_imm(c->frame_at));
   if (c->space != SPACE_GENERIC) return;
   switch (c->var->space) {
     case SPACE_SHARED: EMIT(code, "cvta.shared.u64", opd_reg(to), opd_reg(to)); return;

@@ -280,6 +280,7 @@ struct PtxModule {
   PtxFunc **funcs; uint32_t nfuncs;       // one per name: a definition replaces its declaration
   PtxFile **files; uint32_t nfiles;
   StrMap symbols;                         // name -> PtxItem-like: use ptx_find_var / ptx_find_func
+  struct PtxFramePart *parts; uint32_t nparts; bool knows_parts;       // use ptx_frame_part
 };
 
 // --- parse_module.c: returns NULL and a message with line, column, the line's text and a caret on error. ---
@@ -288,6 +289,10 @@ void ptx_free(PtxModule *m);
 PtxVar *ptx_find_var(const PtxModule *m, const char *name);
 PtxFunc *ptx_find_func(const PtxModule *m, const char *name);
 const char *ptx_file_path(const PtxModule *m, uint32_t index);   // NULL if unknown
+
+// --- frames.c: one variable of a frame of local memory, where debug information of code that is not optimised tells; NULL: it tells of none that begins there ---
+typedef struct PtxFramePart { const char *frame; uint64_t offset; PtxVar *var; } PtxFramePart;
+const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset);
 
 // --- verifier.c: every instruction matches a form of the table; operands, types, labels, scopes agree. ---
 bool ptx_verify(PtxModule *m, Error *err);

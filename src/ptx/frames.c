@@ -1,0 +1,281 @@
+// Variables of a frame of local memory, as the debug information of unoptimised code (nvcc -G) has them: nvcc puts the arrays of a function into one variable, __local_depot0, and only
+// .debug_info tells where each of them is in it. Of DWARF that is: abbreviations, variables whose location is "the address of the frame plus a number", and the sizes of their types.
+// What does not look as expected is left out.
+#include "ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// --- a section as bytes, with the names that stand for some of them ---
+
+typedef struct Named { uint64_t at; const char *name; size_t len; } Named;
+typedef struct Bytes { Str data; VEC(Named) names; } Bytes;
+
+static bool is_word_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '%'; }
+
+static void add_number(Bytes *b, uint64_t v, unsigned width) {
+  for (unsigned i = 0; i < width; i++) str_addc(&b->data, (char)(v >> 8 * i));
+}
+
+static void read_section(const char *text, Bytes *b) {
+  const char *p = strchr(text, '{');
+  unsigned width = 1;
+  while (p && *p) {
+    const char *start = p;
+    if (*p == '/' && p[1] == '/') {
+      while (*p && *p != '\n') p++;
+    } else if ((*p >= '0' && *p <= '9') || (*p == '-' && p[1] >= '0' && p[1] <= '9')) {
+      add_number(b, strtoull(p, (char **)&p, 0), width);
+      while (is_word_char(*p)) p++;
+    } else if (is_word_char(*p)) {
+      while (is_word_char(*p)) p++;
+      size_t len = (size_t)(p - start);
+      if (*p == ':') p++;
+      else if (len > 2 && len < 5 && start[0] == '.' && start[1] == 'b' && start[2] >= '0' && start[2] <= '9') width = (unsigned)atoi(start + 2) / 8;
+      else {
+        vec_push(&b->names, (Named){b->data.len, start, len});
+        uint64_t more = 0;
+        if (*p == '+') more = strtoull(p + 1, (char **)&p, 0);
+        add_number(b, more, width);
+      }
+    } else p++;
+  }
+}
+
+static void free_bytes(Bytes *b) {
+  str_free(&b->data);
+  vec_free(&b->names);
+}
+
+// --- DWARF ---
+
+enum { TAG_ARRAY = 1, TAG_PARAMETER = 5, TAG_TYPEDEF = 22, TAG_POINTER = 15, TAG_SUBRANGE = 33, TAG_CONST = 38, TAG_VARIABLE = 52, TAG_VOLATILE = 53, TAG_RESTRICT = 55 };
+enum { AT_LOCATION = 2, AT_NAME = 3, AT_BYTE_SIZE = 11, AT_UPPER_BOUND = 47, AT_COUNT = 55, AT_TYPE = 73 };
+enum { LOCATION_ADDR = 3, LOCATION_PLUS = 35 };
+
+typedef struct Reader { const uint8_t *data; uint64_t len, at; bool failed; } Reader;
+typedef struct Entry { uint64_t offset, tag, size, type, count; const char *name; uint64_t location, location_len; uint32_t parent; } Entry;      // count 0: not known
+typedef struct Debug { Bytes info, abbreviations; VEC(Entry) entries; } Debug;
+
+static uint64_t fixed(Reader *r, unsigned bytes) {
+  uint64_t v = 0;
+  if (bytes > r->len - r->at) {
+    r->failed = true;
+    r->at = r->len;
+    return 0;
+  }
+  for (unsigned i = 0; i < bytes; i++) v |= (uint64_t)r->data[r->at++] << 8 * i;
+  return v;
+}
+
+static uint64_t leb(Reader *r) {
+  uint64_t v = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    uint64_t byte = fixed(r, 1);
+    if (shift < 64) v |= (byte & 127) << shift;
+    if (!(byte & 128)) return v;
+  }
+}
+
+static void skip(Reader *r, uint64_t n) {
+  if (n > r->len - r->at) r->failed = true, n = r->len - r->at;
+  r->at += n;
+}
+
+// A value of the form; of blocks and strings the length is left in *len and the place is returned.
+static uint64_t value(Reader *r, uint64_t form, unsigned address_bytes, uint64_t *len) {
+  static const uint8_t sizes[] = {[5] = 2, [6] = 4, [7] = 8, [11] = 1, [12] = 1, [14] = 4, [16] = 4, [17] = 1, [18] = 2, [19] = 4, [20] = 8, [23] = 4, [32] = 8};
+  uint64_t at;
+  *len = 0;
+  switch (form) {
+    case 1: return fixed(r, address_bytes);
+    case 3: *len = fixed(r, 2); break;
+    case 4: *len = fixed(r, 4); break;
+    case 9: case 24: *len = leb(r); break;
+    case 10: *len = fixed(r, 1); break;
+    case 13: case 15: case 21: return leb(r);
+    case 25: return 1;
+    case 8:
+      at = r->at;
+      while (!r->failed && fixed(r, 1)) continue;
+      *len = r->at - at;
+      return at;
+    default:
+      if (form < ARRAY_LEN(sizes) && sizes[form]) return fixed(r, sizes[form]);
+      r->failed = true;
+      return 0;
+  }
+  at = r->at;
+  skip(r, *len);
+  return at;
+}
+
+// To the attributes of an abbreviation; false: there is none of that number.
+static bool find_abbreviation(Reader *a, uint64_t code, uint64_t *tag, bool *has_children) {
+  while (!a->failed) {
+    uint64_t here = leb(a);
+    if (!here) return false;
+    *tag = leb(a);
+    *has_children = fixed(a, 1);
+    if (here == code) return !a->failed;
+    while (!a->failed) {
+      uint64_t name = leb(a), form = leb(a);
+      if (!name && !form) break;
+    }
+  }
+  return false;
+}
+
+static bool read_entry(Debug *d, Reader *r, uint64_t unit, uint64_t abbreviations, unsigned address_bytes, uint32_t parent, bool *has_children) {
+  Reader a = {(const uint8_t *)d->abbreviations.data.data, d->abbreviations.data.len, abbreviations, false};
+  Entry e = {.offset = r->at, .parent = parent};
+  uint64_t code = leb(r);
+  *has_children = false;
+  if (!code) return false;
+  if (!find_abbreviation(&a, code, &e.tag, has_children)) r->failed = true;
+  while (!r->failed) {
+    uint64_t name = leb(&a), form = leb(&a), len;
+    if (a.failed) r->failed = true;
+    if (!name && !form) break;
+    uint64_t v = value(r, form, address_bytes, &len);
+    if (name == AT_BYTE_SIZE) e.size = v;
+    else if (name == AT_TYPE) e.type = form == 16 ? v : unit + v;
+    else if (name == AT_UPPER_BOUND && !len) e.count = v + 1;
+    else if (name == AT_COUNT && !len) e.count = v;
+    else if (name == AT_NAME && form == 8) e.name = (const char *)r->data + v;
+    else if (name == AT_LOCATION && len) e.location = v, e.location_len = len;
+  }
+  vec_push(&d->entries, e);
+  return !r->failed;
+}
+
+static bool read_unit(Debug *d, Reader *r) {
+  enum { DEEPEST = 64 };
+  uint64_t unit = r->at, length = fixed(r, 4), end = r->at + length;
+  uint64_t version = fixed(r, 2), abbreviations = fixed(r, 4);
+  unsigned address_bytes = (unsigned)fixed(r, 1), depth = 0;
+  uint32_t parents[DEEPEST + 1] = {UINT32_MAX};
+  if (r->failed || end > r->len || version < 2 || version > 4 || (address_bytes != 4 && address_bytes != 8)) return false;
+  while (r->at < end) {
+    bool has_children;
+    if (read_entry(d, r, unit, abbreviations, address_bytes, parents[depth], &has_children)) {
+      if (has_children && depth == DEEPEST) return false;
+      if (has_children) parents[++depth] = d->entries.len - 1;
+    } else if (r->failed) return false;
+    else if (depth) depth--;
+  }
+  return true;
+}
+
+static const Entry *entry_at(const Debug *d, uint64_t offset) {
+  uint32_t low = 0, high = d->entries.len;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (d->entries.data[middle].offset < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low < d->entries.len && d->entries.data[low].offset == offset ? &d->entries.data[low] : NULL;
+}
+
+// Bytes of a type; 0: not known.
+static uint64_t type_size(const Debug *d, uint64_t offset, unsigned depth) {
+  const Entry *e = entry_at(d, offset);
+  if (!e || depth > 16) return 0;
+  if (e->size) return e->size;
+  if (e->tag == TAG_POINTER) return 8;
+  if (e->tag == TAG_TYPEDEF || e->tag == TAG_CONST || e->tag == TAG_VOLATILE || e->tag == TAG_RESTRICT) return type_size(d, e->type, depth + 1);
+  if (e->tag != TAG_ARRAY) return 0;
+  uint64_t size = type_size(d, e->type, depth + 1);
+  uint32_t self = (uint32_t)(e - d->entries.data);
+  for (uint32_t i = self + 1; i < d->entries.len && d->entries.data[i].parent != e->parent; i++) {
+    const Entry *range = &d->entries.data[i];
+    if (range->parent == self && range->tag == TAG_SUBRANGE && (!range->count || __builtin_mul_overflow(size, range->count, &size))) return 0;
+  }
+  return size;
+}
+
+// --- parts of frames ---
+
+static const Named *name_at(const Bytes *b, uint64_t at) {
+  uint32_t low = 0, high = b->names.len;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (b->names.data[middle].at < at) low = middle + 1;
+    else high = middle;
+  }
+  return low < b->names.len && b->names.data[low].at == at ? &b->names.data[low] : NULL;
+}
+
+static const PtxVar *find_frame(const PtxModule *m, const Named *n) {
+  for (uint32_t f = 0; f < m->nfuncs; f++)
+    for (uint32_t i = 0; i < m->funcs[f]->nlocals; i++) {
+      const PtxVar *v = m->funcs[f]->locals[i];
+      if (v->space == SPACE_LOCAL && strlen(v->name) == n->len && !memcmp(v->name, n->name, n->len)) return v;
+    }
+  return NULL;
+}
+
+static void add_part(PtxModule *m, const PtxVar *frame, uint64_t offset, uint64_t size, const char *name) {
+  for (uint32_t i = 0; i < m->nparts; i++) {
+    PtxFramePart *o = &m->parts[i];
+    if (strcmp(o->frame, frame->name) || o->offset >= offset + size || offset >= o->offset + o->var->size) continue;
+    if (o->offset == offset) o->var->size = MAX(o->var->size, size);          // of another scope
+    else o->var->size = 0;                                                    // what is where is not clear
+    return;
+  }
+  uint32_t align = frame->align;
+  while (offset % align) align /= 2;
+  PtxVar *v = ARENA_NEW(&m->arena, PtxVar);
+  *v = (PtxVar){.name = arena_strdup(&m->arena, name), .space = SPACE_LOCAL, .type = TYPE_B8, .align = align, .size = size, .func = frame->func};
+  PtxFramePart *parts = ARENA_ARRAY(&m->arena, PtxFramePart, m->nparts + 1);
+  if (m->nparts) memcpy(parts, m->parts, sizeof *parts * m->nparts);
+  parts[m->nparts++] = (PtxFramePart){frame->name, offset, v};
+  m->parts = parts;
+}
+
+static void find_parts(PtxModule *m, const Debug *d) {
+  for (uint32_t i = 0; i < d->entries.len; i++) {
+    const Entry *e = &d->entries.data[i];
+    if ((e->tag != TAG_VARIABLE && e->tag != TAG_PARAMETER) || e->location_len < 11 || !e->name) continue;
+    Reader r = {(const uint8_t *)d->info.data.data, e->location + e->location_len, e->location, false};
+    if (fixed(&r, 1) != LOCATION_ADDR) continue;
+    const Named *n = name_at(&d->info, r.at);
+    const PtxVar *frame = n ? find_frame(m, n) : NULL;
+    skip(&r, 8);
+    if (!frame || fixed(&r, 1) != LOCATION_PLUS) continue;
+    uint64_t offset = leb(&r), size = type_size(d, e->type, 0);
+    if (!r.failed && r.at == r.len && size && offset < frame->size && size <= frame->size - offset) add_part(m, frame, offset, size, e->name);
+  }
+}
+
+static const char *section_of(const PtxModule *m, const char *name) {
+  for (uint32_t i = 0; i < m->nitems; i++) {
+    if (m->items[i].kind != ITEM_SECTION) continue;
+    const char *p = m->items[i].text + strlen(".section");
+    while (*p == ' ' || *p == '\t') p++;
+    if (!strncmp(p, name, strlen(name)) && !is_word_char(p[strlen(name)])) return m->items[i].text;
+  }
+  return NULL;
+}
+
+const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset) {
+  if (!m->debug) return NULL;              // optimised code has addresses of its own making
+  if (!m->knows_parts) {
+    const char *info = section_of(m, ".debug_info"), *abbreviations = section_of(m, ".debug_abbrev");
+    Debug d = {0};
+    m->knows_parts = true;
+    if (info && abbreviations) {
+      read_section(info, &d.info);
+      read_section(abbreviations, &d.abbreviations);
+      Reader r = {(const uint8_t *)d.info.data.data, d.info.data.len, 0, false};
+      while (r.at < r.len && read_unit(&d, &r)) continue;
+      if (r.at == r.len && !r.failed) find_parts(m, &d);
+    }
+    free_bytes(&d.info);
+    free_bytes(&d.abbreviations);
+    vec_free(&d.entries);
+  }
+  for (uint32_t i = 0; i < m->nparts; i++)
+    if (m->parts[i].offset == offset && m->parts[i].var->size && !strcmp(m->parts[i].frame, frame->name)) return m->parts[i].var;
+  return NULL;
+}
