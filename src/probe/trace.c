@@ -14,6 +14,7 @@ typedef struct Planes { uint32_t w[4]; } Planes;
 DEVICE uint32_t lowest(uint32_t lanes) { return (uint32_t)__builtin_ctz(lanes); }
 DEVICE uint32_t lanes_below(void) { uint32_t m; __asm__ volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(m)); return m; }
 DEVICE uint32_t clock_low(void) { uint32_t t; __asm__ volatile("mov.u32 %0, %%globaltimer_lo;" : "=r"(t)); return t; }
+DEVICE uint32_t cycles(void) { uint32_t t; __asm__ volatile("mov.u32 %0, %%clock;" : "=r"(t)); return t; }
 DEVICE uint64_t read_lane64(uint32_t lanes, uint64_t v, uint32_t lane) {
   return device_read_lane(lanes, (uint32_t)v, lane) | (uint64_t)device_read_lane(lanes, (uint32_t)(v >> 32), lane) << 32;
 }
@@ -39,7 +40,7 @@ DEVICE uint64_t add8(uint64_t at, uint64_t n) {
 typedef struct Ring { uint64_t ring, head; uint32_t size; } Ring;
 
 enum { DROPPED = 1 };                      // no position of a record: they are multiples of 16
-enum { PAUSE_NS = 2000 };
+enum { PAUSE = 4000 };                     // cycles: the multiprocessor's own clock, which nobody else asks
 
 // Thousands of warps may wait for room. One of each ring asks the command's memory, which is far away; the others look at what that one has seen, and
 // not all the time.
@@ -65,7 +66,7 @@ DEVICE uint64_t wait_for_room(Ring r, uint64_t position, uint64_t end) {
       add8(r.head + __builtin_offsetof(WgTraceHeadPosition, dropped), 1);
       return DROPPED;
     }
-    for (uint64_t since = device_nanoseconds(); device_nanoseconds() - since < PAUSE_NS;) {}
+    for (uint32_t since = cycles(); cycles() - since < PAUSE;) {}
   }
 }
 
