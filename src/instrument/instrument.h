@@ -129,6 +129,7 @@ typedef struct InstrumentedKernel {
   // trace: pointers that it loads through; bit i of the word of facts: values that are loaded through the i-th are recorded
   const InstrumentFact *trace_reads; uint32_t ntrace_reads;
   bool trace_switches;                     // trace: it says wg_record_begin or wg_record_end. The word behind that of facts: not 0: it begins without recording
+  const char *race_unseen;                 // racecheck: what it calls and is not looked into, in words; NULL: nothing
   const char *trace_unseen;                // trace: an instruction of it that touches memory and is not recorded; NULL: none
   const InstrumentFact *fp_reads, *fp_writes; uint32_t nfp_reads, nfp_writes;      // fpcheck: pointers of kernels whose threads may run again
 } InstrumentedKernel;

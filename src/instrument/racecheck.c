@@ -171,6 +171,12 @@ static void weave_blocks(RaceCheck *k) {
   }
 }
 
+static void name_unseen(RaceCheck *k) {
+  Arena *a = &k->body->program->out->arena;
+  const FuncInfo *f = program_callee(k->unseen);
+  k->body->program->out->kernels[k->body->info->kernel].race_unseen = f ? arena_printf(a, "the function %s, which could not be put in the place of its call", f->func->name) : "functions that it calls through pointers";
+}
+
 // Functions that inline_calls.c has left are not looked into: they run for any kernel, and a kernel's counters are in its registers.
 static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
@@ -187,6 +193,7 @@ static void weave(Body *b) {
     tell_host(&k);
   }
   if (!k.accesses.len) b->program->out->kernels[b->info->kernel].race_by_facts = !k.calls;
+  if (k.unseen) name_unseen(&k);
   vec_free(&k.accesses);
   vec_free(&k.facts);
   ir_provenance_free(k.provenance);

@@ -46,6 +46,7 @@ typedef struct RaceCheck {   // one kernel
   uint32_t record;           // where the WgRaceRecord is
   uint32_t same_from;        // racecheck_same.c
   bool uses_shared, looks_up, stores_anywhere, calls;
+  const PtxInstr *unseen;    // a call of something that accesses memory and is not looked into; NULL: none
   bool has_async;            // something is done later than where it stands
   PtxReg *groups[2];         // of cp.async, of bulk copies: clocks of the last commits
   bool has_clock, has_syncs, has_clusters, waits, lets, tells_host;

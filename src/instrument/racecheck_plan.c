@@ -141,6 +141,20 @@ static bool may_order(const PtxInstr *call, unsigned depth) {
   return false;
 }
 
+// … and one that comes to memory of others. Functions without a body here are the device runtime's, which has no races.
+static bool may_access(const PtxInstr *call, unsigned depth) {
+  const FuncInfo *callee = program_callee(call);
+  if (!callee) return call->nops > 1 && call->ops[1].kind != OPD_FUNC;
+  if (depth > 8) return true;
+  const PtxFunc *f = callee->func;
+  for (uint32_t i = 0; i < f->nstmts; i++) {
+    const PtxInstr *in = f->stmts[i].kind == STMT_INSTR ? f->stmts[i].instr : NULL;
+    if (!in) continue;
+    if (in->op == OP_CALL ? program_callee(in) != callee && may_access(in, depth + 1) : in->space == SPACE_GLOBAL || in->space == SPACE_SHARED || in->space == SPACE_GENERIC) return true;
+  }
+  return false;
+}
+
 bool race_call_orders(const PtxInstr *call) { return may_order(call, 0); }
 
 void race_plan(RaceCheck *k) {
@@ -157,6 +171,7 @@ void race_plan(RaceCheck *k) {
     k->tells_host |= ptx_has(in, MOD_SYS);
     k->calls |= in->op == OP_CALL;
     if (in->op == OP_CALL && (program_callee(in) || (in->nops > 1 && in->ops[1].kind != OPD_FUNC))) k->stores_anywhere = true;
+    if (in->op == OP_CALL && !k->unseen && may_access(in, 0)) k->unseen = in;
     if (race_says(k, i)) k->looks_up = k->uses_shared = true;          // all memory has entries then
     add_access(k, i);
   }

@@ -92,7 +92,7 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
   uint32_t nx = device_nctaid_x(), ny = device_nctaid_y(), tx = device_ntid_x(), ty = device_ntid_y();
   uint64_t v0 = b % nx | (uint64_t)(b / nx % ny) << 32, v1 = b / nx / ny | (uint64_t)(t % tx | (t / tx % ty) << 11 | (t / tx / ty) << 22) << 32;
   if (why == WG_RACE_OTHER_LAUNCH) v0 = its->launch, v1 = 0;
-  uint32_t kind = flags & WG_RACE_SAME_VALUE ? DEVICE_KIND_RACE_SAME_VALUE : why == WG_RACE_OTHER_LAUNCH ? DEVICE_KIND_RACE_HOST : what & WG_RACE_ACCESS_SHARED ? DEVICE_KIND_RACE_SHARED : DEVICE_KIND_RACE_GLOBAL;
+  uint32_t kind = flags & WG_RACE_SAME_VALUE ? DEVICE_KIND_RACE_SAME_VALUE : why == WG_RACE_NO_ACQUIRE ? DEVICE_KIND_RACE_NO_ACQUIRE : why == WG_RACE_OTHER_LAUNCH ? DEVICE_KIND_RACE_HOST : what & WG_RACE_ACCESS_SHARED ? DEVICE_KIND_RACE_SHARED : DEVICE_KIND_RACE_GLOBAL;
   wg_report_wide(my->channel, my->launch, mine_site == WG_RACE_NO_SITE ? 0xffffffffu : my->sites + mine_site, kind, bytes, address, v0, v1, value, there, other, flags);
 }
 

@@ -80,7 +80,7 @@ DEVICE void report_lanes(const WgReports *r, uint32_t lanes, Said s) {
 // Out-of-bounds, freed memory and misaligned are told apart at one site; other kinds have sites of their own.
 DEVICE uint32_t number_of(uint32_t site, uint32_t kind) {
   if (site >= WG_SITE_NUMBERS) return WG_CHANNEL_SITES;
-  return site + (kind == DEVICE_KIND_USE_AFTER_FREE || kind == DEVICE_KIND_RACE_SAME_VALUE ? WG_SITE_NUMBERS : kind == DEVICE_KIND_MISALIGNED ? 2 * WG_SITE_NUMBERS : 0);
+  return site + (kind == DEVICE_KIND_USE_AFTER_FREE || kind == DEVICE_KIND_RACE_SAME_VALUE ? WG_SITE_NUMBERS : kind == DEVICE_KIND_MISALIGNED || kind == DEVICE_KIND_RACE_NO_ACQUIRE ? 2 * WG_SITE_NUMBERS : 0);
 }
 
 DEVICE void report(uint64_t channel, Said s) {

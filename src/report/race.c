@@ -3,7 +3,7 @@
 #include "report/internal.h"
 
 static bool is_race(const RunFinding *f) {
-  return f->has_thread && ((f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST) || f->kind->number == KIND_RACE_SAME_VALUE);
+  return f->has_thread && ((f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST) || f->kind->number == KIND_RACE_SAME_VALUE || f->kind->number == KIND_RACE_NO_ACQUIRE);
 }
 
 static bool has_class(const RunSite *s, const char *name) {

@@ -161,7 +161,7 @@ void run_settle_findings(Run *r, const RunProcess *p) {
 static bool has_memory_address(const ChannelKindInfo *kind) {
   switch ((ChannelKind)kind->number) {
   case KIND_OOB_READ: case KIND_OOB_WRITE: case KIND_OOB_ATOMIC: case KIND_USE_AFTER_FREE: case KIND_MISALIGNED:
-  case KIND_UNINIT_USE: case KIND_RACE_GLOBAL: case KIND_RACE_SHARED: case KIND_RACE_HOST: case KIND_RACE_SAME_VALUE: case KIND_BARRIER_MISUSE: return true;
+  case KIND_UNINIT_USE: case KIND_RACE_GLOBAL: case KIND_RACE_SHARED: case KIND_RACE_HOST: case KIND_RACE_SAME_VALUE: case KIND_RACE_NO_ACQUIRE: case KIND_BARRIER_MISUSE: return true;
   default: return false;
   }
 }
@@ -208,7 +208,7 @@ static RunFinding *same_place(Run *r, RunProcess *p, const RunFinding *f) {
   return known;
 }
 
-static bool is_race(const ChannelKindInfo *k) { return k->number == KIND_RACE_GLOBAL || k->number == KIND_RACE_SHARED || k->number == KIND_RACE_HOST || k->number == KIND_RACE_SAME_VALUE; }
+static bool is_race(const ChannelKindInfo *k) { return k->number == KIND_RACE_GLOBAL || k->number == KIND_RACE_SHARED || k->number == KIND_RACE_HOST || k->number == KIND_RACE_SAME_VALUE || k->number == KIND_RACE_NO_ACQUIRE; }
 
 void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   const ChannelKindInfo *kind = channel_kind(d->kind);

@@ -136,6 +136,14 @@ static void say_unfollowed(SessionKernel *k, const char *why) {
   str_free(&text);
 }
 
+static void say_not_looked_into(SessionKernel *k, const char *what) {
+  if (atomic_exchange(&k->uncalled_said, true)) return;
+  Str text = {0};
+  str_printf(&text, "racecheck does not see what is accessed by %s", what);
+  session_kernel_note(k, text.data);
+  str_free(&text);
+}
+
 // The first launch of a kernel, if it is small, is tested everywhere.
 static uint32_t fp_flags(SessionKernel *k, const InstrumentedKernel *code, const SessionParams *params) {
   if (!(session_tools() & TOOL_BIT(FPCHECK))) return 0;
@@ -158,6 +166,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   r.progress = watch_for_launch(d);
   if (session_launch_cooperative()) r.flags |= WG_LAUNCH_COOPERATIVE;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
+  if (code->race_unseen && session_wants_races()) say_not_looked_into(k, code->race_unseen);
   if (session_wants_memory()) {
     if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);     // before the table is made
     if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched

@@ -33,7 +33,7 @@ struct SessionKernel {
   SessionModule *module;
   char *name, *reason, *cure;
   bool wanted;                             // --kernel, --kernel-exclude
-  _Atomic bool launched, unfollowed_said, unseen_said, numerics_said;
+  _Atomic bool launched, unfollowed_said, unseen_said, uncalled_said, numerics_said;
   _Atomic uint64_t sampled;                // --fp-every: launches so far
   _Atomic uint64_t fp_turns;               // launches that fpcheck has checked
   const InstrumentedKernel *_Atomic code;

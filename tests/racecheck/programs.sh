@@ -18,7 +18,7 @@ for f in tests/racecheck/programs/${RACECHECK_ONLY:-*}.cu; do
   for tool in racecheck memcheck,racecheck "racecheck --race=full"; do
     [ -n "${RACECHECK_QUICK:-}" ] && [ "$tool" != racecheck ] && continue
     timeout 200 "$WARPGRIND" --device="$device" --tool=$tool --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
-    want=0; grep -q '// race ' "$f" && want=99
+    want=0; grep -Eq '// (race|host) ' "$f" && want=99
     python3 tests/racecheck/compare.py "$d/report.json" "$f" > "$d/wrong"
     if [ -s "$d/wrong" ]; then cat "$d/wrong"; tail -n 40 "$d/err"; echo "FAIL $name $tool: other findings"
     elif [ $code != $want ]; then tail -n 5 "$d/err"; echo "FAIL $name $tool: exit code $code, expected $want"

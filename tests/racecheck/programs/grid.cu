@@ -69,19 +69,19 @@ __global__ void after_release(int *data, int *flag, int *out) {         // writt
 
 __global__ void no_acquire(int *data, int *flag, int *out) {            // the flag is read, and no fence follows
   if (blockIdx.x == 0) {
-    data[0] = 42;                                                       // race no_acquire
+    data[0] = 42;                                                       // unacquired no_acquire
     __threadfence();
     atomicExch(flag, 1);
   } else {
     while (atomicAdd(flag, 0) == 0) {}
-    out[0] = data[0];                                                   // race no_acquire
+    out[0] = data[0];                                                   // unacquired no_acquire
   }
 }
 
 __global__ void lock_with_last_fence(int *lock, int *total) {           // nothing keeps what comes behind the lock from being done before it
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1)) {}
-    total[0] += 1;                                                      // race lock_with_last_fence
+    total[0] += 1;                                                      // unacquired lock_with_last_fence
     __threadfence();
     atomicExch(lock, 0);
   }
