@@ -109,9 +109,36 @@ static bool is_full(const InstrumentPlan *plan) { return plan->fp_full || kinds_
 // Other tools must see both bodies, so they are made before any looks at the function. memcheck can do with that: what it says does not depend on which of them runs.
 static bool shares_kernels(const InstrumentPlan *plan) { return plan->tools == (TOOL_BIT(FPCHECK) | TOOL_BIT(MEMCHECK)) && !is_full(plan) && !plan->fp_flow; }
 
+// Inline PTX often stands in braces that declare nothing, those of every function of cuda_fp16.h and cuda_bf16.h among them. Tests of several instructions cannot be put together across braces.
+static void drop_braces(PtxFunc *f) {
+  bool *gone = mem_alloc(f->nstmts + 1);
+  struct { uint32_t at; bool declares; } *open = mem_alloc(sizeof *open * (f->nstmts + 1));
+  uint32_t depth = 0, n = 0;
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    switch (f->stmts[i].kind) {
+      case STMT_SCOPE_BEGIN:
+        open[depth].at = i, open[depth++].declares = false;
+        break;
+      case STMT_SCOPE_END:
+        CHECK(depth);
+        if (!open[--depth].declares) gone[i] = gone[open[depth].at] = true;
+        break;
+      case STMT_INSTR: case STMT_LOC: break;
+      default:
+        if (depth) open[depth - 1].declares = true;
+        break;
+    }
+  for (uint32_t i = 0; i < f->nstmts; i++)
+    if (!gone[i]) f->stmts[n++] = f->stmts[i];
+  f->nstmts = n;
+  free(open);
+  free(gone);
+}
+
 enum { LARGEST_DOUBLED = 8000 };           // statements: two bodies with the checks of two tools are compiled
 static void prepare(Program *p, PtxFunc *f) {
   FuncInfo *info = func_info(f);
+  drop_braces(f);
   if (!shares_kernels(p->plan) || !f->is_entry || !info->record || info->second.start || f->nstmts > LARGEST_DOUBLED) return;
   FpOperation o;
   FpType d, a, b, c;

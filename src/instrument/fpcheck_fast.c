@@ -75,6 +75,13 @@ static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
 
 static bool is_float(const PtxInstr *in) { return in->ntypes && fp_type(in->types[0]).format; }
 
+// What is moved there is a floating-point number still: of a pair, both halves.
+static bool stays_number(const FpFlow *f, const PtxOperand *d) {
+  bool all = d->nlist > 0;
+  for (unsigned i = 0; d->kind == OPD_VECTOR && i < d->nlist; i++) all &= d->list[i].kind == OPD_REG && f->type[d->list[i].reg->id].format;
+  return d->kind == OPD_VECTOR ? all : d->kind == OPD_REG && f->type[d->reg->id].format;
+}
+
 static void sinks_of(Fast *f, uint32_t i) {
   FpCheck *k = f->k;
   PtxInstr *in = k->body->cfg->instrs[i];
@@ -115,11 +122,9 @@ static void sinks_of(Fast *f, uint32_t i) {
       if (is_float(in) && (ptx_has(in, MOD_SAT) || ptx_has(in, MOD_RELU)))
         for (unsigned n = 1; n < in->nops; n++) sink(f, i, &in->ops[n], false);
       return;
-    case OP_MOV: case OP_SHFL: {
-      const PtxOperand *d = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
-      if (d->kind != OPD_REG || !k->flow->type[d->reg->id].format) sink(f, i, &in->ops[1], false);
+    case OP_MOV: case OP_SHFL:
+      if (!stays_number(k->flow, in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0])) sink(f, i, &in->ops[1], false);
       return;
-    }
     default:
       if (!is_float(in) && ptx_op_classes(in) & CLASS_INT)
         for (unsigned n = 1; n < in->nops; n++) sink(f, i, &in->ops[n], false);

@@ -35,6 +35,18 @@ static bool copy_types(FpFlow *f, const PtxInstr *in) {
   return changed;
 }
 
+// A pair and its halves: mov.b32 {a, b}, r and back.
+static bool split_types(FpFlow *f, const PtxInstr *in) {
+  bool apart = in->ops[0].kind == OPD_VECTOR;
+  const PtxOperand *halves = &in->ops[apart ? 0 : 1], *whole = &in->ops[apart ? 1 : 0];
+  if (halves->nlist != 2 || whole->kind != OPD_REG || halves->list[0].kind != OPD_REG || halves->list[1].kind != OPD_REG) return false;
+  FpType pair = f->type[whole->reg->id], lower = f->type[halves->list[0].reg->id], upper = f->type[halves->list[1].reg->id];
+  bool changed = pair.packed && set_type(f, halves, (FpType){.format = pair.format});
+  if (lower.format && lower.format == upper.format && !lower.packed && !upper.packed && lower.format != WG_FP_F64) changed |= set_type(f, whole, (FpType){.format = lower.format, .packed = true});
+  return changed;
+}
+static bool is_split(const PtxInstr *in) { return in->op == OP_MOV && in->nops == 2 && (in->ops[0].kind == OPD_VECTOR) != (in->ops[1].kind == OPD_VECTOR); }
+
 static void seed_types(FpFlow *f, const IrCfg *cfg) {
   for (uint32_t r = 0; r < cfg->func->nregs; r++) f->type[cfg->func->regs[r]->id] = fp_type(cfg->func->regs[r]->type);
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
@@ -148,6 +160,7 @@ FpFlow *fp_flow_build(Body *b) {
     changed = false;
     for (uint32_t i = 0; i < cfg->ninstrs; i++)
       if (is_copy(cfg->instrs[i])) changed |= copy_types(f, cfg->instrs[i]);
+      else if (is_split(cfg->instrs[i])) changed |= split_types(f, cfg->instrs[i]);
   }
   f->local_carries = fp_carries(f, cfg, SPACE_LOCAL);
   f->shared_carries = fp_carries(f, cfg, SPACE_SHARED);

@@ -5,6 +5,7 @@
 command -v nvcc > /dev/null || { echo "skip launches: nvcc is not on PATH"; exit 0; }
 born() { kinds | grep -v '^fp-output'; }              # across.sh looks at what reaches the host
 for name in large once integers; do build $name compute_75 & done
+build halves compute_90 &
 wait
 
 # A large launch in fast mode: the sink fires, and blocks that start later are tested everywhere.
@@ -63,3 +64,12 @@ check "integers: coverage, graphs too" has "$TEST_DIR/err" "coverage (fpcheck): 
 if [ "$device" = gpu ]; then check "integers: as they are" is "$(grep -c 'there is nothing to check in it' "$TEST_DIR/err")" 1; fi
 code fp --fp-every=2 "$TEST_DIR/integers" > /dev/null
 check "integers: --fp-every" has "$TEST_DIR/err" "add_to_variable(int): 3 of 5 launches"
+
+# Pairs: their halves stay numbers, so that they are tested where they are stored, once.
+check "halves: exit code" is "$(code fp "$TEST_DIR/halves")" 99
+check "halves: found in the same launch" is "$(kinds | grep -v '^fp-reached\|^fp-output')" "fp-inf 80
+fp-input 40
+fp-nan 20"
+check "halves: the sinks are the stores" is "$(python3 -c 'import json,sys; print(*sorted((f["inlined_at"][-1] if f.get("inlined_at") else f)["line"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == "fp-reached"))' "$TEST_DIR/report.json")" "$(grep -n '// sink' "$t/halves.cu" | cut -d: -f1 | paste -s -d' ')"
+check "halves: results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/halves")"
+check "halves: twin" is "$(code fp "$TEST_DIR/halves" twin) $(kinds)" "0 "
