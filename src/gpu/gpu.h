@@ -92,6 +92,7 @@ void gpu_contexts_end(void);               // the process ends: reads what was c
 
 // --- module.c, library.c, function.c ---
 typedef struct GpuModule GpuModule;        // one image the program loaded, as CUmodule or CUlibrary
+typedef struct GpuParams { uint32_t n; struct { size_t offset, size; } list[]; } GpuParams;
 typedef struct GpuFunction {
   CUfunction handle;                       // what the program holds: CUfunction, or a CUkernel cast to it
   bool is_kernel;                          // a CUkernel
@@ -103,6 +104,7 @@ typedef struct GpuFunction {
   bool is_free;                            // set with target or early: it uses no variable that is in our code, so that the original may run in its place
   bool unchanged;                          // set with target: it is the handle, since there is nothing to check in it
   _Atomic(const InstrumentedKernel *) early;   // what is known of it before it is decided; NULL: nothing
+  _Atomic(const GpuParams *) params;       // as the driver told of them; NULL: not asked yet
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
 CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original

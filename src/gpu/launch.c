@@ -113,10 +113,28 @@ static void keep_inputs(GpuLaunch *l) {
 
 // --- the launch log ---
 
-bool gpu_launch_param(void *user, uint32_t i, size_t *offset, size_t *size) {
-  const GpuFunction *f = user;
+static bool ask_param(const GpuFunction *f, uint32_t i, size_t *offset, size_t *size) {
   if (f->is_kernel) return gpu_real.cuKernelGetParamInfo && gpu_real.cuKernelGetParamInfo((CUkernel)f->handle, i, offset, size) == CUDA_SUCCESS;
   return gpu_real.cuFuncGetParamInfo && gpu_real.cuFuncGetParamInfo(f->handle, i, offset, size) == CUDA_SUCCESS;
+}
+
+// The driver is asked once for each function: every launch wants to know.
+bool gpu_launch_param(void *user, uint32_t i, size_t *offset, size_t *size) {
+  GpuFunction *f = user;
+  const GpuParams *known = atomic_load_explicit(&f->params, memory_order_acquire), *none = NULL;
+  if (!known) {
+    size_t at, n;
+    uint32_t count = 0;
+    while (ask_param(f, count, &at, &n)) count++;
+    GpuParams *p = mem_alloc(sizeof *p + count * sizeof p->list[0]);
+    while (p->n < count && ask_param(f, p->n, &p->list[p->n].offset, &p->list[p->n].size)) p->n++;
+    if (atomic_compare_exchange_strong(&f->params, &none, p)) none = p;
+    else free(p);
+    known = none;
+  }
+  if (i >= known->n) return false;
+  *offset = known->list[i].offset, *size = known->list[i].size;
+  return true;
 }
 
 static void write_log(GpuLaunch *l) {

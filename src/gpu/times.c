@@ -1,4 +1,4 @@
-// When launches that are recorded begin and end: an event before and one behind each, in its stream. A thread of ours looks when they are done; nobody waits.
+// When launches that are recorded begin and end (not with --record=inputs, which is to cost next to nothing): an event before and one behind each, in its stream. A thread of ours looks when they are done; nobody waits.
 #include "gpu/gpu.h"
 
 #include <time.h>
@@ -71,7 +71,7 @@ static void *work(void *unused) {
 }
 
 void gpu_times_open(GpuContext *c) {
-  if (!session_wants_steps() || c->times || !c->stream || !gpu_real.cuEventElapsedTime) return;
+  if (!session_wants_steps() || session_wants_inputs() || c->times || !c->stream || !gpu_real.cuEventElapsedTime) return;
   GpuTimes *t = mem_alloc(sizeof *t);
   t->context = c;
   GpuEntered e = gpu_context_enter(c);
