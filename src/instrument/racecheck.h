@@ -19,6 +19,7 @@ typedef enum {
   RACE_RANGE_KEEP,           // its entry is kept
   RACE_RANGE_LOOK,           // it is only compared with what is there
   RACE_RANGE_MATRIX,         // … where a descriptor says
+  RACE_RANGE_GLOBAL,         // its entry is kept, in global memory
 } RaceRange;
 typedef struct RaceAccess {
   uint32_t instr;
@@ -47,7 +48,7 @@ typedef struct RaceCheck {   // one kernel
   uint32_t same_from;        // racecheck_same.c
   bool uses_shared, looks_up, stores_anywhere, calls;
   const PtxInstr *unseen;    // a call of something that accesses memory and is not looked into; NULL: none
-  bool has_async;            // something is done later than where it stands
+  bool has_async, has_global_async;        // something is done later than where it stands; in global memory
   PtxReg *groups[2];         // of cp.async, of bulk copies: clocks of the last commits
   bool has_clock, has_syncs, has_clusters, waits, lets, tells_host;
   PtxReg *phase;             // of the barrier of the cluster, from 1 on
@@ -82,6 +83,7 @@ void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field);    // of 
 #define RACE_LOAD(k, c, to, field) race_load((k), (c), (to), offsetof(WgRaceRecord, field))
 // --- racecheck_async.c ---
 bool race_is_async(const PtxInstr *in);
+bool race_stores_later(const PtxInstr *in);                 // st.async, red.async
 void race_plan_async(RaceCheck *k, uint32_t i);
 void race_range(RaceCheck *k, const RaceAccess *a);
 // --- racecheck_said.c ---

@@ -398,6 +398,7 @@ static void without_call(Emit *e, Code *c, bool shared) {
   bool strong = e->a->flags & WG_RACE_STRONG;
   if (strong && (!writes || e->k->has_clock || n != 1 || (!shared && e->a->flags & WG_RACE_CTA))) return;
   if (e->a->bytes % 4 || n > 4 || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
+  if (!shared && e->k->has_global_async) return;
   if (shared && (e->k->has_async || e->k->has_clusters)) return;       // a barrier of the block does not order what is not done yet, nor what another block does
   if (shared && writes && n > 1) return;   // mostly the first write since a barrier
   if (ptx_has(e->in, MOD_NC)) return;      // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast

@@ -20,6 +20,13 @@ static void add(RaceCheck *k, uint32_t i, const PtxOperand *address, const PtxOp
   k->uses_shared = true;
 }
 
+// What a bulk copy does in global memory. A reduction there is done by atomics.
+static void add_global(RaceCheck *k, uint32_t i, const PtxOperand *address, const PtxOperand *size, uint32_t flags) {
+  vec_push(&k->accesses, ((RaceAccess){.instr = i, .address = address, .size = size, .flags = flags, .range = RACE_RANGE_GLOBAL, .place = RACE_LOOKUP}));
+  k->looks_up = k->has_global_async = true;
+  k->stores_anywhere |= (flags & WG_RACE_WRITE) != 0;
+}
+
 bool race_is_async(const PtxInstr *in) {
   switch (in->op) {
     case OP_CP_ASYNC: case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK: case OP_CP_ASYNC_BULK_TENSOR: case OP_CP_REDUCE_ASYNC_BULK_TENSOR: case OP_WGMMA_MMA_ASYNC: return true;
@@ -27,14 +34,21 @@ bool race_is_async(const PtxInstr *in) {
   }
 }
 
+bool race_stores_later(const PtxInstr *in) { return (in->op == OP_ST_ASYNC || in->op == OP_RED_ASYNC) && in->nops == 3 && ptx_has(in, MOD_SHARED_CLUSTER); }
+
 // Copies to several blocks at once are left alone, and what goes to another block of the cluster.
 void race_plan_async(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   bool told = ptx_has(in, MOD_COMPLETE_TX_BYTES), several = ptx_has(in, MOD_MULTICAST_CLUSTER) || ptx_has(in, MOD_CP_MASK);
   switch (in->op) {
     case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK:
-      if (is_shared(in, 1)) add(k, i, &in->ops[1], &in->ops[2], 0, 0, is_shared(in, 0) ? RACE_RANGE_LOOK : RACE_RANGE_KEEP);
-      else if (in->op == OP_CP_ASYNC_BULK && is_shared(in, 0) && told && !several) add(k, i, &in->ops[0], &in->ops[2], 0, WG_RACE_WRITE, RACE_RANGE_KEEP);
+      if (is_shared(in, 1)) {
+        if (!is_shared(in, 0) && !several) add_global(k, i, &in->ops[0], &in->ops[2], in->op == OP_CP_ASYNC_BULK ? WG_RACE_WRITE | WG_RACE_CTA : WG_RACE_WRITE | WG_RACE_STRONG);
+        add(k, i, &in->ops[1], &in->ops[2], 0, 0, is_shared(in, 0) ? RACE_RANGE_LOOK : RACE_RANGE_KEEP);
+      } else if (in->op == OP_CP_ASYNC_BULK && is_shared(in, 0) && told && !several) {
+        add_global(k, i, &in->ops[1], &in->ops[2], WG_RACE_CTA);
+        add(k, i, &in->ops[0], &in->ops[2], 0, WG_RACE_WRITE, RACE_RANGE_KEEP);
+      }
       return;
     case OP_CP_ASYNC_BULK_TENSOR: case OP_CP_REDUCE_ASYNC_BULK_TENSOR:
       if (!told) add(k, i, &in->ops[1], NULL, TILE, 0, RACE_RANGE_KEEP);
@@ -66,7 +80,40 @@ static void report_if(RaceCheck *k, Code *c, PtxReg *with, uint32_t what, PtxReg
   code_label(c, over);
 }
 
+static void global_range(RaceCheck *k, const RaceAccess *a) {
+  Body *b = k->body;
+  const PtxInstr *in = b->cfg->instrs[a->instr];
+  Code *hot = body_before(b, a->instr), *c = body_cold(b);
+  PtxReg *at = body_temp(b, TYPE_B64, 0), *table = body_temp(b, TYPE_B64, 1), *with = body_temp(b, TYPE_B64, 2), *launches = body_temp(b, TYPE_B64, 3), *some = body_temp(b, TYPE_PRED, 0);
+  PtxReg *layout = body_temp(b, TYPE_B32, 0), *bytes = body_temp(b, TYPE_B32, 2);
+  PtxLabel *slow = body_label(b), *back = body_label(b);
+  uint32_t what = TILE | (a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | a->site << WG_RACE_ACCESS_SITE_AT;
+  if (in->guard) EMIT(hot, "setp.ne.and.u64", opd_reg(some), opd_reg(k->me), opd_imm(0), in->guard_negated ? opd_not(in->guard) : opd_reg(in->guard));
+  else EMIT(hot, "setp.ne.u64", opd_reg(some), opd_reg(k->me), opd_imm(0));
+  code_branch(hot, some, false, slow);
+  code_label(hot, back);
+  c->near = in;
+  code_label(c, slow);
+  access_address(c, at, a->address);
+  EMIT(c, "mov.b32", opd_reg(bytes), *a->size);
+  record_load(c, table, offsetof(WgLaunch, memory));
+  const PtxOperand find[] = {opd_reg(table), opd_reg(at)};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_init_find"), with, find, 2);
+  EMIT(c, "setp.eq.u64", opd_reg(some), opd_reg(with), opd_imm(0));
+  code_branch(c, some, false, back);
+  RACE_LOAD(k, c, layout, layout);
+  RACE_LOAD(k, c, table, unordered);
+  const PtxOperand args[] = {opd_reg(with), opd_reg(at), opd_reg(bytes), opd_imm((int32_t)what), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(table), opd_reg(k->knows)};
+  code_call_value(c, probe_function(b->program, b->unit, "wg_race_global_range"), with, args, ARRAY_LEN(args));
+  report_if(k, c, with, what, at, layout, launches);
+  EMIT(c, "bra", opd_label(back));
+}
+
 void race_range(RaceCheck *k, const RaceAccess *a) {
+  if (a->range == RACE_RANGE_GLOBAL) {
+    global_range(k, a);
+    return;
+  }
   Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[a->instr];
   Code *hot = body_before(b, a->instr), *c = body_cold(b);

@@ -345,9 +345,20 @@ static void at_call(RaceCheck *k, uint32_t i) {
   end_around(c, over);
 }
 
+// What was stored is there when the mbarrier comes to its next phase.
+static void at_store_later(RaceCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (!race_stores_later(in)) return;
+  Code *c = guarded(k, i, true);
+  PtxLabel *over = around(k, c, in);
+  race_completes(k, c, &in->ops[2]);
+  end_around(c, over);
+}
+
 void race_order(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   switch (in->op) {
+    case OP_ST_ASYNC: case OP_RED_ASYNC: at_store_later(k, i); return;
     case OP_BAR: case OP_BARRIER: at_barrier(k, i); return;
     case OP_BARRIER_CLUSTER: at_cluster_barrier(k, i); return;
     case OP_BAR_WARP_SYNC: at_warp_sync(k, i, is_everybody(k, &in->ops[0])); return;

@@ -96,6 +96,9 @@ static void add_access(RaceCheck *k, uint32_t i) {
       add(k, i, &in->ops[1], access_bytes(in), 0, false);
       add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE | WG_RACE_CTA, true);
       return;
+    case OP_ST_ASYNC: case OP_RED_ASYNC:             // to another block's shared memory, which an mbarrier there is told of
+      if (race_stores_later(in)) add(k, i, &in->ops[0], access_bytes(in), WG_RACE_WRITE | (in->op == OP_ST_ASYNC ? WG_RACE_CTA : WG_RACE_STRONG), true);
+      return;
     default: race_plan_async(k, i); return;
   }
 }
@@ -123,7 +126,7 @@ static bool makes_clocks(const PtxInstr *in) {
   switch (in->op) {
     case OP_MEMBAR: case OP_FENCE: case OP_BARRIER_CLUSTER: return true;
     case OP_BAR: case OP_BARRIER: return ptx_has(in, MOD_ARRIVE) || in->nops > (ptx_has(in, MOD_RED) ? 3u : 1u);
-    default: return race_is_async(in) || is_mbarrier(in->op) || ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_ACQUIRE);
+    default: return race_is_async(in) || race_stores_later(in) || is_mbarrier(in->op) || ptx_has(in, MOD_RELEASE) || ptx_has(in, MOD_ACQ_REL) || ptx_has(in, MOD_ACQUIRE);
   }
 }
 

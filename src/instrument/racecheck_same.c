@@ -27,7 +27,7 @@ bool race_is_order(const PtxInstr *in) {
     case OP_CALL: case OP_BAR: case OP_BARRIER: case OP_BARRIER_CLUSTER: case OP_BAR_WARP_SYNC: case OP_SHFL: case OP_VOTE: case OP_MATCH: case OP_REDUX: case OP_ELECT: case OP_MEMBAR:
     case OP_FENCE: case OP_ATOM: case OP_RED: case OP_EXIT: case OP_RET: case OP_TRAP: case OP_CP_ASYNC: case OP_GRIDDEPCONTROL:
     case OP_WGMMA_MMA_ASYNC: case OP_WGMMA_WAIT_GROUP: case OP_CP_REDUCE_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK_TENSOR: return true;
-    default: return race_is_strong(in) || !strncmp(ptx_op_name(in->op), "mbarrier", 8) || !strncmp(ptx_op_name(in->op), "cp.async", 8);
+    default: return race_is_strong(in) || race_stores_later(in) || !strncmp(ptx_op_name(in->op), "mbarrier", 8) || !strncmp(ptx_op_name(in->op), "cp.async", 8);
   }
 }
 

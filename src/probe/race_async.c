@@ -17,6 +17,21 @@ __attribute__((noinline)) uint64_t wg_race_range(uint64_t entries, uint64_t offs
   return found;
 }
 
+// The same in global memory, in the allocation that the address is in: a WgMemoryRange.
+uint64_t wg_race_global_range(uint64_t range, uint64_t address, uint32_t bytes, uint32_t what, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered, uint64_t knows);
+__attribute__((noinline)) uint64_t wg_race_global_range(uint64_t range, uint64_t address, uint32_t bytes, uint32_t what, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered,
+                                                        uint64_t knows) {
+  const WgMemoryRange *m = (const WgMemoryRange *)range;
+  uint64_t found = 0, offset = address - m->base;
+  if (!m->race || offset >= m->size || bytes > m->size - offset) return 0;
+  for (uint32_t at = 0; at < bytes; at += CHUNK) {
+    uint32_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
+    uint64_t with = race_check(m->race, offset + at, address + at, (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, 0, me, layout, first, unordered, knows);
+    if (!found) found = with;
+  }
+  return found;
+}
+
 // A fence between the proxies: the moment of the last one of the block is kept, counted in barriers. Whose it was is not: any counts for all, which misses some that are missing.
 DEVICE uint64_t *race_proxy(uint64_t slots, uint32_t serial, uint32_t first) { return &race_slot(slots, serial, (uint64_t)WG_RACE_MEET_PROXY << 32 ^ first)->clock; }
 
