@@ -132,7 +132,8 @@ void session_inputs_unknown(const void *stream) {
 
 // --- whether a launch is kept whole ---
 
-enum { FIRST_CREDIT_MS = 16, MOST_CREDIT_MS = 250 };           // of --inputs-rate
+enum { MOST_CREDIT_MS = 250 };             // of --inputs-rate
+// credit: what may be kept now. It grows with the time between launches, and what was kept uses up all of it: else a burst of small launches would be kept one by one, each at several times its own cost.
 static struct { uint64_t ranges, credit, last_ns; uint32_t launch; int device; } whole;     // the last that was; launch 0: none yet
 
 static uint64_t made_bytes(void) {
@@ -144,16 +145,23 @@ static uint64_t made_bytes(void) {
 // With the lock held. Memory is laid out anew when an allocation comes (cli/replay.c), so nothing of it lasts then.
 static bool keep_whole(uint32_t launch, int device) {
   uint64_t rate = session_options()->inputs_rate, now = clock_ns(), bytes = made_bytes(), ranges = session_ranges_version();   // rate: bytes a microsecond
-  bool must = !whole.launch || whole.ranges != ranges || whole.device != device || session_order_concurrent();
-  if (!whole.last_ns) whole.credit = rate * 1000 * FIRST_CREDIT_MS;
-  else whole.credit = MIN(whole.credit + (now - whole.last_ns) / 1000 * rate, rate * 1000 * MOST_CREDIT_MS);
+  bool must = rate >= SESSION_INPUTS_ALL || !whole.launch || whole.ranges != ranges || whole.device != device || session_order_concurrent();
+  if (whole.last_ns) whole.credit = MIN(whole.credit + (now - whole.last_ns) / 1000 * rate, rate * 1000 * MOST_CREDIT_MS);
   whole.last_ns = now;
   if (!must && bytes > whole.credit) return false;
-  whole.credit -= MIN(bytes, whole.credit);
+  if (bytes) whole.credit = 0;
   whole.launch = launch;
   whole.ranges = ranges;
   whole.device = device;
   return true;
+}
+
+// The driver has taken it: what that took, compiling for instance, is no time in which anything could have been kept.
+void session_inputs_launched(void) {
+  if (!session_wants_inputs()) return;
+  pthread_mutex_lock(&lock);
+  whole.last_ns = clock_ns();
+  pthread_mutex_unlock(&lock);
 }
 
 static bool can_run_again(const SessionKernel *k) {

@@ -49,7 +49,7 @@ typedef struct SessionOptions {
   uint64_t hang_ns; bool hang_stop;
   bool hash;                               // --hash
   bool trace_marked; const char *trace_threads, *trace_buffers;      // --record=marked, --threads, --buffer; NULL: all
-  bool inputs; uint64_t inputs_rate;       // --record=inputs; MB a second of what launches wrote
+  bool inputs; uint64_t inputs_rate;       // --record=inputs; MB a second of what launches wrote, SESSION_INPUTS_ALL: all of it
   struct DumpOption *dump;                 // --dump-buffers; NULL: none
   const char *launch_log;                  // the name, with % in it; NULL: none
 } SessionOptions;

@@ -5,6 +5,7 @@
 #include "base/dump_option.h"
 #include "base/options.h"
 #include "base/runstats.h"
+#include "session/inputs.h"
 #include "session/internal.h"
 
 pthread_mutex_t session_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,7 +50,7 @@ static void read_environment(void) {
   values.hang_stop = options_is(&o, OPT_HANG_ACTION, "stop");
   values.trace_marked = options_is(&o, OPT_RECORD, "marked");
   values.inputs = options_is(&o, OPT_RECORD, "inputs") && values.keeps_run;
-  values.inputs_rate = MIN(options_number(&o, OPT_INPUTS_RATE), (uint64_t)1000000);
+  values.inputs_rate = MIN(options_number(&o, OPT_INPUTS_RATE), (uint64_t)SESSION_INPUTS_ALL);
   values.trace_buffers = options_given(&o, OPT_BUFFER) ? mem_strdup(options_text(&o, OPT_BUFFER)) : NULL;
   values.trace_threads = options_given(&o, OPT_THREADS) ? mem_strdup(options_text(&o, OPT_THREADS)) : NULL;
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);

@@ -1,4 +1,5 @@
 // --record: what happens on the device in the order the program asks for it: launches, copies and sets, with what copies from the host bring along.
+#include "session/inputs.h"
 #include "session/trace.h"
 
 static _Atomic uint32_t last_step;
@@ -84,6 +85,7 @@ void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionP
   session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = number, .recorded = is,
                                         .stream = (uintptr_t)l->stream, .device = (uint64_t)l->device, .time_ns = clock_ns()});
   send_parameters(number, params, info, user);
+  session_inputs_launched();
 }
 
 void session_launch_times(uint32_t launch, uint64_t begin_ns, uint64_t end_ns) {

@@ -17,7 +17,7 @@ done
 rm -f "$work/all.operations"
 record cpu steps all
 kept steps 0 none
-kept steps 1000 whole
+kept steps 1000000 whole
 check kept-none test "$(sql none "SELECT count(DISTINCT value) || ' ' || min(value) || ' ' || max(value) FROM step WHERE kind = 'inputs'")" = "2 0 1"
 check kept-whole test "$(sql whole "SELECT max(value) FROM step WHERE kind = 'inputs'")" = 0
 check less test "$(sql none "SELECT sum(bytes) FROM trace_contents")" -lt "$(sql whole "SELECT sum(bytes) FROM trace_contents")"
