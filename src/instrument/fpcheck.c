@@ -6,8 +6,11 @@
 
 // Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word.
 static void ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *yes) {
-  PtxReg *before = body_temp(k->body, TYPE_B32, 1), *known = body_temp(k->body, TYPE_B32, 4), *counters = body_temp(k->body, TYPE_B64, 0);
+  PtxReg *before = body_temp(k->body, TYPE_B32, 1), *known = body_temp(k->body, TYPE_B32, 4), *graph = body_temp(k->body, TYPE_B32, 5), *counters = body_temp(k->body, TYPE_B64, 0);
+  PtxReg *in_graph = body_temp(k->body, TYPE_PRED, 2);
   record_load(c, counters, offsetof(WgLaunch, counters));
+  EMIT(c, "and.b32", opd_reg(graph), opd_reg(flags), opd_imm(WG_LAUNCH_FP_GRAPH));
+  EMIT(c, "setp.ne.u32", opd_reg(in_graph), opd_reg(graph), opd_imm(0));
   EMIT(c, "mov.u32", opd_reg(known), opd_imm(0));
   EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
   code_guard(c, yes, false);
@@ -24,6 +27,9 @@ static void ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg 
   EMIT(c, "or.b32", opd_reg(before), opd_reg(before), opd_imm(WG_FP_SKIPPED));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_reg(before));
   EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
+  code_guard(c, in_graph, false);
+  EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(known), opd_imm(0));
+  code_guard(c, NULL, false);
 }
 
 // Lanes of a warp decide together.

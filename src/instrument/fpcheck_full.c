@@ -129,6 +129,51 @@ static bool check_matrix(FpCheck *k, uint32_t i) {
   return true;
 }
 
+// --- asynchronous products ---
+// Their accumulators may be read when all of them have been waited for. What they were made of lies in shared memory and is not looked at: an exception is noted, as at a sink of fast mode.
+enum { ACCUMULATORS = 8 };
+static void note_seen(void *ctx, PtxReg **reg, bool is_def) {
+  (void)is_def;
+  ((bool *)ctx)[(*reg)->id] = true;
+}
+
+static bool *seen_outside(const FpCheck *k) {                  // registers that are declared in braces are not seen behind them
+  const IrCfg *cfg = k->body->cfg;
+  bool *seen = ARENA_ARRAY(&k->body->cfg->arena, bool, k->flow->nregs + 1);
+  for (uint32_t i = 0; i < cfg->ninstrs; i++)
+    if (!k->flow->depth[i]) ptx_visit_regs(cfg->instrs[i], note_seen, seen);
+  return seen;
+}
+
+static bool has_passed(const IrCfg *cfg, uint32_t product, uint32_t wait) {
+  uint32_t a = cfg->block_of[product], b = cfg->block_of[wait];
+  return a == b ? product < wait : ir_dominates(cfg, a, b);
+}
+
+static void check_wait(FpCheck *k, uint32_t i) {
+  const IrCfg *cfg = k->body->cfg;
+  const PtxInstr *wait = cfg->instrs[i];
+  if (wait->op != OP_WGMMA_WAIT_GROUP || !wait->nops || wait->ops[0].kind != OPD_INT || wait->ops[0].imm || k->flow->depth[i] || !(k->kinds & (WG_FP_NAN | WG_FP_INF))) return;
+  bool *left = seen_outside(k);
+  for (uint32_t p = 0; p < cfg->ninstrs; p++) {
+    const PtxInstr *in = cfg->instrs[p];
+    FpType t = in->op == OP_WGMMA_MMA_ASYNC ? fp_type(in->types[0]) : (FpType){0};
+    if (!t.format || !has_passed(cfg, p, i)) continue;
+    t.packed = t.format == WG_FP_F16 || t.format == WG_FP_BF16;
+    for (unsigned e = 0; e < in->ops[0].nlist; e++) {
+      PtxOperand *v = &in->ops[0].list[e];
+      if (v->kind != OPD_REG || v->reg->id >= k->flow->nregs || !left[v->reg->id]) continue;
+      left[v->reg->id] = false;                                // a later product adds to the same
+      FpItem item = {.kind = FP_ITEM_SINK, .instr = p, .result = *v};
+      item.operation = (FpOperation){.op = WG_FP_SINK, .types = {t}, .operands = {v}, .n = 1};
+      fp_test_value(k, fp_after(k, i), t, *v, false, NULL, false);
+      fp_add_item(k, item);
+      if (k->items.len >= ACCUMULATORS) fp_close_group(k, fp_after(k, i), false);
+    }
+  }
+  if (k->items.len) fp_close_group(k, fp_after(k, i), false);
+}
+
 // --- blocks ---
 typedef struct Overwrites { const FpCheck *k; bool yes; } Overwrites;
 static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
@@ -153,6 +198,7 @@ void fp_weave_full(FpCheck *k) {
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
       // A label inside { } cannot be seen from outside.
       if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
+      check_wait(k, i);
       bool selects = cfg->instrs[i]->op == OP_SELP;
       if ((f->owner[i] && !selects) || check_matrix(k, i)) continue;
       bool checked = check_result(k, i) || check_selection(k, f, i) || check_comparison(k, i);

@@ -283,6 +283,7 @@ static uint32_t tell_values(const Turn *turn, const Ask *a) {
     default:
       tell_address(turn, a);
       site->classes |= WG_FP_SITE_SINK;
+      if (!(ptx_op_classes(k->body->cfg->instrs[a->item->instr]) & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC))) site->space = SPACE_NONE;
       return 0;
   }
 }

@@ -70,12 +70,13 @@ typedef struct WgFpMemory {
 enum {
   WG_LAUNCH_FP_FULL = 1 << 8,              // this launch is to be tested at every instruction
   WG_LAUNCH_FP_APART = 1 << 9,             // what it reads and what it writes are different allocations
+  WG_LAUNCH_FP_GRAPH = 1 << 10,            // a graph launches it, as often as it likes with the same record: what turn it is is not known
   WG_LAUNCH_FP_TURN = 16,                  // from this bit on: which launch of its kernel it is, from 1; after 65535 it begins again
 };
 
 // Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of its sinks for the first time, 0 if none did; the second is 1 if a birth or an input
 // was found since. Later turns are tested everywhere at these distances from it: 0, 1 if nothing was found by then, and the other powers of 16. What is born again and again is found at
-// once, and what is known costs less and less.
+// once, and what is known costs less and less. Launches of a graph have one turn: they are tested everywhere as long as the second word is 0.
 #define WG_FP_SKIPPED 0xeeeeu              // bits of a distance that is no power of 16
 
 #endif

@@ -149,6 +149,7 @@ static uint32_t fp_flags(SessionKernel *k, const InstrumentedKernel *code, const
   if (!(session_tools() & TOOL_BIT(FPCHECK))) return 0;
   uint64_t before = atomic_fetch_add_explicit(&k->fp_turns, 1, memory_order_relaxed);
   uint32_t flags = (uint32_t)(before % 0xffff + 1) << WG_LAUNCH_FP_TURN;
+  if (session_launch_captured()) flags |= WG_LAUNCH_FP_GRAPH;
   if (!before && session_threads_launched() <= FP_SMALL) flags |= WG_LAUNCH_FP_FULL;
   else if (code->nfp_writes && session_fp_apart(code, params)) flags |= WG_LAUNCH_FP_APART;
   return flags;

@@ -73,3 +73,7 @@ fp-nan 20"
 check "halves: the sinks are the stores" is "$(python3 -c 'import json,sys; print(*sorted((f["inlined_at"][-1] if f.get("inlined_at") else f)["line"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == "fp-reached"))' "$TEST_DIR/report.json")" "$(grep -n '// sink' "$t/halves.cu" | cut -d: -f1 | paste -s -d' ')"
 check "halves: results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/halves")"
 check "halves: twin" is "$(code fp "$TEST_DIR/halves" twin) $(kinds)" "0 "
+
+# Launches of a graph have one record: they are tested everywhere only until what their sinks see is explained.
+check "once: a graph" is "$(code fp "$TEST_DIR/once" graph)" 99
+check "once: a graph: one or two of ten launches are tested everywhere, the others at their sinks" is "$(kinds | awk '/div0/{ b += $2 } /reached/{ r += $2 } END { print (b > 0 && b <= 200), (r >= 800 && r < 1000) }')" "1 1"

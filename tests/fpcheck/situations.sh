@@ -6,6 +6,7 @@ command -v nvcc > /dev/null || { echo "skip situations: nvcc is not on PATH"; ex
 build situations compute_75
 build many compute_75
 build seeds compute_75
+build async compute_90a
 line() { grep -n "// bug: $1\$" "$t/situations.cu" | cut -d: -f1; }
 errors() { python3 -c 'import json,sys; print(*sorted({"%s:%d" % (f["kind"], f["line"]) for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] == "error"}))' "$TEST_DIR/report.json"; }
 total() { python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == sys.argv[2]))' "$TEST_DIR/report.json" "$1"; }
@@ -52,3 +53,11 @@ left=$many; [ "$device" = gpu ] && left=$(python3 -c 'import sys; n = int(sys.ar
 check "many: exit code when killed" is "$(code fp --fp-mode=full "$TEST_DIR/many" "$many" killed)" 99
 check "many: what is left when killed" is "$(total fp-nan)" "$left"
 [ "$device" = cpu ] || check "many: and it is said" has "$TEST_DIR/err" "up to 2% too low"
+
+# Asynchronous products: the accumulators are looked at behind the wait.
+for mode in full fast; do
+  check "async: no error, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/async")" 0
+  check "async: a note, $mode" is "$(python3 -c 'import json,sys; print(*[(f["line"], f["count"]) for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == "fp-reached"])' "$TEST_DIR/report.json")" "($(grep -n '// bug' "$t/async.cu" | cut -d: -f1), 256)"
+  check "async: results, $mode" is "$(cat "$TEST_DIR/out")" "inf inf"
+  check "async: twin, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/async" twin) $(kinds) $(cat "$TEST_DIR/out")" "0  3200 3200"
+done
