@@ -222,7 +222,7 @@ void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number,
     uint32_t index = step(s);
     if (number) {
       find_unordered(d, s, 0, false, out);
-      out->one_thread = !several_threads;
+      out->one_thread = !several_threads && !waits;      // what is asked for later comes after it, but perhaps before it is entered
       recent[nrecent++ % RECENT] = (Recent){d, (uint32_t)(s - streams), index, number};
     }
     if (waits) merge(&host, &s->clock);

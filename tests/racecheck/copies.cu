@@ -1,5 +1,5 @@
 // Copies and sets against launches on another stream: copies WHAT ORDER. WHAT: read, write, set, later (the launch comes second), first (there was no launch before), rows (of a plane, some bytes
-// of each), pinned (memory of the host), copies (two of them), free (a stream that does not wait for the default one); ORDER: none, event, host, stream, apart (other bytes).
+// of each), pinned (memory of the host), copies (two of them), waited (by the host), free (a stream that does not wait for the default one); ORDER: none, event, host, stream, apart (other bytes).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -70,6 +70,19 @@ int main(int argc, char **argv) {
     if (!strcmp(how, "event")) OK(cudaStreamWaitEvent(own, event, 0));
     if (!strcmp(how, "host")) OK(cudaEventSynchronize(event));
     fill<<<N / 512, 256, 0, own>>>(p + away, 1);
+  } else if (!strcmp(what, "waited")) {    // copies that the host waits for, and what comes behind them on streams that do not
+    cudaStream_t own;
+    OK(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
+    int *plain = (int *)malloc(BYTES);
+    memset(plain, 0, BYTES);
+    for (int i = 0; i < 100; i++) {
+      OK(cudaMemcpy(p, host, BYTES, cudaMemcpyHostToDevice));
+      fill<<<N / 256, 256, 0, own>>>(p, i);
+      OK(cudaStreamSynchronize(own));
+      OK(cudaMemcpyAsync(p, plain, BYTES, cudaMemcpyHostToDevice, one));
+      OK(cudaMemcpyAsync(p, plain, BYTES, cudaMemcpyHostToDevice, two));
+    }
+    free(plain);
   } else if (!strcmp(what, "first") || away) {
     OK(cudaMemcpyAsync(p, host, BYTES / 2, cudaMemcpyHostToDevice, one));
     cudaStream_t s = order(how);

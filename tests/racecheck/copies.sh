@@ -20,6 +20,7 @@ copies() {
   else cat "$TEST_DIR/err"; echo "FAIL $what $order $mode: exit code $code, $found findings"; fi
 }
 
+[ -n "${RACECHECK_COPIES:-}" ] || copies waited host ""
 for what in ${RACECHECK_COPIES:-read write set later first rows pinned copies free}; do
   for order in none event host stream; do copies $what $order ""; done
   [ -n "${RACECHECK_QUICK:-}" ] && continue
