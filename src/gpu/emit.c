@@ -50,7 +50,7 @@ bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const Gp
     units[made] = read_unit(texts[made], lens[made], source[0] ? source : code->name, jit, sm, err);
     if (!units[made]) break;
   }
-  bool may_wait = made == n && session_wants_trace() && gpu_may_wait(units, n);
+  bool may_wait = made == n && gpu_may_wait(units, n);
   if (made == n && ((!session_tools() && !session_plan()->find_writes) || instrument_module(units, n, session_plan(), out, err))) {
     out->may_wait = may_wait;
     return true;

@@ -18,7 +18,8 @@ static bool kernel_needs(CUmodule module, CUlibrary library, const char *name, N
   return true;
 }
 
-// Does this code wait for other blocks? Then all blocks that ran at a time must still run at a time.
+// Does this code wait for other blocks? Then all blocks that ran at a time must still run at a time. It is asked of the program's own: checks and records wait, too, but not for
+// blocks that have yet to begin.
 bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
   for (uint32_t u = 0; u < n; u++)
     for (uint32_t i = 0; i < units[u]->nfuncs; i++)
@@ -31,11 +32,10 @@ bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
       }
   return false;
 }
-// The code that makes records waits too, but for nobody on the device: there the program's own counts.
-static bool may_wait(const Instrumented *made, PtxModule *const *units, uint32_t n) { return session_wants_trace() ? made->may_wait : gpu_may_wait(units, n); }
 
 // Registers that a kernel with checks may have in any case. 32: as many threads run at a time as can. Loops gain more from a few registers more than they
-// lose by having fewer threads (measured on an H200 with PolyBench: 2MM 1.50 times the plain time with 32, 1.20 with 48; 2DCONV, without loops, 1.76 and 2.27).
+// lose by having fewer threads (measured on an H200 with PolyBench: 2MM with memcheck 1.50 times the plain time with 32, 1.20 with 48; with fpcheck 1.41 with 32, where its loop keeps three
+// values in local memory; 2DCONV, without loops, 1.76 and 2.27).
 // Records leave over the bus, which is slower than any number of threads; 64 is the most with which a block may have 1024.
 enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48, REGISTERS_OF_RECORDS = 64 };
 unsigned gpu_fit_floor(void) {                // 0: nobody has asked for another
@@ -80,7 +80,7 @@ static unsigned floor_of(const Instrumented *made, const char *kernel, bool keep
 }
 
 void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n) {
-  bool keep_occupancy = may_wait(made, units, n);
+  bool keep_occupancy = made->may_wait;
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original;
     if (!kernel_needs(m->module, m->library, p->kernels[i], &original) || original.regs <= 0) continue;
@@ -94,7 +94,7 @@ void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxM
 
 bool gpu_fit(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n, bool *try_again, Error *err) {
   const GpuLoaded *l = &p->loaded;
-  bool keep_occupancy = may_wait(made, units, n), fit = true;
+  bool keep_occupancy = made->may_wait, fit = true;
   *try_again = false;
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original, ours;
