@@ -115,19 +115,10 @@ static void clear_shared(InitCheck *k, Code *c) {
   PtxReg *at = body_temp(b, TYPE_B64, 0), *end = body_temp(b, TYPE_B64, 1), *step = body_temp(b, TYPE_B64, 2), *p = body_temp(b, TYPE_PRED, 0);
   PtxReg *thread = body_temp(b, TYPE_B32, 0), *threads = body_temp(b, TYPE_B32, 1), *word = body_temp(b, TYPE_B32, 2), *zero = body_temp(b, TYPE_B32, 3);
   PtxLabel *again = body_label(b), *done = body_label(b), *over = body_label(b);
-  static const PtxSelector axis[] = {SEL_Z, SEL_Y, SEL_X};
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(k->shared_bytes), opd_imm(0));
   code_branch(c, p, false, over);
-  EMIT(c, "mov.u32", opd_reg(thread), opd_imm(0));
-  EMIT(c, "mov.u32", opd_reg(threads), opd_imm(1));
   EMIT(c, "mov.u32", opd_reg(zero), opd_imm(0));
-  for (unsigned i = 0; i < 3; i++) {
-    EMIT(c, "mov.u32", opd_reg(word), opd_sreg(SREG_NTID, axis[i]));
-    EMIT(c, "mul.lo.u32", opd_reg(threads), opd_reg(threads), opd_reg(word));
-    EMIT(c, "mul.lo.u32", opd_reg(thread), opd_reg(thread), opd_reg(word));
-    EMIT(c, "mov.u32", opd_reg(word), opd_sreg(SREG_TID, axis[i]));
-    EMIT(c, "add.u32", opd_reg(thread), opd_reg(thread), opd_reg(word));
-  }
+  init_find_thread(c, thread, threads, word);
   EMIT(c, "mul.wide.u32", opd_reg(at), opd_reg(thread), opd_imm(16));
   EMIT(c, "mul.wide.u32", opd_reg(step), opd_reg(threads), opd_imm(16));
   EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(k->shared_at));

@@ -73,6 +73,7 @@ static inline bool init_is_followed(const InitCheck *k, uint32_t i) {          /
 bool init_can_use_regions(const InitCheck *k);
 void init_emit_regions(InitCheck *k, bool *cuts);           // everything of the function. cuts: by instruction: there is code before it now
 // --- initcheck_settle.c: shared memory that is all good is not looked at any more ---
+void init_find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word);       // its number in the block, and how many there are
 bool init_can_settle(const InitCheck *k);
 void init_prepare_settle(InitCheck *k, Code *c);
 void init_settle(InitCheck *k, uint32_t i, bool *cuts);     // behind a barrier

@@ -82,7 +82,7 @@ static void find_range(InitCheck *k, Code *c, PtxReg *first, PtxReg *end) {
 
 // --- the question ---
 
-static void find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word) {
+void init_find_thread(Code *c, PtxReg *thread, PtxReg *threads, PtxReg *word) {
   static const PtxSelector axis[] = {SEL_Z, SEL_Y, SEL_X};
   EMIT(c, "mov.u32", opd_reg(thread), opd_imm(0));
   EMIT(c, "mov.u32", opd_reg(threads), opd_imm(1));
@@ -142,7 +142,7 @@ void init_settle(InitCheck *k, uint32_t i, bool *cuts) {
   EMIT(c, "shr.u32", opd_reg(first), opd_reg(first), opd_imm(2));
   EMIT(c, "add.u32", opd_reg(end), opd_reg(end), opd_imm(3));
   EMIT(c, "shr.u32", opd_reg(end), opd_reg(end), opd_imm(2));
-  find_thread(c, thread, threads, word);
+  init_find_thread(c, thread, threads, word);
   EMIT(c, "mad.lo.u32", opd_reg(n), opd_reg(threads), opd_imm(MOST_LOADS), opd_reg(first));
   EMIT(c, "setp.gt.u32", opd_reg(p), opd_reg(end), opd_reg(n));
   code_branch(c, p, false, never);
