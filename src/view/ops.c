@@ -165,7 +165,7 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     bool begun = false;
     for (uint32_t k = 0; k < others.n; k++) {
       const TraceOp *other = &others.list[k];
-      if (other->thread == op->thread || !(writes(op) || writes(other))) continue;
+      if (other->thread == op->thread || !(writes(op) || writes(other)) || (op->kind == TRACE_ATOMIC && other->kind == TRACE_ATOMIC)) continue;
       if (!begun) json_open(&a->body, NULL, '['), str_printf(&a->body, "%u,[", i);
       else str_addc(&a->body, ',');
       op_json(d, &facts, other, process, &a->body);

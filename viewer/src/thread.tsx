@@ -68,8 +68,8 @@ function Origin({ op, writers, lookAtAll, conflicts, go }: { op: Op; writers?: W
   return <>
     {writers?.never_written && <Badge kind="error">never written</Badge>}
     {writers?.ambiguous && !(writers.some && writers.ops.length === 1) && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
-    {writers?.some && <button type="button" class="go" disabled={looking} title="look at every operation that touched it: this may take long" onClick={e => { e.stopPropagation(); setLooking(true); lookAtAll().finally(() => setLooking(false)); }}>{looking ? "looking…" : "all?"}</button>}
     {writers && !writers.never_written && (!writers.ambiguous || writers.some && writers.ops.length === 1) && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
+    {writers?.some && <button type="button" class="go whole" disabled={looking} title="look at every operation that touched it: this may take long" onClick={e => { e.stopPropagation(); setLooking(true); lookAtAll().finally(() => setLooking(false)); }}>{looking ? "looking…" : "all?"}</button>}
     {[...others.values()].slice(0, 2).map(c => to(c, c.kind === Kind.Load ? "read, in the same launch, by" : "also written, in the same launch, by", "race"))}
     {others.size > 2 && <span class="dim">+{others.size - 2}</span>}
   </>;
