@@ -1,12 +1,12 @@
-# races.py WARPGRIND RUN SOURCE MISSED…: races of a recorded run against the marks of a program (`// race NAME`, `// same NAME`): each is found, at lines that are both marked with
+# races.py WARPGRIND RUN SOURCE MISSED…: races of a recorded run against the marks of a program (`// race NAME`, `// same NAME`; `// unacquired NAME`, a warning of racecheck, is a race here): each is found, at lines that are both marked with
 # its name, but for those that are missed on purpose, and nothing else. Prints what is wrong.
 import re, subprocess, sys
 
 warpgrind, run, source, *missed = sys.argv[1:]
 marks = {}
 for number, line in enumerate(open(source), 1):
-    for kind, name in re.findall(r"// (race|same) (\w+)", line):
-        marks.setdefault((kind, name), set()).add(number)
+    for kind, name in re.findall(r"// (race|same|unacquired) (\w+)", line):
+        marks.setdefault(("same" if kind == "same" else "race", name), set()).add(number)
 
 
 def ask(sql):
