@@ -9,12 +9,9 @@
 #include "session/shadow.h"
 
 enum { HALF = WG_RACE_HALF, SHARED_LEAST = 1 << 20, SHARED_MOST = 256 << 20, SYSTEM_SHARED = WG_SHARED_RESERVED };
-typedef RaceEntries Entries;
-
 pthread_mutex_t session_race_lock = PTHREAD_MUTEX_INITIALIZER;
-#define lock session_race_lock
 static RaceDevice *devices;
-static U64Map known;                       // base of an allocation -> Entries
+static U64Map known;                       // base of an allocation -> RaceEntries
 static uint32_t last_serial, last_id;
 
 bool session_wants_races(void) { return (session_tools() & TOOL_BIT(RACECHECK)) != 0; }
@@ -53,7 +50,7 @@ typedef struct Meant { uint64_t base, size; } Meant;
 static VEC(Meant) meant;                   // races there are
 
 // Words of which a part is named count as a whole.
-static void mark_meant(const Entries *e, Meant m) {
+static void mark_meant(const RaceEntries *e, Meant m) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(e->device, &user);
   uint64_t from = MAX(m.base, e->base), to = MIN(m.base + m.size, e->base + e->size);
@@ -63,17 +60,17 @@ static void mark_meant(const Entries *e, Meant m) {
   else ops->fill(user, NULL, e->address + first * each, 0xff, (end - first) * each);
 }
 
-static void mark_all_meant(const Entries *e) {
+static void mark_all_meant(const RaceEntries *e) {
   for (uint32_t i = 0; i < meant.len; i++) mark_meant(e, meant.data[i]);
 }
 
-static void drop(Entries *e) {
+static void drop(RaceEntries *e) {
   shadow_give(e->device, e->address, e->bytes);
   free(e);
 }
 
-Entries *session_race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
-  Entries *e = u64map_get(&known, base);
+RaceEntries *session_race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
+  RaceEntries *e = u64map_get(&known, base);
   if (e && e->size == size && e->device == d) return e;
   if (e && e->size == size) return NULL;                 // another device's; it may not be able to reach it
   if (e) drop(u64map_remove(&known, base));
@@ -86,7 +83,7 @@ Entries *session_race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
   }
   if (!fresh) clear(d, address, bytes);
   e = mem_alloc(sizeof *e);
-  *e = (Entries){base, size, address, bytes, d};
+  *e = (RaceEntries){base, size, address, bytes, d};
   u64map_put(&known, base, e);
   mark_all_meant(e);
   return e;
@@ -94,28 +91,28 @@ Entries *session_race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
 
 void session_race_meant(uint64_t address, uint64_t n) {
   if (!session_wants_races() || !n) return;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&session_race_lock);
   vec_push(&meant, (Meant){address, n});
   uint32_t it = 0;
   uint64_t base;
   void *e;
   while (u64map_next(&known, &it, &base, &e)) mark_meant(e, meant.data[meant.len - 1]);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&session_race_lock);
 }
 
 // With the allocation goes what was said of it.
-static void forget_meant(const Entries *e) {
+static void forget_meant(const RaceEntries *e) {
   for (uint32_t i = meant.len; i-- > 0;)
     if (meant.data[i].base - e->base < e->size) meant.data[i] = meant.data[--meant.len];
 }
 
 void session_race_free(uint64_t base) {
   if (!session_wants_races()) return;
-  pthread_mutex_lock(&lock);
-  Entries *e = u64map_remove(&known, base);
+  pthread_mutex_lock(&session_race_lock);
+  RaceEntries *e = u64map_remove(&known, base);
   if (e) forget_meant(e);
   if (e) drop(e);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&session_race_lock);
 }
 
 // A kernel that looks addresses up may come to any allocation.
@@ -131,7 +128,7 @@ static void cover_all(SessionDevice *d) {
   Bare b = {0};
   session_ranges_each(collect_bare, &b);
   for (uint32_t i = 0; i < b.list.len; i++) {
-    Entries *e = session_race_entries(d, b.list.data[i].base, b.list.data[i].size);
+    RaceEntries *e = session_race_entries(d, b.list.data[i].base, b.list.data[i].size);
     if (e) session_ranges_set_race(e->base, e->address);
   }
   seen = session_ranges_version();
@@ -141,9 +138,9 @@ static void cover_all(SessionDevice *d) {
 void session_race_cover(SessionDevice *d, SessionKernel *k) {
   const InstrumentedKernel *code = session_kernel_code(k);
   if (!code || !code->race_at || !code->race_looks_up) return;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&session_race_lock);
   cover_all(d);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&session_race_lock);
 }
 
 // --- numbers of launches ---
@@ -153,7 +150,7 @@ static void clear_all(RaceDevice *r) {
   uint64_t base;
   void *e;
   while (u64map_next(&known, &it, &base, &e))
-    if (((Entries *)e)->device == r->device) clear(r->device, ((Entries *)e)->address, ((Entries *)e)->bytes), mark_all_meant(e);
+    if (((RaceEntries *)e)->device == r->device) clear(r->device, ((RaceEntries *)e)->address, ((RaceEntries *)e)->bytes), mark_all_meant(e);
   if (r->shared) clear(r->device, r->shared, r->shared_bytes);
 }
 
@@ -189,10 +186,10 @@ uint32_t session_race_next(RaceDevice *r) {
 
 void session_race_done(SessionDevice *d, uint64_t number) {
   if (!number) return;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&session_race_lock);
   RaceDevice *r = session_race_device(d, true);
   if (r->running[number / HALF]) r->running[number / HALF]--;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&session_race_lock);
 }
 
 // --- what a launch is told ---
@@ -238,7 +235,7 @@ static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const S
     WgMemoryRange r;
     if (code->facts[i].kind != FACT_RACE) continue;
     bool found = entries_pointed_to(&code->facts[i], params, &r) && is_written(code, l, params, r.base) && !is_private(code, &code->facts[i], params, l, r.base);
-    const Entries *e = found ? session_race_entries(d, r.base, r.size) : NULL;
+    const RaceEntries *e = found ? session_race_entries(d, r.base, r.size) : NULL;
     if (e) memcpy(fact, (uint64_t[]){e->base, e->size, e->address}, sizeof fact);
     memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
   }
@@ -336,7 +333,7 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
   const InstrumentedKernel *code = session_kernel_code(k);
   WgRaceRecord out = {0};
   if (!session_wants_races() || !code || !code->race_at) return 0;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&session_race_lock);
   RaceDevice *r = session_race_device(d, true);
   session_order_uses(l->stream);
   fill_facts(d, code, l, params, record);
@@ -348,19 +345,19 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
     clear_facts(code, record);
   } else out.start = (uint64_t)number << WG_RACE_LAUNCH_AT;
   memcpy((char *)record + code->race_at, &out, sizeof out);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&session_race_lock);
   return number;
 }
 
 void session_races_close(SessionDevice *d, bool alive) {
   if (!session_wants_races()) return;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&session_race_lock);
   VEC(uint64_t) gone = {0};
   uint32_t it = 0;
   uint64_t base;
   void *e;
   while (u64map_next(&known, &it, &base, &e))
-    if (((Entries *)e)->device == d) vec_push(&gone, base);
+    if (((RaceEntries *)e)->device == d) vec_push(&gone, base);
   for (uint32_t i = 0; i < gone.len; i++) free(u64map_remove(&known, gone.data[i]));
   vec_free(&gone);
   for (RaceDevice **p = &devices; *p; p = &(*p)->next)
@@ -376,7 +373,7 @@ void session_races_close(SessionDevice *d, bool alive) {
       free(r);                                           // the rest of its memory goes with the context's
       break;
     }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&session_race_lock);
   session_race_tell();
   if (!session_wants_shadow()) shadow_pool_close(d, alive);
 }

@@ -2,7 +2,7 @@
 #include "trace/reader.h"
 
 enum { LOOKED_AT = 128 };
-typedef struct Gather { Accesses *out; const Sought *sought; uint64_t looked_at; bool enough; } Gather;
+typedef struct Gather { Accesses *out; const Sought *sought; uint64_t looked_at; bool found, enough; } Gather;
 
 static bool left_it(const Sought *s, const Access *a) {
   bool behind = a->warp == s->reader->warp && (a->record > s->reader->record || (a->record == s->reader->record && a->lane == s->reader->lane));
@@ -13,7 +13,7 @@ static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_
   Gather *g = user;
   TraceOp op;
   if (!reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
-  if (g->out->len >= ACCESSES_MOST) return SCAN_STOP;
+  if (g->out->len >= ACCESSES_MOST && !g->sought) return SCAN_STOP;
   Access a = {.record = r->record, .warp = r->row->warp, .address = address, .lane = lane, .bytes = bytes, .time = r->row->time, .kind = op.kind, .value_known = op.value_known && bytes <= 16,
               .old_known = op.old_known};
   memcpy(a.value, op.value, 16);
@@ -23,14 +23,28 @@ static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_
     row_kind(t, r, &site);
     a.value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, a.value);
   }
-  if (!g->sought || left_it(g->sought, &a)) vec_push(g->out, a);
-  g->enough = g->sought && ++g->looked_at >= LOOKED_AT && g->out->len;
+  bool fits = g->sought && left_it(g->sought, &a);
+  if (fits || g->out->len < ACCESSES_MOST) vec_push(g->out, a);
+  g->found |= fits;
+  g->enough = ++g->looked_at >= LOOKED_AT && g->found;
   return g->enough ? SCAN_STOP : SCAN_GO_ON;
 }
 
 bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, Accesses *out, Error *err) {
   Gather g = {.out = out};
   return reader_scan_range(t, l, what, gather, &g, err) != SCAN_FAILED;
+}
+
+static int by_record(const void *p, const void *q) {
+  const Access *a = p, *b = q;
+  return a->record != b->record ? (a->record < b->record ? -1 : 1) : (a->lane > b->lane) - (a->lane < b->lane);
+}
+
+static void keep_fitting(Accesses *all, const Sought *s) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < all->len; i++)
+    if (left_it(s, &all->data[i])) all->data[n++] = all->data[i];
+  all->len = n;
 }
 
 // Chunks are in the order in which rings were emptied, so that those that are near are near in time, too.
@@ -47,6 +61,8 @@ bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan
       if (!t->scanning) reader_cache_trim(t);
       if (reader_scan_range_chunk(t, c, what, gather, &g, err) == SCAN_FAILED) return false;
     }
+  if (g.enough) keep_fitting(out, sought);
+  if (out->len) qsort(out->data, out->len, sizeof *out->data, by_record);
   *enough = g.enough;
   return true;
 }

@@ -87,12 +87,8 @@ static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderL
   if (w->address >> WG_TRACE_SPACE_AT) scan.first_warp = w->block * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
   Writes x = {.lines = {.launch = l}};
   Sought sought = {w->address, w->bytes, w->value, w->self};
-  bool ok = !inside || !w->known || w->all || accesses_gather_near(t, l, &scan, &sought, &x.all, &f->some, err);
-  if (ok && !f->some) {
-    x.all.len = 0;
-    ok = accesses_gather(t, l, &scan, &x.all, err);
-    f->too_many |= x.all.len >= ACCESSES_MOST;
-  }
+  bool ok = inside && w->known && !w->all ? accesses_gather_near(t, l, &scan, &sought, &x.all, &f->some, err) : accesses_gather(t, l, &scan, &x.all, err);
+  f->too_many |= x.all.len >= ACCESSES_MOST;
   x.before = mem_alloc(x.all.len + 1), x.hidden = mem_alloc(x.all.len + 1);
   ok = ok && may_be_seen(t, w, f, &x, inside, err) && hide(t, w, f, &x, err);
   for (uint32_t i = 0; ok && i < x.all.len; i++) {

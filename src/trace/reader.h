@@ -147,7 +147,7 @@ typedef struct Access {
 typedef VEC(Access) Accesses;
 enum { ACCESSES_MOST = 1 << 20 };
 bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, Accesses *out, Error *err);
-// Only those that left a value there, from the chunk of the one that read it outwards; *enough: so many were looked at, and one of them did, that the rest was left out.
+// The same, from the chunk of the one that read a value there outwards; *enough: so many were looked at, and one of them had left it, that only those that had are given, and the rest was not looked at.
 typedef struct Sought { uint64_t address; uint32_t bytes; const uint8_t *value; const Access *reader; } Sought;
 bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, bool *enough, Error *err);
 typedef enum { RELATION_NONE, RELATION_BEFORE, RELATION_AFTER, RELATION_FAILED } Relation;

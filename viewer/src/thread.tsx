@@ -64,11 +64,12 @@ function Origin({ op, writers, lookAtAll, conflicts, go }: { op: Op; writers?: W
     ? <button type="button" class={`go ${kind}`} title={`${note}: thread ${w.thread} of ${launchOf(w)}`} onClick={e => { e.stopPropagation(); go({ kind: "thread", launch: w.launch, thread: w.thread, at: { record: w.record, lane: w.lane } }); }}>
       {kind === "race" ? "⚡" : "←"} {shortLaunch(op, w)}thread {w.thread}</button>
     : <span class="dim">← {launchOf(w)}</span>;
+  const near = writers?.some && writers.ops.length === 1;      // nothing says that it is the only one, but it is worth following
   const others = new Map((conflicts ?? []).map(c => [c.thread, c]));
   return <>
     {writers?.never_written && <Badge kind="error">never written</Badge>}
-    {writers?.ambiguous && !(writers.some && writers.ops.length === 1) && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
-    {writers && !writers.never_written && (!writers.ambiguous || writers.some && writers.ops.length === 1) && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
+    {writers?.ambiguous && !near && <Badge kind="warning" title={writers.why ?? "nothing orders these writes, and the value does not decide: follow the operation to see them"}>{candidates(op, writers)}</Badge>}
+    {writers && !writers.never_written && (!writers.ambiguous || near) && writers.ops.slice(0, 1).map(w => to(w, "written by", "from"))}
     {writers?.some && <button type="button" class="go whole" disabled={looking} title="look at every operation that touched it: this may take long" onClick={e => { e.stopPropagation(); setLooking(true); lookAtAll().finally(() => setLooking(false)); }}>{looking ? "looking…" : "all?"}</button>}
     {[...others.values()].slice(0, 2).map(c => to(c, c.kind === Kind.Load ? "read, in the same launch, by" : "also written, in the same launch, by", "race"))}
     {others.size > 2 && <span class="dim">+{others.size - 2}</span>}
