@@ -1,6 +1,7 @@
 // Variables of a frame of local memory, as the debug information of unoptimised code (nvcc -G) has them: nvcc puts the arrays of a function into one variable, __local_depot0, and only
 // .debug_info tells where each of them is in it. Of DWARF that is: abbreviations, variables whose location is "the address of the frame plus a number", and the sizes of their types.
 // What does not look as expected is left out.
+#include "base/reading.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -47,121 +48,106 @@ static void free_bytes(Bytes *b) {
   vec_free(&b->names);
 }
 
+static Reading all_of(const Bytes *b) {
+  const uint8_t *start = (const uint8_t *)b->data.data;
+  return (Reading){start, start + b->data.len, false};
+}
+
+static uint64_t offset_in(const Bytes *b, const uint8_t *at) { return (uint64_t)(at - (const uint8_t *)b->data.data); }
+
 // --- DWARF ---
 
 enum { TAG_ARRAY = 1, TAG_PARAMETER = 5, TAG_TYPEDEF = 22, TAG_POINTER = 15, TAG_SUBRANGE = 33, TAG_CONST = 38, TAG_VARIABLE = 52, TAG_VOLATILE = 53, TAG_RESTRICT = 55 };
 enum { AT_LOCATION = 2, AT_NAME = 3, AT_BYTE_SIZE = 11, AT_UPPER_BOUND = 47, AT_COUNT = 55, AT_TYPE = 73 };
 enum { LOCATION_ADDR = 3, LOCATION_PLUS = 35 };
 
-typedef struct Reader { const uint8_t *data; uint64_t len, at; bool failed; } Reader;
-typedef struct Entry { uint64_t offset, tag, size, type, count; const char *name; uint64_t location, location_len; uint32_t parent; } Entry;      // count 0: not known
+typedef struct Entry { uint64_t offset, tag, size, type, count; const char *name; const uint8_t *location; uint64_t location_len; uint32_t parent; } Entry;      // count 0: not known
 typedef struct Debug { Bytes info, abbreviations; VEC(Entry) entries; } Debug;
 
-static uint64_t fixed(Reader *r, unsigned bytes) {
-  uint64_t v = 0;
-  if (bytes > r->len - r->at) {
-    r->failed = true;
-    r->at = r->len;
-    return 0;
-  }
-  for (unsigned i = 0; i < bytes; i++) v |= (uint64_t)r->data[r->at++] << 8 * i;
-  return v;
-}
-
-static uint64_t leb(Reader *r) {
-  uint64_t v = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    uint64_t byte = fixed(r, 1);
-    if (shift < 64) v |= (byte & 127) << shift;
-    if (!(byte & 128)) return v;
-  }
-}
-
-static void skip(Reader *r, uint64_t n) {
-  if (n > r->len - r->at) r->failed = true, n = r->len - r->at;
-  r->at += n;
-}
-
-// A value of the form; of blocks and strings the length is left in *len and the place is returned.
-static uint64_t value(Reader *r, uint64_t form, unsigned address_bytes, uint64_t *len) {
+// A value of the form; of blocks and strings *place is where they are, and *len how long.
+static uint64_t value(Reading *r, uint64_t form, unsigned address_bytes, const uint8_t **place, uint64_t *len) {
   static const uint8_t sizes[] = {[5] = 2, [6] = 4, [7] = 8, [11] = 1, [12] = 1, [14] = 4, [16] = 4, [17] = 1, [18] = 2, [19] = 4, [20] = 8, [23] = 4, [32] = 8};
-  uint64_t at;
+  *place = NULL;
   *len = 0;
   switch (form) {
-    case 1: return fixed(r, address_bytes);
-    case 3: *len = fixed(r, 2); break;
-    case 4: *len = fixed(r, 4); break;
-    case 9: case 24: *len = leb(r); break;
-    case 10: *len = fixed(r, 1); break;
-    case 13: case 15: case 21: return leb(r);
+    case 1: return reading_number(r, address_bytes);
+    case 3: *len = reading_number(r, 2); break;
+    case 4: *len = reading_number(r, 4); break;
+    case 9: case 24: *len = reading_uleb(r); break;
+    case 10: *len = reading_number(r, 1); break;
+    case 13: case 15: case 21: return reading_uleb(r);
     case 25: return 1;
     case 8:
-      at = r->at;
-      while (!r->failed && fixed(r, 1)) continue;
-      *len = r->at - at;
-      return at;
+      *place = r->at;
+      while (!r->bad && reading_number(r, 1)) continue;
+      *len = (uint64_t)(r->at - *place);
+      return 0;
     default:
-      if (form < ARRAY_LEN(sizes) && sizes[form]) return fixed(r, sizes[form]);
-      r->failed = true;
+      if (form < ARRAY_LEN(sizes) && sizes[form]) return reading_number(r, sizes[form]);
+      r->bad = true;
       return 0;
   }
-  at = r->at;
-  skip(r, *len);
-  return at;
+  *place = r->at;
+  reading_skip(r, *len);
+  return 0;
 }
 
 // To the attributes of an abbreviation; false: there is none of that number.
-static bool find_abbreviation(Reader *a, uint64_t code, uint64_t *tag, bool *has_children) {
-  while (!a->failed) {
-    uint64_t here = leb(a);
+static bool find_abbreviation(Reading *a, uint64_t code, uint64_t *tag, bool *has_children) {
+  while (!a->bad) {
+    uint64_t here = reading_uleb(a);
     if (!here) return false;
-    *tag = leb(a);
-    *has_children = fixed(a, 1);
-    if (here == code) return !a->failed;
-    while (!a->failed) {
-      uint64_t name = leb(a), form = leb(a);
+    *tag = reading_uleb(a);
+    *has_children = reading_number(a, 1);
+    if (here == code) return !a->bad;
+    while (!a->bad) {
+      uint64_t name = reading_uleb(a), form = reading_uleb(a);
       if (!name && !form) break;
     }
   }
   return false;
 }
 
-static bool read_entry(Debug *d, Reader *r, uint64_t unit, uint64_t abbreviations, unsigned address_bytes, uint32_t parent, bool *has_children) {
-  Reader a = {(const uint8_t *)d->abbreviations.data.data, d->abbreviations.data.len, abbreviations, false};
-  Entry e = {.offset = r->at, .parent = parent};
-  uint64_t code = leb(r);
+static bool read_entry(Debug *d, Reading *r, uint64_t unit, uint64_t abbreviations, unsigned address_bytes, uint32_t parent, bool *has_children) {
+  Reading a = all_of(&d->abbreviations);
+  Entry e = {.offset = offset_in(&d->info, r->at), .parent = parent};
+  reading_skip(&a, abbreviations);
+  uint64_t code = reading_uleb(r);
   *has_children = false;
   if (!code) return false;
-  if (!find_abbreviation(&a, code, &e.tag, has_children)) r->failed = true;
-  while (!r->failed) {
-    uint64_t name = leb(&a), form = leb(&a), len;
-    if (a.failed) r->failed = true;
+  if (!find_abbreviation(&a, code, &e.tag, has_children)) r->bad = true;
+  while (!r->bad) {
+    const uint8_t *place;
+    uint64_t name = reading_uleb(&a), form = reading_uleb(&a), len;
+    if (a.bad) r->bad = true;
     if (!name && !form) break;
-    uint64_t v = value(r, form, address_bytes, &len);
+    uint64_t v = value(r, form, address_bytes, &place, &len);
     if (name == AT_BYTE_SIZE) e.size = v;
     else if (name == AT_TYPE) e.type = form == 16 ? v : unit + v;
     else if (name == AT_UPPER_BOUND && !len) e.count = v + 1;
     else if (name == AT_COUNT && !len) e.count = v;
-    else if (name == AT_NAME && form == 8) e.name = (const char *)r->data + v;
-    else if (name == AT_LOCATION && len) e.location = v, e.location_len = len;
+    else if (name == AT_NAME && form == 8) e.name = (const char *)place;
+    else if (name == AT_LOCATION && len) e.location = place, e.location_len = len;
   }
   vec_push(&d->entries, e);
-  return !r->failed;
+  return !r->bad;
 }
 
-static bool read_unit(Debug *d, Reader *r) {
+static bool read_unit(Debug *d, Reading *r) {
   enum { DEEPEST = 64 };
-  uint64_t unit = r->at, length = fixed(r, 4), end = r->at + length;
-  uint64_t version = fixed(r, 2), abbreviations = fixed(r, 4);
-  unsigned address_bytes = (unsigned)fixed(r, 1), depth = 0;
+  uint64_t unit = offset_in(&d->info, r->at), length = reading_number(r, 4);
+  if (length > (uint64_t)(r->end - r->at)) return false;
+  const uint8_t *end = r->at + length;
+  uint64_t version = reading_number(r, 2), abbreviations = reading_number(r, 4);
+  unsigned address_bytes = (unsigned)reading_number(r, 1), depth = 0;
   uint32_t parents[DEEPEST + 1] = {UINT32_MAX};
-  if (r->failed || end > r->len || version < 2 || version > 4 || (address_bytes != 4 && address_bytes != 8)) return false;
+  if (r->bad || version < 2 || version > 4 || (address_bytes != 4 && address_bytes != 8)) return false;
   while (r->at < end) {
     bool has_children;
     if (read_entry(d, r, unit, abbreviations, address_bytes, parents[depth], &has_children)) {
       if (has_children && depth == DEEPEST) return false;
       if (has_children) parents[++depth] = d->entries.len - 1;
-    } else if (r->failed) return false;
+    } else if (r->bad) return false;
     else if (depth) depth--;
   }
   return true;
@@ -237,14 +223,14 @@ static void find_parts(PtxModule *m, const Debug *d) {
   for (uint32_t i = 0; i < d->entries.len; i++) {
     const Entry *e = &d->entries.data[i];
     if ((e->tag != TAG_VARIABLE && e->tag != TAG_PARAMETER) || e->location_len < 11 || !e->name) continue;
-    Reader r = {(const uint8_t *)d->info.data.data, e->location + e->location_len, e->location, false};
-    if (fixed(&r, 1) != LOCATION_ADDR) continue;
-    const Named *n = name_at(&d->info, r.at);
+    Reading r = {e->location, e->location + e->location_len, false};
+    if (reading_number(&r, 1) != LOCATION_ADDR) continue;
+    const Named *n = name_at(&d->info, offset_in(&d->info, r.at));
     const PtxVar *frame = n ? find_frame(m, n) : NULL;
-    skip(&r, 8);
-    if (!frame || fixed(&r, 1) != LOCATION_PLUS) continue;
-    uint64_t offset = leb(&r), size = type_size(d, e->type, 0);
-    if (!r.failed && r.at == r.len && size && offset < frame->size && size <= frame->size - offset) add_part(m, frame, offset, size, e->name);
+    reading_skip(&r, 8);
+    if (!frame || reading_number(&r, 1) != LOCATION_PLUS) continue;
+    uint64_t offset = reading_uleb(&r), size = type_size(d, e->type, 0);
+    if (!r.bad && r.at == r.end && size && offset < frame->size && size <= frame->size - offset) add_part(m, frame, offset, size, e->name);
   }
 }
 
@@ -267,9 +253,9 @@ const PtxVar *ptx_frame_part(PtxModule *m, const PtxVar *frame, uint64_t offset)
     if (info && abbreviations) {
       read_section(info, &d.info);
       read_section(abbreviations, &d.abbreviations);
-      Reader r = {(const uint8_t *)d.info.data.data, d.info.data.len, 0, false};
-      while (r.at < r.len && read_unit(&d, &r)) continue;
-      if (r.at == r.len && !r.failed) find_parts(m, &d);
+      Reading r = all_of(&d.info);
+      while (r.at < r.end && read_unit(&d, &r)) continue;
+      if (r.at == r.end && !r.bad) find_parts(m, &d);
     }
     free_bytes(&d.info);
     free_bytes(&d.abbreviations);

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "base/reading.h"
 #include "probe/trace_abi.h"
 #include "trace/trace.h"
 
@@ -40,7 +41,6 @@ static inline void bytes_u8(Bytes *b, uint8_t v) {
 static inline uint64_t zigzag(int64_t v) { return (uint64_t)v << 1 ^ (uint64_t)(v >> 63); }
 static inline int64_t unzigzag(uint64_t v) { return (int64_t)(v >> 1) ^ -(int64_t)(v & 1); }
 
-typedef struct Reading { const uint8_t *at, *end; bool bad; } Reading;   // bad: the end was passed
 uint64_t reading_varint_slow(Reading *r);
 static inline uint64_t reading_varint(Reading *r) {
   return r->at < r->end && *r->at < 0x80 ? *r->at++ : reading_varint_slow(r);

@@ -1,6 +1,7 @@
 // One row of a function's call frame information (.eh_frame), reduced to what a walk that follows the stack and the frame
 // pointer needs. Reads the tables of loaded objects in place; every read is bounded by the length of its entry.
 // The format: DWARF 5, 6.4, and "Exception Frames" of the Linux Standard Base.
+#include "base/reading.h"
 #include "where/internal.h"
 
 #if defined(__x86_64__)
@@ -11,50 +12,26 @@ enum { REG_FP = 29, REG_SP = 31 };
 
 enum { PE_OMIT = 0xff, PE_SIZE = 0x0f, PE_APPLY = 0x70, PE_PCREL = 0x10, PE_DATAREL = 0x30, PE_INDIRECT = 0x80 };
 
-typedef struct Reader { const uint8_t *at, *end; bool bad; } Reader;
-
-static uint64_t read_bytes(Reader *r, size_t n) {
-  uint64_t v = 0;
-  if ((size_t)(r->end - r->at) < n) { r->bad = true; r->at = r->end; return 0; }
-  memcpy(&v, r->at, n);
-  r->at += n;
-  return v;
-}
-
-static uint64_t read_uleb(Reader *r) {
-  uint64_t v = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    uint64_t b = read_bytes(r, 1);
-    if (shift < 64) v |= (b & 127) << shift;
-    if (!(b & 128)) return v;
-  }
-}
-
-static int64_t read_sleb(Reader *r) {
+static int64_t read_sleb(Reading *r) {
   uint64_t v = 0;
   for (unsigned shift = 0;;) {
-    uint64_t b = read_bytes(r, 1);
+    uint64_t b = reading_number(r, 1);
     if (shift < 64) v |= (b & 127) << shift;
     shift += 7;
     if (!(b & 128)) return (int64_t)(shift < 64 && (b & 64) ? v | ~0ull << shift : v);
   }
 }
 
-static void skip(Reader *r, uint64_t n) {
-  if ((uint64_t)(r->end - r->at) < n) r->bad = true;
-  else r->at += n;
-}
-
-static uint64_t read_encoded(Reader *r, uint8_t enc) {
+static uint64_t read_encoded(Reading *r, uint8_t enc) {
   uint64_t at = (uint64_t)(uintptr_t)r->at, v;
   switch (enc & PE_SIZE) {
-    case 0x00: case 0x04: case 0x0c: v = read_bytes(r, 8); break;
-    case 0x01: v = read_uleb(r); break;
-    case 0x02: v = read_bytes(r, 2); break;
-    case 0x03: v = read_bytes(r, 4); break;
+    case 0x00: case 0x04: case 0x0c: v = reading_number(r, 8); break;
+    case 0x01: v = reading_uleb(r); break;
+    case 0x02: v = reading_number(r, 2); break;
+    case 0x03: v = reading_number(r, 4); break;
     case 0x09: v = (uint64_t)read_sleb(r); break;
-    case 0x0a: v = (uint64_t)(int64_t)(int16_t)read_bytes(r, 2); break;
-    case 0x0b: v = (uint64_t)(int64_t)(int32_t)read_bytes(r, 4); break;
+    case 0x0a: v = (uint64_t)(int64_t)(int16_t)reading_number(r, 2); break;
+    case 0x0b: v = (uint64_t)(int64_t)(int32_t)reading_number(r, 4); break;
     default: r->bad = true; return 0;
   }
   if ((enc & PE_APPLY) == PE_PCREL) v += at;
@@ -62,39 +39,39 @@ static uint64_t read_encoded(Reader *r, uint8_t enc) {
   return v;
 }
 
-typedef struct Cie { uint64_t code_align, ra_reg; int64_t data_align; uint8_t pc_encoding; bool sized, signal; Reader code; } Cie;
+typedef struct Cie { uint64_t code_align, ra_reg; int64_t data_align; uint8_t pc_encoding; bool sized, signal; Reading code; } Cie;
 
 // Opens the entry at `p`: its contents after the length, bounded.
-static bool open_entry(const uint8_t *p, Reader *r) {
+static bool open_entry(const uint8_t *p, Reading *r) {
   uint32_t len;
   memcpy(&len, p, 4);
   if (len == 0 || len == 0xffffffff) return false;       // no 64-bit entries in any object we have met
-  *r = (Reader){p + 4, p + 4 + len, false};
+  *r = (Reading){p + 4, p + 4 + len, false};
   return true;
 }
 
 static bool read_cie(const uint8_t *p, Cie *c) {
-  Reader r;
-  if (!open_entry(p, &r) || read_bytes(&r, 4) != 0) return false;
-  uint8_t version = (uint8_t)read_bytes(&r, 1);
+  Reading r;
+  if (!open_entry(p, &r) || reading_number(&r, 4) != 0) return false;
+  uint8_t version = (uint8_t)reading_number(&r, 1);
   const char *augmentation = (const char *)r.at;
-  while (!r.bad && read_bytes(&r, 1) != 0) continue;
+  while (!r.bad && reading_number(&r, 1) != 0) continue;
   if (r.bad || (version != 1 && version != 3)) return false;
   *c = (Cie){.pc_encoding = 0};
-  c->code_align = read_uleb(&r);
+  c->code_align = reading_uleb(&r);
   c->data_align = read_sleb(&r);
-  c->ra_reg = version == 1 ? read_bytes(&r, 1) : read_uleb(&r);
+  c->ra_reg = version == 1 ? reading_number(&r, 1) : reading_uleb(&r);
   if (augmentation[0] == 'z') {
     c->sized = true;
-    uint64_t n = read_uleb(&r);
+    uint64_t n = reading_uleb(&r);
     const uint8_t *after = r.at + n;
     if (r.bad || n > (uint64_t)(r.end - r.at)) return false;
     for (const char *a = augmentation + 1; *a; a++) {
-      if (*a == 'R') c->pc_encoding = (uint8_t)read_bytes(&r, 1);
+      if (*a == 'R') c->pc_encoding = (uint8_t)reading_number(&r, 1);
       else if (*a == 'P') {                              // the personality routine: nothing to us
-        uint8_t enc = (uint8_t)read_bytes(&r, 1);
+        uint8_t enc = (uint8_t)reading_number(&r, 1);
         read_encoded(&r, enc & PE_SIZE);
-      } else if (*a == 'L') skip(&r, 1);
+      } else if (*a == 'L') reading_skip(&r, 1);
       else if (*a == 'S') c->signal = true;
       else if (*a != 'B') break;                         // B: return addresses are signed; the walk removes signatures always
     }
@@ -108,12 +85,12 @@ typedef enum { SAVED_NOT, SAVED_AT_CFA, SAVED_AT_FP, SAVED_UNDEFINED, SAVED_ODD 
 typedef struct Row { CfaKind cfa; int64_t cfa_offset; Saved fp, ra; int64_t fp_offset, ra_offset; } Row;
 
 // The expressions compilers write for realigned stacks: a register plus an offset, perhaps what is stored there.
-static bool simple_expression(Reader *r, uint64_t *reg, int64_t *offset, bool *deref) {
-  uint64_t n = read_uleb(r);
+static bool simple_expression(Reading *r, uint64_t *reg, int64_t *offset, bool *deref) {
+  uint64_t n = reading_uleb(r);
   if (r->bad || n > (uint64_t)(r->end - r->at)) { r->bad = true; return false; }
-  Reader e = {r->at, r->at + n, false};
+  Reading e = {r->at, r->at + n, false};
   r->at += n;
-  uint64_t op = read_bytes(&e, 1);
+  uint64_t op = reading_number(&e, 1);
   if (op < 0x70 || op > 0x8f) return false;              // DW_OP_breg0…31
   *reg = op - 0x70;
   *offset = read_sleb(&e);
@@ -137,38 +114,38 @@ static void restore(Row *row, const Cie *c, uint64_t reg, const Row *initial) {
 }
 
 // Runs instructions up to the row of `pc`. initial NULL: these are the CIE's own.
-static bool run_instructions(const Cie *c, Reader r, uint64_t loc, uint64_t pc, Row *row, const Row *initial) {
+static bool run_instructions(const Cie *c, Reading r, uint64_t loc, uint64_t pc, Row *row, const Row *initial) {
   enum { DEPTH = 8 };
   Row stack[DEPTH];
   unsigned depth = 0;
   Row none = {.cfa = CFA_UNKNOWN};
   if (!initial) initial = &none;
   while (r.at < r.end && !r.bad) {
-    uint8_t op = (uint8_t)read_bytes(&r, 1);
+    uint8_t op = (uint8_t)reading_number(&r, 1);
     uint64_t reg, advance = 0;
     int64_t offset;
     bool deref;
     switch (op & 0xc0) {
       case 0x40: advance = op & 63; goto advance;
-      case 0x80: set_saved(row, c, op & 63, SAVED_AT_CFA, (int64_t)read_uleb(&r) * c->data_align); continue;
+      case 0x80: set_saved(row, c, op & 63, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align); continue;
       case 0xc0: restore(row, c, op & 63, initial); continue;
     }
     switch (op) {
       case 0x00: break;                                                                             // nop
       case 0x01: loc = read_encoded(&r, c->pc_encoding); if (loc > pc) return !r.bad; break;        // set_loc
-      case 0x02: advance = read_bytes(&r, 1); goto advance;
-      case 0x03: advance = read_bytes(&r, 2); goto advance;
-      case 0x04: advance = read_bytes(&r, 4); goto advance;
-      case 0x05: reg = read_uleb(&r); set_saved(row, c, reg, SAVED_AT_CFA, (int64_t)read_uleb(&r) * c->data_align); break;   // offset_extended
-      case 0x06: restore(row, c, read_uleb(&r), initial); break;                                    // restore_extended
-      case 0x07: set_saved(row, c, read_uleb(&r), SAVED_UNDEFINED, 0); break;                       // undefined
-      case 0x08: set_saved(row, c, read_uleb(&r), SAVED_NOT, 0); break;                             // same_value
-      case 0x09: reg = read_uleb(&r); read_uleb(&r); set_saved(row, c, reg, SAVED_ODD, 0); break;   // register
+      case 0x02: advance = reading_number(&r, 1); goto advance;
+      case 0x03: advance = reading_number(&r, 2); goto advance;
+      case 0x04: advance = reading_number(&r, 4); goto advance;
+      case 0x05: reg = reading_uleb(&r); set_saved(row, c, reg, SAVED_AT_CFA, (int64_t)reading_uleb(&r) * c->data_align); break;   // offset_extended
+      case 0x06: restore(row, c, reading_uleb(&r), initial); break;                                    // restore_extended
+      case 0x07: set_saved(row, c, reading_uleb(&r), SAVED_UNDEFINED, 0); break;                       // undefined
+      case 0x08: set_saved(row, c, reading_uleb(&r), SAVED_NOT, 0); break;                             // same_value
+      case 0x09: reg = reading_uleb(&r); reading_uleb(&r); set_saved(row, c, reg, SAVED_ODD, 0); break;   // register
       case 0x0a: if (depth == DEPTH) return false; stack[depth++] = *row; break;                    // remember_state
       case 0x0b: if (depth == 0) return false; *row = stack[--depth]; break;                        // restore_state
-      case 0x0c: set_cfa_register(row, read_uleb(&r)); row->cfa_offset = (int64_t)read_uleb(&r); break;                      // def_cfa
-      case 0x0d: set_cfa_register(row, read_uleb(&r)); break;                                       // def_cfa_register
-      case 0x0e: row->cfa_offset = (int64_t)read_uleb(&r); break;                                   // def_cfa_offset
+      case 0x0c: set_cfa_register(row, reading_uleb(&r)); row->cfa_offset = (int64_t)reading_uleb(&r); break;                      // def_cfa
+      case 0x0d: set_cfa_register(row, reading_uleb(&r)); break;                                       // def_cfa_register
+      case 0x0e: row->cfa_offset = (int64_t)reading_uleb(&r); break;                                   // def_cfa_offset
       case 0x0f:                                                                                    // def_cfa_expression
         row->cfa = CFA_UNKNOWN;
         if (simple_expression(&r, &reg, &offset, &deref) && (reg == REG_FP || !deref)) {
@@ -178,20 +155,20 @@ static bool run_instructions(const Cie *c, Reader r, uint64_t loc, uint64_t pc, 
         }
         break;
       case 0x10:                                                                                    // expression: where it was saved
-        reg = read_uleb(&r);
+        reg = reading_uleb(&r);
         {
           uint64_t base;
           if (simple_expression(&r, &base, &offset, &deref) && base == REG_FP && !deref) set_saved(row, c, reg, SAVED_AT_FP, offset);
           else set_saved(row, c, reg, SAVED_ODD, 0);
         }
         break;
-      case 0x11: reg = read_uleb(&r); set_saved(row, c, reg, SAVED_AT_CFA, read_sleb(&r) * c->data_align); break;            // offset_extended_sf
-      case 0x12: set_cfa_register(row, read_uleb(&r)); row->cfa_offset = read_sleb(&r) * c->data_align; break;               // def_cfa_sf
+      case 0x11: reg = reading_uleb(&r); set_saved(row, c, reg, SAVED_AT_CFA, read_sleb(&r) * c->data_align); break;            // offset_extended_sf
+      case 0x12: set_cfa_register(row, reading_uleb(&r)); row->cfa_offset = read_sleb(&r) * c->data_align; break;               // def_cfa_sf
       case 0x13: row->cfa_offset = read_sleb(&r) * c->data_align; break;                            // def_cfa_offset_sf
-      case 0x14: case 0x15: reg = read_uleb(&r); read_uleb(&r); set_saved(row, c, reg, SAVED_ODD, 0); break;                 // val_offset
-      case 0x16: reg = read_uleb(&r); skip(&r, read_uleb(&r)); set_saved(row, c, reg, SAVED_ODD, 0); break;                  // val_expression
+      case 0x14: case 0x15: reg = reading_uleb(&r); reading_uleb(&r); set_saved(row, c, reg, SAVED_ODD, 0); break;                 // val_offset
+      case 0x16: reg = reading_uleb(&r); reading_skip(&r, reading_uleb(&r)); set_saved(row, c, reg, SAVED_ODD, 0); break;                  // val_expression
       case 0x2d: break;                                                                             // negate_ra_state
-      case 0x2e: read_uleb(&r); break;                                                              // GNU_args_size
+      case 0x2e: reading_uleb(&r); break;                                                              // GNU_args_size
       default: return false;
     }
     continue;
@@ -230,16 +207,16 @@ static bool fits(int64_t v) { return v > INT32_MIN && v < INT32_MAX; }
 
 bool cfi_find_rule(const UnwindObject *o, uint64_t pc, UnwindRule *out) {
   const uint8_t *fde = find_fde(o, pc);
-  Reader r;
+  Reading r;
   Cie c;
   if (!fde || !open_entry(fde, &r)) return false;
   const uint8_t *id = r.at;
-  uint64_t back = read_bytes(&r, 4);
+  uint64_t back = reading_number(&r, 4);
   if (back == 0 || back > (uint64_t)((uintptr_t)id - o->start) || !read_cie(id - back, &c) || c.signal) return false;
   uint64_t start = read_encoded(&r, c.pc_encoding);
   uint64_t length = read_encoded(&r, c.pc_encoding & PE_SIZE);
   if (r.bad || (c.pc_encoding & PE_INDIRECT) || pc < start || pc - start >= length) return false;
-  if (c.sized) skip(&r, read_uleb(&r));
+  if (c.sized) reading_skip(&r, reading_uleb(&r));
   Row row = {.cfa = CFA_UNKNOWN}, initial;
   if (r.bad || !run_instructions(&c, c.code, 0, UINT64_MAX, &row, NULL)) return false;
   initial = row;
