@@ -166,13 +166,18 @@ void gpu_function_set(GpuFunction *f, FunctionSetting s) {
 
 // --- the decision for one kernel ---
 
+// The same kernel by the driver's other name of it, in the current context.
+static void also_function(FunctionRecord *r, CUkernel k) {
+  if (!gpu_context_current() || gpu_real.cuKernelGetFunction(&r->also, k) != CUDA_SUCCESS) r->also = NULL;
+}
+
 static CUfunction find_target(FunctionRecord *r, const GpuPiece *p) {
   CUfunction target = NULL;
   CUkernel k = NULL;
   if (p->loaded.module) return gpu_real.cuModuleGetFunction(&target, p->loaded.module, r->base.name) == CUDA_SUCCESS ? target : NULL;
   if (gpu_real.cuLibraryGetKernel(&k, p->loaded.library, r->base.name) != CUDA_SUCCESS) return NULL;
   if (r->base.is_kernel) {
-    if (!gpu_context_current() || gpu_real.cuKernelGetFunction(&r->also, k) != CUDA_SUCCESS) r->also = NULL;
+    also_function(r, k);
     return (CUfunction)k;
   }
   return gpu_real.cuKernelGetFunction(&target, k) == CUDA_SUCCESS ? target : NULL;
@@ -228,7 +233,8 @@ CUfunction gpu_function_target(GpuFunction *f) {
     pthread_mutex_unlock(&settings_lock);
     return first;
   }
-  if (target != f->handle) {
+  bool ours = target != f->handle;
+  if (ours) {
     GpuQuiet q = gpu_quiet_begin();
     GpuPushed pushed = gpu_push_context(r->context);
     for (uint32_t i = 0; i < r->settings.len; i++) apply(r, target, &r->settings.data[i]);
@@ -237,11 +243,17 @@ CUfunction gpu_function_target(GpuFunction *f) {
     gpu_pop_context(pushed);
     gpu_quiet_end(q);
     f->code = code && code->record_bytes ? code : NULL;
-    pthread_mutex_lock(&table_lock);
-    table_put(&by_target, target, r);
-    if (r->also && !table_get(&by_target, r->also)) table_put(&by_target, r->also, r);   // a graph node may be read back as either
-    pthread_mutex_unlock(&table_lock);
+  } else if (f->is_kernel) {
+    GpuQuiet q = gpu_quiet_begin();
+    GpuPushed pushed = gpu_push_context(r->context);
+    also_function(r, (CUkernel)f->handle);
+    gpu_pop_context(pushed);
+    gpu_quiet_end(q);
   }
+  pthread_mutex_lock(&table_lock);
+  if (ours) table_put(&by_target, target, r);
+  if (r->also && !table_get(&by_target, r->also)) table_put(&by_target, r->also, r);     // a graph node may be read back as either
+  pthread_mutex_unlock(&table_lock);
   atomic_store_explicit(&f->target, target, memory_order_release);
   pthread_mutex_unlock(&settings_lock);
   return target;
