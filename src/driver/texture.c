@@ -159,6 +159,7 @@ CUresult cuTexObjectCreate(CUtexObject *out, const CUDA_RESOURCE_DESC *r, const 
   TextureObject o = {.resource = *r, .texture = *d, .has_view = v != NULL};
   if (v) o.view = *v;
   *out = remember(&t, &o);
+  session_texture_created(*out, r);
   return CUDA_SUCCESS;
 }
 
@@ -170,11 +171,21 @@ CUresult cuSurfObjectCreate(CUsurfObject *out, const CUDA_RESOURCE_DESC *r) {
   TRY(fill_resource(&t, r));
   t.is_surface = true;
   *out = remember(&t, &(TextureObject){.resource = *r, .is_surface = true});
+  CUDA_ARRAY3D_DESCRIPTOR shape;
+  if (cuArray3DGetDescriptor_v2(&shape, r->res.array.hArray) == CUDA_SUCCESS) session_surface_created(*out, &shape);
   return CUDA_SUCCESS;
 }
 
-CUresult cuTexObjectDestroy(CUtexObject handle) { return destroy(handle, false); }
-CUresult cuSurfObjectDestroy(CUsurfObject handle) { return destroy(handle, true); }
+CUresult cuTexObjectDestroy(CUtexObject handle) {
+  TRY(destroy(handle, false));
+  session_texture_destroyed(handle);
+  return CUDA_SUCCESS;
+}
+CUresult cuSurfObjectDestroy(CUsurfObject handle) {
+  TRY(destroy(handle, true));
+  session_surface_destroyed(handle);
+  return CUDA_SUCCESS;
+}
 
 #define OBJECT_OR_RETURN(o, handle, surface, out) \
   TRY(driver_check()); \

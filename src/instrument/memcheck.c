@@ -49,6 +49,8 @@ static void prepare_caches(Memcheck *m) {
 void memcheck_finish(Memcheck *m) {
   Body *b = m->body;
   memcheck_heap(m);
+  memcheck_textures(m);
+  memcheck_surfaces(m);
   facts_keep(b, m->facts.data, m->facts.len);
   vec_free(&m->facts);
   ir_alignment_free(m->alignment);

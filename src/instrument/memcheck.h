@@ -78,6 +78,7 @@ void memcheck_hoist(Memcheck *m);          // sets hoisted where a loop's checks
 PtxReg *memcheck_address(Memcheck *m, Code *code, const Check *c, unsigned temp);       // the address in a register of 8 bytes
 void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size);          // where the object begins and what it has; 0: not known
 PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c);                        // set where the quick test fails and the access would be made
+void memcheck_guarded(Code *code, const PtxInstr *in, PtxReg *bad);                    // what is bad is so only where the instruction is executed
 void memcheck_gather_low_bits(Memcheck *m, Code *code, const Check *c, PtxReg *bits);  // not 0: one of the addresses is misaligned
 // --- memcheck_region.c ---
 void memcheck_emit_regions(Memcheck *m, const bool *cuts);  // all checks. cuts: by instruction: another tool has code before it; NULL: no other tool has code in the function
@@ -85,6 +86,9 @@ void memcheck_emit_regions(Memcheck *m, const bool *cuts);  // all checks. cuts:
 void memcheck_finish(Memcheck *m);         // when all checks are there
 // --- memcheck_heap.c ---
 void memcheck_heap(Memcheck *m);           // what malloc and free of device code do
+// --- memcheck_texture.c, memcheck_surface.c ---
+void memcheck_textures(Memcheck *m);
+void memcheck_surfaces(Memcheck *m);
 // --- memcheck_emit.c ---
 void memcheck_emit(Memcheck *m, Check *c);
 uint32_t memcheck_site(Memcheck *m, const Check *c);                     // a new one

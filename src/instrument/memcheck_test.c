@@ -203,6 +203,15 @@ void memcheck_gather_low_bits(Memcheck *m, Code *code, const Check *c, PtxReg *b
   EMIT(code, "or.b32", opd_reg(bits), opd_reg(bits), opd_reg(word));
 }
 
+void memcheck_guarded(Code *code, const PtxInstr *in, PtxReg *bad) {
+  if (!in->guard) return;
+  if (in->guard_negated) {
+    PtxReg *runs = body_temp(code->body, TYPE_PRED, 2);
+    EMIT(code, "not.pred", opd_reg(runs), opd_reg(in->guard));
+    EMIT(code, "and.pred", opd_reg(bad), opd_reg(bad), opd_reg(runs));
+  } else EMIT(code, "and.pred", opd_reg(bad), opd_reg(bad), opd_reg(in->guard));
+}
+
 // Accesses of no bytes and those whose guard is false are good.
 static void test_executed(Memcheck *m, Code *code, const Check *c, PtxReg *bad) {
   const PtxInstr *in = instr_of(m, c);
@@ -211,12 +220,7 @@ static void test_executed(Memcheck *m, Code *code, const Check *c, PtxReg *bad) 
     EMIT(code, "mov.u32", opd_reg(word), *c->size);
     EMIT(code, "setp.ne.and.u32", opd_reg(bad), opd_reg(word), opd_imm(0), opd_reg(bad));
   }
-  if (!in->guard) return;
-  if (in->guard_negated) {
-    PtxReg *runs = body_temp(m->body, TYPE_PRED, 2);
-    EMIT(code, "not.pred", opd_reg(runs), opd_reg(in->guard));
-    EMIT(code, "and.pred", opd_reg(bad), opd_reg(bad), opd_reg(runs));
-  } else EMIT(code, "and.pred", opd_reg(bad), opd_reg(bad), opd_reg(in->guard));
+  memcheck_guarded(code, in, bad);
 }
 
 PtxReg *memcheck_test(Memcheck *m, Code *code, const Check *c) {

@@ -42,7 +42,11 @@ typedef struct WgRegionEntry { uint64_t address, base, size; uint32_t what, byte
 enum { WG_SHARED_RESERVED = 1024 };      // bytes below a block's shared memory that devices since compute capability 8.0 keep for themselves
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
 typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, is_variable; uint64_t shadow, race; } WgMemoryRange;   // shadow 0: all of it counts as initialised. race: racecheck's entries; 0: none
-typedef struct WgMemoryTable { uint32_t count, reserved; } WgMemoryTable;     // WgMemoryRange[count] follow
+typedef struct WgMemoryTable { uint32_t count, images; } WgMemoryTable;     // WgMemoryRange[count] follow, then WgImage[images]
+// A texture over linear memory, whose width is in elements, or a surface, whose width is in bytes; by key.
+typedef struct WgImage { uint64_t key, base; uint32_t width, height, slices, bytes; } WgImage;      // slices: or layers. bytes: of one element
+#define WG_IMAGE_KEY(handle, is_surface) ((uint64_t)(handle) << 1 | (is_surface))
+enum { WG_IMAGE_HEIGHT = 24, WG_IMAGE_SLICES = 44, WG_IMAGE_WIDEST = 1 << 24, WG_IMAGE_MOST = 1 << 20 };   // the extent of a surface in one word: shifts, and what is too large for it
 
 // What device malloc and free do, kept by device code; see probe/heap.c. Zero when it is new.
 enum { WG_HEAP_PAGES = 8192, WG_HEAP_SHIFT = 21, WG_HEAP_BEHIND = 16 };      // BEHIND: bytes by which blocks are made longer

@@ -92,6 +92,8 @@ typedef struct Parser {
   VEC(PtxFile *) files;
   VEC(PtxLoc *) inlined_locs;            // those whose function_name waits for .debug_str
   U64Map locs;                           // file, line, column -> last PtxLoc
+  U64Map chains;                         // the same and a function -> the PtxLoc it was last seen directly behind
+  const PtxLoc *last_loc;
   VEC(PtxReloc) relocs;
   VEC(const char *) texts;               // the directives of the function being read
   VEC(PtxVar *) list;                    // the parameter list being read

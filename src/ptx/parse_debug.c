@@ -13,6 +13,20 @@ static uint32_t parse_u32(Parser *ps, const char *what) {
   return v;
 }
 
+// The .loc that `inlined_at` means. The place alone does not tell: two functions may have been put at the same line of a third, which is in several places itself. The compiler writes the whole
+// chain the first time, each directly behind the one it is in; later it may leave out all but the last.
+static const PtxLoc *call_site(Parser *ps, const PtxLoc *l, uint32_t file, uint32_t line, uint32_t column) {
+  uint64_t place = loc_key(file, line, column);
+  uint64_t function = l->function_label ? ((uint64_t)ptx_hash_word(l->function_label, (uint32_t)strlen(l->function_label)) << 32 | l->function_offset) * 0x9e3779b97f4a7c15ull : 0;
+  PtxLoc *at = u64map_get(&ps->locs, place);
+  if (at && at == ps->last_loc) u64map_put(&ps->chains, place ^ function, at);
+  else at = u64map_get(&ps->chains, place ^ function) ?: at;
+  if (at && at->file == file && at->line == line && at->column == column) return at;
+  at = ARENA_NEW(ps->arena, PtxLoc);
+  at->file = file, at->line = line, at->column = column;
+  return at;
+}
+
 // loc: '.loc' file line column [',' 'function_name' label ['+' n] [',' 'inlined_at' file line column]]
 const PtxLoc *parse_loc(Parser *ps) {
   PtxLoc *l = ARENA_NEW(ps->arena, PtxLoc);
@@ -27,17 +41,13 @@ const PtxLoc *parse_loc(Parser *ps) {
       vec_push(&ps->inlined_locs, l);
     } else if (accept_word(ps, "inlined_at")) {
       uint32_t file = parse_u32(ps, "a file number"), line = parse_u32(ps, "a line number"), column = parse_u32(ps, "a column number");
-      PtxLoc *at = u64map_get(&ps->locs, loc_key(file, line, column));
-      if (!at || at->file != file || at->line != line || at->column != column) {
-        at = ARENA_NEW(ps->arena, PtxLoc);
-        at->file = file, at->line = line, at->column = column;
-      }
-      l->inlined_at = at;
+      l->inlined_at = call_site(ps, l, file, line, column);
     } else {
       parse_fail(ps, &ps->tok, "expected function_name or inlined_at, found %s", token_describe(ps, &ps->tok));
     }
   }
   u64map_put(&ps->locs, loc_key(l->file, l->line, l->column), l);
+  ps->last_loc = l;
   return l;
 }
 

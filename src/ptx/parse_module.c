@@ -165,6 +165,7 @@ static void parser_free(Parser *ps) {
   vec_free(&ps->texts);
   vec_free(&ps->callees);
   u64map_free(&ps->locs);
+  u64map_free(&ps->chains);
   free(ps);
 }
 

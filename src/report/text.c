@@ -102,7 +102,21 @@ static void add_inside(const RunFinding *f, Str *out) {
                     (unsigned long long)(f->address - a->base));
 }
 
+static bool is_surface(const RunFinding *f) { return f->site && f->site->space && strcmp(f->site->space, "surface") == 0 && f->extra[0]; }
+
+// As wg_memcheck_surface (src/probe/image.c) tells it.
+static void add_surface(const RunFinding *f, Str *out) {
+  int32_t x = (int32_t)f->value[0], y = (int32_t)(f->value[0] >> 32), z = (int32_t)f->value[1];
+  uint32_t width = (uint32_t)f->extra[0], height = (uint32_t)(f->extra[0] >> 32), slices = (uint32_t)f->extra[2];
+  str_printf(out, "byte %d, row %d, slice %d of a surface of %u bytes, %u row%s, %u slice%s", x, y, z, width, height, height == 1 ? "" : "s", slices, slices == 1 ? "" : "s");
+}
+
 static void add_allocation(Run *r, const RunFinding *f, Str *out) {
+  if (is_surface(f)) {
+    str_add(out, "  at ");
+    add_surface(f, out);
+    str_addc(out, '\n');
+  }
   if (!f->has_address) return;
   str_printf(out, "  address 0x%llx", (unsigned long long)f->address);
   if (f->allocation) {
@@ -133,6 +147,9 @@ void report_sentence(Run *r, const RunFinding *f, Str *out) {
   } else if (report_has_object(f)) {
     str_add(out, ", ");
     report_object(r, f, out);
+  } else if (is_surface(f)) {
+    str_add(out, ", ");
+    add_surface(f, out);
   }
 }
 

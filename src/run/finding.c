@@ -169,7 +169,9 @@ static bool has_memory_address(const ChannelKindInfo *kind) {
 // memcheck tells which object the address was computed from.
 static bool has_pointer(const ChannelKindInfo *kind) { return kind->number >= KIND_OOB_READ && kind->number <= KIND_MISALIGNED; }
 
-static bool is_global(const RunSite *s) { return !s || !s->space || strcmp(s->space, "global") == 0 || strcmp(s->space, "generic") == 0; }
+static bool is_global(const RunSite *s) { return !s || !s->space || strcmp(s->space, "global") == 0 || strcmp(s->space, "generic") == 0 || strcmp(s->space, "texture") == 0; }
+
+static bool is_surface(const RunSite *s) { return s && s->space && strcmp(s->space, "surface") == 0; }     // it has coordinates
 
 static RunSite *site_of(const RunProcess *p, uint32_t number) { return u64map_get(&p->sites, (uint64_t)number % WG_SITE_NUMBERS + 1); }
 
@@ -224,7 +226,7 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   memcpy(f->thread, d->thread, sizeof f->thread);
   f->lanes = d->lanes;
   f->size = d->size;
-  f->has_address = has_memory_address(kind);
+  f->has_address = has_memory_address(kind) && !is_surface(f->site);
   f->address = d->address;
   memcpy(f->value, d->value, sizeof f->value);
   memcpy(f->extra, d->extra, sizeof f->extra);

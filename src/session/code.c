@@ -31,9 +31,11 @@ void session_announce_kernel(SessionKernel *k) {
   else if (k->reason) session_send(EVENT_UNCOVERED, &(EventUncovered){k->id, k->reason, k->cure});
 }
 
-static const char *space_name(PtxSpace s) {
-  if (s == SPACE_GENERIC) return "generic";
-  return s == SPACE_NONE ? NULL : ptx_space_name(s) + 1;
+static const char *space_name(const Site *s) {
+  if (s->classes & CLASS_TEXTURE) return "texture";
+  if (s->classes & CLASS_SURFACE) return "surface";
+  if (s->space == SPACE_GENERIC) return "generic";
+  return s->space == SPACE_NONE ? NULL : ptx_space_name(s->space) + 1;
 }
 
 static void send_site(const Piece *p, uint32_t i) {
@@ -41,7 +43,7 @@ static void send_site(const Piece *p, uint32_t i) {
   uint32_t n = MIN(s->nplaces, 64u);
   uint64_t places[64 * 4];
   session_places(s->places, n, places);
-  session_send(EVENT_SITE, &(EventSite){p->site_base + i, p->module->id, session_string(s->function), s->ptx_line, s->classes, session_string(space_name(s->space)),
+  session_send(EVENT_SITE, &(EventSite){p->site_base + i, p->module->id, session_string(s->function), s->ptx_line, s->classes, session_string(space_name(s)),
                                         s->bytes, s->text, session_string(s->object), s->parameter, places, n * 4});
 }
 

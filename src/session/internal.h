@@ -99,8 +99,12 @@ bool session_ranges_find(uint64_t address, WgMemoryRange *out);  // live ones on
 bool session_ranges_look(uint64_t address, HeapRange *out);      // freed ones too
 void session_ranges_each(void (*each)(void *user, const HeapRange *r), void *user);   // by address; it must not call back
 uint64_t session_ranges_version(void);
+void session_ranges_outdated(void);                      // something else in the table has changed
 size_t session_ranges_table_bytes(void);
 bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version);   // makes `to` the table of now; false: no room
+// --- images.c: the second part of the table ---
+size_t session_images_bytes(void);
+bool session_images_write(void *to, size_t room, uint32_t *count);
 // --- pools.c ---
 bool session_pool_parent_freed(uint64_t base);                   // the allocation that a pool of the program lies in is whole again: it is being freed
 bool session_pool_has_parent(uint64_t base);

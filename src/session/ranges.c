@@ -249,9 +249,11 @@ uint64_t session_ranges_version(void) { return atomic_load_explicit(&version, me
 
 // --- the table ---
 
+void session_ranges_outdated(void) { version++; }
+
 size_t session_ranges_table_bytes(void) {
   pthread_rwlock_rdlock(&lock);
-  size_t size = sizeof(WgMemoryTable) + total * sizeof(WgMemoryRange);
+  size_t size = sizeof(WgMemoryTable) + total * sizeof(WgMemoryRange) + session_images_bytes();
   pthread_rwlock_unlock(&lock);
   return size;
 }
@@ -262,9 +264,11 @@ static void write_leaf(const Leaf *l, WgMemoryRange *to) {
 
 bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *its_version) {
   pthread_rwlock_rdlock(&lock);
-  bool fits = sizeof(WgMemoryTable) + total * sizeof(WgMemoryRange) <= room;
+  size_t bytes = sizeof(WgMemoryTable) + total * sizeof(WgMemoryRange);
+  uint64_t now_version = version;
+  uint32_t at = 0, nimages;
+  bool fits = bytes <= room && session_images_write((char *)to + bytes, room - bytes, &nimages);
   WgMemoryRange *ranges = (WgMemoryRange *)((WgMemoryTable *)to + 1);
-  uint32_t at = 0;
   for (uint32_t i = 0; fits && i < leaves.len; i++) {
     const Leaf *l = leaves.data[i];
     TablePart now = {l->id, l->version, at};
@@ -277,9 +281,9 @@ bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *it
     at += l->n;
   }
   if (fits) {
-    memcpy(to, &(WgMemoryTable){total, 0}, sizeof(WgMemoryTable));
+    memcpy(to, &(WgMemoryTable){total, nimages}, sizeof(WgMemoryTable));
     image->parts.len = leaves.len;
-    *its_version = version;
+    *its_version = now_version;
   }
   pthread_rwlock_unlock(&lock);
   return fits;

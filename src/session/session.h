@@ -369,10 +369,15 @@ uint64_t session_copy_stack(void);                       // 0: nobody wants to k
 bool session_fp_wants(const SessionCopy *c);             // it goes to the host, and exceptions may have been stored in what it copies
 void session_fp_copied(const SessionCopy *c);            // it has been done, and the host's memory is as it left it
 
-// --- pitch.c, texture_check.c, pageable.c ---
+// --- pitch.c, texture_check.c, images.c, pageable.c ---
 void session_pitch(uint64_t base, uint64_t pitch);       // after session_alloc: its rows are this far apart
 struct CUDA_RESOURCE_DESC;
 void session_texture_check(const char *call, const struct CUDA_RESOURCE_DESC *d);
+void session_texture_created(uint64_t handle, const struct CUDA_RESOURCE_DESC *d);
+void session_texture_destroyed(uint64_t handle);
+struct CUDA_ARRAY3D_DESCRIPTOR;
+void session_surface_created(uint64_t handle, const struct CUDA_ARRAY3D_DESCRIPTOR *d);
+void session_surface_destroyed(uint64_t handle);
 size_t session_format_bytes(int format);                // of a channel; 0: the channels have no size of their own
 void session_synchronised(const void *stream);           // the program waits for this stream now …
 void session_synchronised_all(void);                     // … for all of them

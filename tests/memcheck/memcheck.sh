@@ -20,7 +20,7 @@ for f in tests/memcheck/programs/*.cu; do
   python3 - "$d/report.json" > "$d/got" << 'P'
 import json, sys
 for f in json.load(open(sys.argv[1]))["findings"]:
-    if not f["kind"].startswith("uninit-"): print(f["kind"], f.get("line", 0), f["count"])
+    if not f["kind"].startswith("uninit-"): print(f["kind"], (f["inlined_at"][-1] if f.get("inlined_at") else f).get("line", 0), f["count"])
 P
   grep -q '"kind": *"uninit-use"' "$d/report.json" && plain=99         # with initcheck beside it
   sort -o "$d/got" "$d/got"

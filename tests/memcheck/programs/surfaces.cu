@@ -1,6 +1,7 @@
-// Surfaces: a write outside of one ends the launch, as on a GPU, and it is said where.
-// device: cpu
-// finds: oob-write 13 1
+// Surfaces: a device would end the launch at an access outside of one.
+// finds: oob-write 14 1
+// finds: oob-read 25 4
+// finds: oob-write 29 1
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -14,18 +15,38 @@ __global__ void each(cudaSurfaceObject_t s, int n) {
 }
 __global__ void fetch(cudaSurfaceObject_t s, int *out, int n) {
   int x = threadIdx.x, y = threadIdx.y;
-  out[y * n + x] = surf2Dread<int>(s, x * 4, y) + surf2Dread<int>(s, (x + n) * 4, y, cudaBoundaryModeZero);
+  out[y * n + x] += surf2Dread<int>(s, x * 4, y) + surf2Dread<int>(s, (x + n) * 4, y, cudaBoundaryModeZero);
+}
+
+__global__ void deep(cudaSurfaceObject_t s, int *out, int n) {
+  int x = threadIdx.x, z = threadIdx.y;
+  surf3Dwrite(x + z, s, x * 4, 1, z);
+  out[z * n + x] = surf3Dread<int>(s, x * 4, 1, z);
+  if (x < 2 && z == 3) out[z * n + x] += surf3Dread<int>(s, x * 4, 1, z + MORE) + surf3Dread<int>(s, (x - 2 * MORE) * 4 + (MORE ? 0 : 4), 1, z);
+}
+__global__ void layers(cudaSurfaceObject_t s, int *out, int n) {
+  int x = threadIdx.x, layer = threadIdx.y;
+  surf2DLayeredwrite(x + layer, s, x * 4, 1, layer + (x == 5 && layer == 3 ? MORE : 0));
+  out[layer * n + x] += surf2DLayeredread<int>(s, x * 4, 1, layer);
+}
+
+static cudaSurfaceObject_t over(int width, int height, int depth, unsigned flags) {
+  cudaChannelFormatDesc d = cudaCreateChannelDesc<int>();
+  cudaArray_t a; cudaSurfaceObject_t s;
+  OK(cudaMalloc3DArray(&a, &d, make_cudaExtent(width, height, depth), cudaArraySurfaceLoadStore | flags));
+  cudaResourceDesc r = {}; r.resType = cudaResourceTypeArray; r.res.array.array = a;
+  OK(cudaCreateSurfaceObject(&s, &r));
+  return s;
 }
 
 int main() {
   enum { N = 16 };
-  cudaArray_t a; cudaSurfaceObject_t s; int *out, h[N * N];
-  cudaChannelFormatDesc d = cudaCreateChannelDesc<int>();
-  OK(cudaMallocArray(&a, &d, N, N, cudaArraySurfaceLoadStore)); OK(cudaMalloc(&out, sizeof h));
-  cudaResourceDesc r = {}; r.resType = cudaResourceTypeArray; r.res.array.array = a;
-  OK(cudaCreateSurfaceObject(&s, &r));
+  int *out, h[N * N];
+  OK(cudaMalloc(&out, sizeof h)); OK(cudaMemset(out, 0, sizeof h));
+  cudaSurfaceObject_t s = over(N, N, 0, 0), cube = over(N, 2, 4, 0), sheets = over(N, 2, 4, cudaArrayLayered);
+  deep<<<1, dim3(N, 4)>>>(cube, out, N);
+  layers<<<1, dim3(N, 4)>>>(sheets, out, N);
   each<<<1, dim3(N, N)>>>(s, N);
-  if (MORE) { printf("%d\n", cudaDeviceSynchronize() != cudaSuccess); return 0; }
   fetch<<<1, dim3(N, N)>>>(s, out, N);
   OK(cudaMemcpy(h, out, sizeof h, cudaMemcpyDefault));
   int sum = 0;
