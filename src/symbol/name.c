@@ -6,6 +6,17 @@
 
 typedef char *Demangle(const char *name, char *buffer, size_t *length, int *status);
 
+// nvcc puts functions of one file only into a namespace of its own making, _INTERNAL_255ebfc7_7_some_cu_982e5126::, which nobody has written and which changes with the file.
+static void drop_internal(char *name) {
+  static const char start[] = "_INTERNAL_";
+  for (char *at = name; (at = strstr(at, start));) {
+    size_t n = strspn(at, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    bool whole = n > sizeof start + 16 && strspn(at + n - 8, "0123456789abcdef") == 8 && strncmp(at + n, "::", 2) == 0;
+    if (whole) memmove(at, at + n + 2, strlen(at + n + 2) + 1);
+    else at += n;
+  }
+}
+
 const char *symbol_readable_name(SymbolTable *t, const char *linkage_name) {
   static Demangle *demangle;
   static bool looked;
@@ -19,6 +30,7 @@ const char *symbol_readable_name(SymbolTable *t, const char *linkage_name) {
   }
   int status = -1;
   char *text = demangle ? demangle(linkage_name, NULL, NULL, &status) : NULL;
+  if (status == 0 && text) drop_internal(text);
   const char *name = arena_strdup(&t->strings, status == 0 && text ? text : linkage_name);
   free(text);
   strmap_put(&t->names, arena_strdup(&t->strings, linkage_name), (void *)name);

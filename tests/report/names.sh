@@ -37,6 +37,10 @@ check object_again eval '"$WARPGRIND" report --json=again.json shared.wg 2> /dev
 "$WARPGRIND" --device=cpu -- ./local > out 2> err
 check local      has err 'is right after the end of the variables of the function, 64 bytes of local memory'
 check constant   has err 'is right after the end of constants, 32 bytes of const memory, constants[8] of 4-byte elements'
+# Functions of one file only: without the namespace that nvcc puts them into.
+nvcc -w -O3 -lineinfo -arch=compute_75 -o textures "$ROOT/tests/memcheck/programs/textures.cu"
+"$WARPGRIND" --device=cpu -- ./textures > out 2> err
+check internal   has err 'in float tex1Dfetch<float>(unsigned long long, int)'
 # A source that was changed after the program was made, and one that is not there: no names.
 touch -d '1 hour' names.cu
 "$WARPGRIND" --device=cpu --json=names.json -- ./names > out 2> err
