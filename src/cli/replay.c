@@ -235,11 +235,49 @@ static bool put(Replay *r, uint64_t address, const char *bytes, uint64_t n, Erro
   return true;
 }
 
-// Of the same page only what was kept last; another page at its addresses before or behind it, as it came.
+// A set that was made behind what is in memory now. value: its lowest bytes count.
+typedef struct KeptSet { uint64_t at, width, rows, pitch; uint32_t step, value, value_bytes; } KeptSet;
+typedef struct KeptSets { VEC(KeptSet) list; uint32_t next; } KeptSets;
+
+static bool load_sets(Replay *r, const KeptLaunch *l, KeptSets *out, Error *err) {
+  sqlite3_stmt *s = NULL;
+  if (sqlite3_prepare_v2(r->db, "SELECT number, destination, width, height, to_pitch, value, value_bytes FROM step WHERE process = ?1 AND kind = 'set' AND recorded AND number > ?2 AND number <= ?3 ORDER BY number", -1, &s, NULL) != SQLITE_OK)
+    return error_set(err, "the run file cannot be read: %s", sqlite3_errmsg(r->db));
+  sqlite3_bind_int64(s, 1, l->process);
+  sqlite3_bind_int64(s, 2, r->applied);
+  sqlite3_bind_int64(s, 3, l->step);
+  while (sqlite3_step(s) == SQLITE_ROW) {
+    uint64_t n[7];
+    for (int i = 0; i < 7; i++) n[i] = (uint64_t)sqlite3_column_int64(s, i);
+    if (n[6] == 1 || n[6] == 2 || n[6] == 4) vec_push(&out->list, (KeptSet){n[1], n[2], n[3], n[4], (uint32_t)n[0], (uint32_t)n[5], (uint32_t)n[6]});
+  }
+  sqlite3_finalize(s);
+  return true;
+}
+
+static bool set(Replay *r, const KeptSet *k, Error *err) {
+  enum { BLOCK = 1 << 20 };
+  static char block[BLOCK];
+  for (uint32_t i = 0; i < MIN(k->width, (uint64_t)BLOCK); i++) block[i] = (char)(k->value >> i % k->value_bytes * 8);
+  for (uint64_t y = 0; y < k->rows; y++)
+    for (uint64_t at = 0; at < k->width; at += BLOCK)
+      if (!put(r, k->at + y * k->pitch + at, block, MIN(k->width - at, (uint64_t)BLOCK), err)) return false;
+  return true;
+}
+
+static bool set_before(Replay *r, KeptSets *sets, uint64_t step, Error *err) {
+  for (; sets->next < sets->list.len && sets->list.data[sets->next].step < step; sets->next++)
+    if (!set(r, &sets->list.data[sets->next], err)) return false;
+  return true;
+}
+
+// In the order of the program. Of the same page only what was kept last; another page at its addresses before or behind it, as it came.
 static bool apply(Replay *r, const KeptLaunch *l, Error *err) {
   sqlite3_stmt *s = NULL;
   Str page = {0};
-  bool ok = sqlite3_prepare_v2(r->db, "SELECT c.address, c.bytes, c.data FROM trace_contents c JOIN (SELECT max(step * 4294967296 + id) AS newest, id FROM trace_contents "
+  KeptSets sets = {0};
+  if (!load_sets(r, l, &sets, err)) return false;
+  bool ok = sqlite3_prepare_v2(r->db, "SELECT c.address, c.bytes, c.data, c.step FROM trace_contents c JOIN (SELECT max(step * 4294967296 + id) AS newest, id FROM trace_contents "
                                       "WHERE process = ?1 AND step > ?2 AND step <= ?3 GROUP BY address, bytes) n ON c.id = n.id ORDER BY c.step, c.id", -1, &s, NULL) == SQLITE_OK;
   if (!ok) return error_set(err, "the run file cannot be read: %s", sqlite3_errmsg(r->db));
   sqlite3_bind_int64(s, 1, l->process);
@@ -247,9 +285,12 @@ static bool apply(Replay *r, const KeptLaunch *l, Error *err) {
   sqlite3_bind_int64(s, 3, l->step);
   while (ok && sqlite3_step(s) == SQLITE_ROW) {
     page.len = 0;
-    ok = unpack(s, 2, (uint64_t)sqlite3_column_int64(s, 1), &page, err) && put(r, (uint64_t)sqlite3_column_int64(s, 0), page.data, page.len, err);
+    ok = set_before(r, &sets, (uint64_t)sqlite3_column_int64(s, 3), err) && unpack(s, 2, (uint64_t)sqlite3_column_int64(s, 1), &page, err) &&
+         put(r, (uint64_t)sqlite3_column_int64(s, 0), page.data, page.len, err);
   }
+  ok = ok && set_before(r, &sets, UINT64_MAX, err);
   sqlite3_finalize(s);
+  vec_free(&sets.list);
   str_free(&page);
   r->applied = l->step;
   return ok;

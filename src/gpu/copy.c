@@ -12,8 +12,15 @@ static void name_stream(SessionCopy *c, const char *call, CUstream stream) {
 // A copy of nothing is not looked at, as the driver does not.
 static bool is_empty(const SessionCopy *c) { return !c->width || !c->height || !c->depth; }
 
+// Memory that we were not told of may be the device's all the same: another process's, another API's.
+static bool host_may_read(const SessionCopy *c) {
+  unsigned type;
+  if (c->is_set || c->from.kind == SESSION_PLACE_HOST) return true;
+  return gpu_real.cuPointerGetAttribute && gpu_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, c->from.address) != CUDA_SUCCESS;
+}
+
 // False: its stream was destroyed, and it is not to be made.
-static bool begin(SessionCopy *c) {
+static bool begin(SessionCopy *c, bool alone) {
   if (is_empty(c)) return true;
   CUstream stream = (CUstream)(uintptr_t)c->stream;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -24,6 +31,7 @@ static bool begin(SessionCopy *c) {
     c->captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
   bool follows = !c->captured && gpu_race_follows(context);
   c->on = follows ? gpu_context_use(context) : NULL;
+  c->on_host = alone && session_inputs_on_host(c) && host_may_read(c);
   session_copy_check(c);
   c->race = session_race_copy_number();
   if (c->on) gpu_context_used(context);
@@ -73,7 +81,7 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same la
     if (!session_wants_copies()) return gpu_checked(SESSION_WAITING(#name, gpu_real.name args)); \
     SessionCopy copy = __VA_ARGS__; \
     name_stream(&copy, #name, stream); \
-    if (!begin(&copy)) return CUDA_ERROR_INVALID_HANDLE; \
+    if (!begin(&copy, true)) return CUDA_ERROR_INVALID_HANDLE; \
     return end(&copy, SESSION_WAITING(#name, gpu_real.name args)); \
   }
 #define COPY(name, twin, params, args, stream, ...) \
@@ -86,7 +94,7 @@ _Static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER), "the same la
 static bool batch_begin(SessionCopy *copies, size_t n, const char *call, CUstream stream) {
   for (size_t i = 0; i < n; i++) {
     name_stream(&copies[i], call, stream);
-    if (!begin(&copies[i])) return false;
+    if (!begin(&copies[i], false)) return false;
   }
   return true;
 }

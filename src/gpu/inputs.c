@@ -140,6 +140,12 @@ static CUdeviceptr table_of(GpuInputs *g, const SessionPart *p, CUstream stream)
   return t->at;
 }
 
+// The host was told of what is there by somebody else: the entries do not count.
+static bool forget(const SessionPart *p, CUdeviceptr table, CUstream stream) {
+  uint64_t from = p->forget.from / WG_INPUTS_PAGE, to = (MIN(p->forget.to, p->size) + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
+  return from >= to || gpu_real.cuMemsetD8Async(table + from * 8, 0, (to - from) * 8, stream) == CUDA_SUCCESS;
+}
+
 static bool look(GpuInputs *g, const SessionInputs *in, uint32_t first, CUstream stream) {
   WgInputsWork w = {.ring = g->ring_at, .head = g->head, .slots = SLOTS, .step = in->step, .count = MIN(in->parts.len - first, (uint32_t)WG_INPUTS_PARTS)};
   uint64_t pages = 0;
@@ -148,7 +154,7 @@ static bool look(GpuInputs *g, const SessionInputs *in, uint32_t first, CUstream
     uint64_t from = p->from / WG_INPUTS_PAGE, to = (MIN(p->to, p->size) + WG_INPUTS_PAGE - 1) / WG_INPUTS_PAGE;
     pages += to - from;
     w.parts[i] = (WgInputsPart){.base = p->base, .bytes = p->size, .first = from, .pages = pages, .table = table_of(g, p, stream)};
-    if (!w.parts[i].table) return false;
+    if (!w.parts[i].table || !forget(p, w.parts[i].table, stream)) return false;
   }
   void *params[] = {&w};
   return !pages || gpu_real.cuLaunchKernel(g->kernel, (unsigned)MIN(pages, (uint64_t)g->blocks), 1, 1, WG_INPUTS_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;

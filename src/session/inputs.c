@@ -6,6 +6,8 @@
 //
 // What launches write is more than a bus can carry. Of launches whose outcome follows from what they read it is kept only now and then, as --inputs-rate allows: the launches between
 // two that are kept whole are run again to know what the later of them read.
+//
+// What a copy from the host or a set brings is known when it is made, and no device has to give it back (session_inputs_on_host).
 #include "session/inputs.h"
 
 #include "session/outputs.h"
@@ -19,8 +21,8 @@ enum { WRITERS = 8 };                      // streams whose last write is rememb
 
 // moments: the last write of each stream. unordered: one that nobody knows the order of
 // made: what launches that can be run again have written, and nobody has looked at
-typedef struct Span { uint64_t from, to; } Span;     // to 0: nothing
-typedef struct Dirty { uint64_t order, base, size; Span other, made; int device; SessionMemoryKind kind; SessionMoment writers[WRITERS]; uint32_t nwriters; bool unordered; } Dirty;
+// told: what hosts have told of since a device looked; stale: what has been written since a host told of it
+typedef struct Dirty { uint64_t order, base, size; SessionSpan other, made, told, stale; int device; SessionMemoryKind kind; SessionMoment writers[WRITERS]; uint32_t nwriters; bool unordered; } Dirty;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
 static VEC(Dirty) dirty;
@@ -59,7 +61,7 @@ static void add_writer(Dirty *d, const SessionMoment *m) {
   else d->writers[d->nwriters++] = *m;
 }
 
-static Span joined(Span a, Span b) { return !a.to ? b : !b.to ? a : (Span){MIN(a.from, b.from), MAX(a.to, b.to)}; }
+static SessionSpan joined(SessionSpan a, SessionSpan b) { return !a.to ? b : !b.to ? a : (SessionSpan){MIN(a.from, b.from), MAX(a.to, b.to)}; }
 
 // Who writes. moment NULL: it is not known when. again: running launches again gives the same.
 typedef struct Writer { const SessionMoment *moment; bool again; } Writer;
@@ -73,8 +75,9 @@ static void mark(uint64_t address, uint64_t from, uint64_t to, Writer w) {
   to = to ? MAX(MIN(to, end), base) - base : r.memory.size;
   if (from >= to) return;
   Dirty *d = dirty_of(&r);
-  Span *span = w.again ? &d->made : &d->other;
-  *span = joined(*span, (Span){from, to});
+  SessionSpan *span = w.again ? &d->made : &d->other;
+  *span = joined(*span, (SessionSpan){from, to});
+  d->stale = joined(d->stale, (SessionSpan){from, to});
   add_writer(d, w.moment);
 }
 
@@ -111,7 +114,7 @@ static void mark_written(SessionKernel *k, const SessionParams *params, Writer w
 }
 
 void session_inputs_copy(const SessionCopy *c) {
-  if (!session_wants_inputs() || c->captured || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY || !c->width || !c->height || !c->depth) return;
+  if (!session_wants_inputs() || c->captured || c->on_host || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY || !c->width || !c->height || !c->depth) return;
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
   uint64_t first = c->to.address + (c->to.z * rows + c->to.y) * pitch + c->to.x;
   SessionMoment moment;
@@ -130,26 +133,78 @@ void session_inputs_unknown(const void *stream) {
   pthread_mutex_unlock(&lock);
 }
 
+// --- copies from the host, and sets ---
+
+// Where it goes to, if that is one piece of one allocation.
+static bool goes_to(const SessionCopy *c, HeapRange *r, SessionSpan *span) {
+  uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
+  uint64_t first = c->to.address + (c->to.z * rows + c->to.y) * pitch + c->to.x, n = pitch * (rows * (c->depth - 1) + c->height - 1) + c->width;
+  if (c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY || !session_ranges_look(first, r)) return false;
+  *span = (SessionSpan){first - r->memory.base, first - r->memory.base + n};
+  return r->memory.state == WG_MEMORY_LIVE && is_kept(r->kind) && span->to <= r->memory.size;
+}
+
+// The host reads it when the call returns, and it is what the device gets: nothing else is under way that could write there or come in between. Memory that the driver does not stage
+// is read when the copy runs, which may be later.
+static bool is_known_by_host(const SessionCopy *c) {
+  HeapRange r;
+  if (c->is_set) return c->value_bytes != 0;
+  if (c->from.kind == SESSION_PLACE_ARRAY || c->from.kind == SESSION_PLACE_DEVICE) return false;
+  bool known = session_ranges_look(c->from.address, &r) && r.memory.state == WG_MEMORY_LIVE;
+  return !known || (!c->async && (r.kind == SESSION_PINNED || r.kind == SESSION_REGISTERED));
+}
+
+bool session_inputs_on_host(const SessionCopy *c) {
+  HeapRange r;
+  SessionSpan span;
+  return session_wants_inputs() && !c->captured && c->width && c->height && c->depth && !session_order_concurrent() && is_known_by_host(c) && goes_to(c, &r, &span);
+}
+
+static SessionSpan without(SessionSpan a, SessionSpan covered) { return a.from >= covered.from && a.to <= covered.to ? (SessionSpan){0} : a; }
+
+void session_inputs_contents(const SessionCopy *c) {
+  HeapRange r;
+  SessionSpan span;
+  pthread_mutex_lock(&lock);
+  bool ok = goes_to(c, &r, &span);
+  Dirty *d = ok ? dirty_of(&r) : NULL;
+  SessionSpan stale = d ? d->stale : (SessionSpan){0};
+  if (d) {
+    d->stale = (SessionSpan){0};
+    d->told = joined(d->told, span);
+    bool whole = c->height * c->depth == 1;          // nothing lies between its rows
+    if (whole) d->made = without(d->made, span), d->other = without(d->other, span);
+    if (!d->made.to && !d->other.to) d->nwriters = 0, d->unordered = false;
+  }
+  pthread_mutex_unlock(&lock);
+  if (ok) session_pages_told(c, &(SessionPart){.base = r.memory.base, .size = r.memory.size, .from = span.from, .to = span.to, .allocation = r.order, .forget = stale});
+}
+
 // --- whether a launch is kept whole ---
 
-enum { MOST_CREDIT_MS = 250 };             // of --inputs-rate
-// credit: what may be kept now. It grows with the time between launches, and what was kept uses up all of it: else a burst of small launches would be kept one by one, each at several times its own cost.
-static struct { uint64_t ranges, credit, last_ns; uint32_t launch; int device; } whole;     // the last that was; launch 0: none yet
+// To look costs a launch this much, however little there is, and it may cost one part in SHARE of the time.
+enum { LOOK_US = 50, SHARE = 20 };
+// passed_ns: time between launches since the last that was kept whole
+static struct { uint64_t ranges, passed_ns, last_ns; uint32_t launch; int device; } whole;     // launch 0: none yet
 
 static uint64_t made_bytes(void) {
-  uint64_t sum = 0;
-  for (uint32_t i = 0; i < dirty.len; i++) sum += dirty.data[i].made.to - dirty.data[i].made.from;
-  return sum;
+  uint64_t pages = 0;
+  for (uint32_t i = 0; i < dirty.len; i++) {
+    SessionSpan s = dirty.data[i].made;
+    if (s.to) pages += (s.to + SESSION_PAGE - 1) / SESSION_PAGE - s.from / SESSION_PAGE;
+  }
+  return pages * SESSION_PAGE;
 }
 
 // With the lock held. Memory is laid out anew when an allocation comes (cli/replay.c), so nothing of it lasts then.
 static bool keep_whole(uint32_t launch, int device) {
   uint64_t rate = session_options()->inputs_rate, now = clock_ns(), bytes = made_bytes(), ranges = session_ranges_version();   // rate: bytes a microsecond
   bool must = rate >= SESSION_INPUTS_ALL || !whole.launch || whole.ranges != ranges || whole.device != device || session_order_concurrent();
-  if (whole.last_ns) whole.credit = MIN(whole.credit + (now - whole.last_ns) / 1000 * rate, rate * 1000 * MOST_CREDIT_MS);
+  if (whole.last_ns) whole.passed_ns += now - whole.last_ns;
   whole.last_ns = now;
-  if (!must && bytes > whole.credit) return false;
-  if (bytes) whole.credit = 0;
+  bool due = !bytes || (whole.passed_ns / 1000 >= bytes / MAX(rate, 1) && rate && whole.passed_ns / 1000 >= LOOK_US * SHARE);
+  if (!must && !due) return false;
+  whole.passed_ns = 0;
   whole.launch = launch;
   whole.ranges = ranges;
   whole.device = device;
@@ -216,19 +271,21 @@ static void gather(SessionInputs *in, const Pointers *pointers, const void *stre
   for (uint32_t i = 0; i < dirty.len; i++) {
     Dirty *d = &dirty.data[i];
     HeapRange r;
-    Span span = all ? joined(d->other, d->made) : d->other;
+    SessionSpan span = all ? joined(d->other, d->made) : d->other;
     if (!span.to) continue;
     if (!session_ranges_look(d->base, &r) || r.memory.state != WG_MEMORY_LIVE || r.order != d->order) {
-      d->other = d->made = (Span){0};      // it was freed
+      d->other = d->made = (SessionSpan){0};      // it was freed
       continue;
     }
     bool before = comes_before(d, stream);
     if (d->device != in->device || (!before && !points_into(pointers, d->base, d->size))) continue;
-    vec_push(&in->parts, (SessionPart){.base = d->base, .size = d->size, .from = span.from, .to = span.to, .allocation = d->order});
+    // What launches wrote that will be run again is not what was kept, even if what is there now is.
+    vec_push(&in->parts, (SessionPart){.base = d->base, .size = d->size, .from = span.from, .to = span.to, .allocation = d->order, .forget = joined(d->told, all ? (SessionSpan){0} : d->made)});
+    d->told = (SessionSpan){0};
     in->disturbed |= !before;
     if (!before) continue;
-    d->other = (Span){0};
-    if (all) d->made = (Span){0};
+    d->other = (SessionSpan){0};
+    if (all) d->made = (SessionSpan){0};
     if (!d->made.to) d->nwriters = 0;
   }
 }
@@ -266,52 +323,6 @@ void session_inputs_free(SessionInputs *in) {
   vec_free(&in->parts);
   free(in);
 }
-
-// --- pages, where device memory is the process's own ---
-
-typedef struct Kept { uint64_t allocation, size; uint64_t *hashes; } Kept;     // of the page that was kept last; 0: none was
-static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
-static U64Map kept_at;                     // base -> Kept
-
-static uint64_t hash_of(const uint8_t *p, size_t n) {
-  uint64_t sum = n;
-  for (size_t i = 0; i < n; i += 8) {
-    uint64_t word = 0;
-    memcpy(&word, p + i, MIN(n - i, (size_t)8));
-    sum += wg_hash_ordered(word, i / 8);
-  }
-  return sum ? sum : 1;
-}
-
-static Kept *kept_of(const SessionPart *part) {
-  Kept *k = u64map_get(&kept_at, part->base);
-  if (k && k->allocation == part->allocation && k->size == part->size) return k;
-  if (!k) u64map_put(&kept_at, part->base, k = mem_alloc(sizeof *k));
-  free(k->hashes);
-  *k = (Kept){part->allocation, part->size, mem_alloc((part->size + SESSION_PAGE - 1) / SESSION_PAGE * 8)};
-  return k;
-}
-
-static void keep_part(uint32_t step, const SessionPart *part) {
-  pthread_mutex_lock(&kept_lock);
-  Kept *k = kept_of(part);
-  for (uint64_t at = part->from / SESSION_PAGE * SESSION_PAGE; at < part->to; at += SESSION_PAGE) {
-    size_t n = MIN(part->size - at, (uint64_t)SESSION_PAGE);
-    const uint8_t *bytes = (const uint8_t *)(uintptr_t)part->base + at;
-    uint64_t hash = hash_of(bytes, n);
-    if (k->hashes[at / SESSION_PAGE] == hash) continue;
-    k->hashes[at / SESSION_PAGE] = hash;
-    channel_contents(step, part->base + at, bytes, n);
-  }
-  pthread_mutex_unlock(&kept_lock);
-}
-
-void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size)) {
-  for (uint32_t i = 0; i < in->parts.len; i++)
-    if (is_there(in->parts.data[i].base, in->parts.data[i].size)) keep_part(in->step, &in->parts.data[i]);
-}
-
-void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n) { channel_contents(step, address, bytes, n); }
 
 // --- code: the PTX of modules, once for each hash ---
 

@@ -217,6 +217,7 @@ typedef struct SessionCopy {
   uint32_t value, value_bytes;             // a memset's; 0 bytes: not known
   SessionDevice *on;                       // its stream's; NULL: not known
   uint64_t race;                           // session_race_copy_number()
+  bool on_host;                            // session_inputs_on_host(), before session_copy_check
 } SessionCopy;
 void session_copy_check(const SessionCopy *c);           // when the program makes the call, before the driver does
 void session_copy_refused(const SessionCopy *c);         // the driver called a value invalid; session_copy_check came before, on the same thread
@@ -281,12 +282,15 @@ void session_dump_missing(const SessionOutputs *o, const char *why);            
 
 // --- inputs.c: --record=inputs ---
 enum { SESSION_PAGE = 1 << 16 };           // what is kept at once; pages count from the start of their allocation
-typedef struct SessionPart { uint64_t base, size, from, to, allocation; } SessionPart;    // bytes from to to - 1 of an allocation may have changed; allocation: as in SessionBuffer
+typedef struct SessionSpan { uint64_t from, to; } SessionSpan;     // to 0: nothing
+// Bytes from to to - 1 of an allocation may have changed; allocation: as in SessionBuffer. forget: what is known of the pages there does not count
+typedef struct SessionPart { uint64_t base, size, from, to, allocation; SessionSpan forget; } SessionPart;
 typedef struct SessionInputs { uint32_t step; int device; bool disturbed; VEC(SessionPart) parts; } SessionInputs;   // disturbed: another stream may be writing there
 // When the driver is about to take a launch, behind session_launch and before session_step_launch. NULL: nothing is kept of it. stream NULL: the legacy default stream
 SessionInputs *session_inputs(SessionKernel *k, uint32_t launch, const SessionParams *params, SessionParamInfo *info, void *user, const void *stream, int device);
 // The launch begins now, and its memory is the process's own.
 void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size));
+bool session_inputs_on_host(const SessionCopy *c);       // what it brings is kept when it has been made: nobody needs to look at it on the device
 void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n);   // a page that has changed, where it is not
 void session_inputs_free(SessionInputs *in);             // NULL: nothing
 void session_inputs_unknown(const void *stream);         // something runs there that may write anywhere

@@ -150,14 +150,20 @@ void session_step_copy(const SessionCopy *c) {
   Side to = side_of(c, &c->to), from = c->is_set ? (Side){0} : side_of(c, &c->from);
   if (from.array && !to.host) session_trace_unknown();
   uint64_t direction = to.array || from.array ? STEP_WITH_ARRAY : (from.host ? 1u : 0u) | (to.host ? 2u : 0u);
-  session_send(EVENT_STEP, &(EventStep){.number = c->step, .kind = c->is_set ? STEP_SET : STEP_COPY, .recorded = !to.array && !from.array, .stream = (uintptr_t)c->stream,
+  session_send(EVENT_STEP, &(EventStep){.number = c->step, .kind = c->is_set ? STEP_SET : STEP_COPY, .recorded = session_wants_inputs() ? c->on_host : !to.array && !from.array, .stream = (uintptr_t)c->stream,
                                         .device = (uint64_t)c->device, .time_ns = clock_ns(), .call = c->call, .direction = direction, .to = to.first, .from = from.first,
                                         .width = c->width, .height = c->height, .depth = c->depth, .to_pitch = to.pitch, .to_rows = to.pitch ? to.slice / to.pitch : 0,
                                         .from_pitch = from.pitch, .from_rows = from.pitch ? from.slice / from.pitch : 0, .value = c->value, .value_bytes = c->value_bytes,
                                         .stack = c->stack ? c->stack : session_stack()});
 }
 
+void session_step_rows(const SessionCopy *c) {
+  Side to = side_of(c, &c->to), from = side_of(c, &c->from);
+  send_rows(c, &to, &from);
+}
+
 void session_step_contents(const SessionCopy *c) {
+  if (c->on_host && c->step) session_inputs_contents(c);
   if (!session_wants_trace() || !c->step || !c->width || !c->height || !c->depth) return;
   Side to = side_of(c, &c->to), from = c->is_set ? (Side){0} : side_of(c, &c->from);
   if (to.host || to.array) return;

@@ -226,7 +226,7 @@ static bool one_step(TraceReader *t, State *s, Error *err) {
   if (step->process != s->what->process || step->order < s->what->born || step->order >= s->what->died) return true;
   const ReaderLaunch *l = step->launch ? &t->launches[step->launch - 1] : NULL;
   if (step->kind == STEP_INPUTS) return s->loads || from_contents(t, s, step, s->address, s->address + s->bytes, err);
-  if (s->kept) return true;
+  if (s->kept) return l || !step->recorded || (step->kind == STEP_SET ? after_host(t, s, step, err) : from_contents(t, s, step, s->address, s->address + s->bytes, err));
   if (s->loads) return !l || !l->nchunks || after_launch(t, s, l, err);
   if (!l) return after_host(t, s, step, err);
   return l->nchunks ? after_launch(t, s, l, err) : step->recorded || after_unrecorded(t, s, l, err);
