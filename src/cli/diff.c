@@ -93,6 +93,7 @@ static void end_json(Str *json, const Diff *d, int code) {
   json_number(json, "buffers_within_tolerance", d->within);
   json_number(json, "different_buffers", d->different);
   json_number(json, "buffers_not_compared", d->not_compared);
+  json_number(json, "buffers_not_hashed", d->left_out);
   json_number(json, "exit_code", (uint64_t)code);
   str_add(json, "}\n");
 }
@@ -110,6 +111,12 @@ static void say_skipped(const DiffResult *r, StrMap *reasons, Str *text) {
   }
 }
 
+// Launches in between were left out.
+static void say_range(const DiffStep *since, const DiffStep *s, Str *text) {
+  if (s->launch) str_printf(text, "    not all launches before it were hashed: the first that differs is one of the launches %u to %u. --hash=every, in both runs, tells which\n", since->launch, s->launch);
+  else str_printf(text, "    not all launches before it were hashed: launch %u, or one behind it, may be the first that differs. --hash=every, in both runs, tells which\n", since->launch);
+}
+
 static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   Diff d = {.rules = o->rules, .most_shown = o->elements};
   Str text = {0}, json = {0}, skipped = {0};
@@ -125,11 +132,14 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
     launches++;
     say_skipped(&r, &reasons, &skipped);
     bool is_first = r.different && !different++;
-    if (is_first) str_add(&text, "the first launch whose outputs differ is ");
+    const DiffStep *since = is_first ? diff_first_unseen(&d) : NULL;
+    if (is_first) str_add(&text, since ? "the first launch whose outputs were found to differ is " : "the first launch whose outputs differ is ");
     if (r.different && (is_first || o->all)) {
       diff_result_text(&d, &r, &text);
+      if (since) say_range(since, p->a, &text);
       if (json.data[json.len - 1] != '[') str_addc(&json, ',');
       diff_result_json(&r, &json);
+      if (since) json.len--, json_number(&json, "not_hashed_since", since->launch), str_addc(&json, '}');
     }
     diff_result_free(&r);
   }
@@ -138,10 +148,11 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   if (different > 1 && !o->all) str_printf(&text, "%llu more launches differ (--all lists them)\n", (unsigned long long)(different - 1));
   say_missing(&d, &text);
   if (skipped.len) str_add(&text, skipped.data);
-  str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same", (unsigned long long)launches, (unsigned long long)(d.buffers - d.not_compared), (unsigned long long)d.equal);
+  str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same", (unsigned long long)launches, (unsigned long long)(d.buffers - d.not_compared - d.left_out), (unsigned long long)d.equal);
   if (d.within) str_printf(&text, ", %llu by the rules", (unsigned long long)d.within);
   str_printf(&text, ", %llu differ", (unsigned long long)d.different);
   if (d.not_compared) str_printf(&text, ", %llu were not compared", (unsigned long long)d.not_compared);
+  if (d.left_out) str_printf(&text, ", %llu were not hashed", (unsigned long long)d.left_out);
   str_add(&text, "\n");
   end_json(&json, &d, code);
   fputs(text.data, stdout);

@@ -101,7 +101,7 @@ static bool run_once(const Gold *g, int run, bool dumps, bool quiet, Error *err)
   str_printf(&option, "--dump-buffers=%s,written,binary", dump.data);
   str_printf(&log, "--log-file=%s", said.data);
   VEC(char *) args = {0};
-  char *fixed[] = {"warpgrind", "-q", "--hash", "-o", file.data, device.data, log.data};
+  char *fixed[] = {"warpgrind", "-q", "--hash=every", "-o", file.data, device.data, log.data};
   for (size_t i = 0; i < ARRAY_LEN(fixed); i++) vec_push(&args, fixed[i]);
   if (dumps) vec_push(&args, option.data);
   for (uint32_t i = 0; i < g->passed.len; i++) vec_push(&args, g->passed.data[i]);

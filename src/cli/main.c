@@ -68,6 +68,7 @@ static int parse_options(int argc, char **argv, Options *o, int *next) {
     const char *value = is_long && equals ? equals + 1 : NULL;
     if (!value && options_table[id].kind == OPTION_FLAG) value = "yes";
     if (!value && id == OPT_RECORD) value = "all";
+    if (!value && id == OPT_HASH) value = "some";
     if (!value) {
       if (i + 1 == argc) return cli_fail("--%s needs a value: --%s=%s", options_table[id].name, options_table[id].name, options_table[id].argument);
       value = argv[++i];

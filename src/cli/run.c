@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include "base/hash_option.h"
 #include "cli/dump_files.h"
 #include "cli/follow.h"
 #include "cli/fp_rerun.h"
@@ -165,9 +166,11 @@ static bool check_tools(Options *o, Error *err) {
 
 // Who asks for hashes or inputs asks how the program runs by itself.
 static bool check_hash(Options *o, Error *err) {
-  if (!options_flag(o, OPT_HASH) && !options_given(o, OPT_DUMP_BUFFERS) && !options_is(o, OPT_RECORD, "inputs")) return true;
+  HashOption hash;
+  if (!hash_option_parse(options_text(o, OPT_HASH), &hash, err)) return false;
+  if (!hash.on && !options_given(o, OPT_DUMP_BUFFERS) && !options_is(o, OPT_RECORD, "inputs")) return true;
   if (!options_given(o, OPT_TOOL)) o->text[OPT_TOOL] = "none";
-  return !options_flag(o, OPT_HASH) || options_given(o, OPT_OUTPUT) || error_set(err, "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
+  return !hash.on || options_given(o, OPT_OUTPUT) || error_set(err, "--hash: hashes are kept in the run file, and none is written. Add -o FILE.");
 }
 
 static bool check_fp(const Options *o, Error *err) {

@@ -75,7 +75,7 @@ void diff_recording_close(DiffRun *r);
 typedef struct DiffPair { const DiffStep *a, *b; } DiffPair;             // one may be NULL
 typedef struct DiffBufferResult {
   const DiffBuffer *a, *b;
-  enum { DIFF_EQUAL, DIFF_WITHIN, DIFF_DIFFERENT, DIFF_NOT_COMPARED } outcome;      // WITHIN: bits differ, by no more than the rules allow
+  enum { DIFF_EQUAL, DIFF_WITHIN, DIFF_DIFFERENT, DIFF_NOT_COMPARED, DIFF_LEFT_OUT } outcome;       // WITHIN: bits differ, by no more than the rules allow. LEFT_OUT: --hash did not look at it
   const char *why;                                                       // NOT_COMPARED; or what differs, if it is not the contents
   bool has_elements; DiffElements elements; DiffType type;
 } DiffBufferResult;
@@ -86,11 +86,13 @@ typedef struct Diff {
   DiffRules rules;
   uint32_t most_shown;
   VEC(DiffPair) pairs;                                                   // in the order of A
-  uint64_t equal, within, different, not_compared, buffers;              // buffers of pairs compared so far
+  uint64_t equal, within, different, not_compared, left_out, buffers;    // buffers of pairs compared so far
+  U64Map unseen;                                                         // allocation -> the first launch (DiffStep of A) that wrote to it and was left out, since it was last found to be the same
   uint32_t first_unmatched;                                              // index of the first pair of which one side is missing; UINT32_MAX: none
 } Diff;
 void diff_match(Diff *d, const DiffRun *a, const DiffRun *b);
 void diff_compare(Diff *d, DiffPair p, DiffResult *out);
+const DiffStep *diff_first_unseen(const Diff *d);                        // what was not compared since then may differ already; NULL: all was
 void diff_result_free(DiffResult *r);
 void diff_free(Diff *d);
 

@@ -3,6 +3,8 @@
 // The n-th launch of a kernel in one run is its n-th launch in the other. Launches that one run has and the other has not are named, not compared.
 #include "diff/diff.h"
 
+#include "base/hash_option.h"
+
 // --- launches ---
 
 typedef struct Queue { VEC(const DiffStep *) steps; uint32_t next; } Queue;
@@ -88,10 +90,33 @@ static void look_inside(Diff *d, DiffPair p, DiffBufferResult *r) {
   free(b);
 }
 
+static bool is_left_out(const DiffBuffer *b) { return b->state && !strcmp(b->state, HASH_LEFT_OUT); }
+
+// Which launches may have been the first to differ: those that were left out and whose buffer has not been found to be the same since.
+static void follow(Diff *d, const DiffStep *s, const DiffBufferResult *r) {
+  uint64_t key = r->a->allocation ? r->a->allocation : UINT64_MAX - r->a->parameter;
+  bool known = u64map_get(&d->unseen, key) != NULL;
+  if (r->outcome == DIFF_LEFT_OUT && !known) u64map_put(&d->unseen, key, (void *)(uintptr_t)s);
+  if (known && (r->outcome == DIFF_EQUAL || r->outcome == DIFF_WITHIN)) u64map_remove(&d->unseen, key);
+}
+
+const DiffStep *diff_first_unseen(const Diff *d) {
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  const DiffStep *least = NULL;
+  while (u64map_next(&d->unseen, &it, &key, &value))
+    if (!least || (const DiffStep *)value < least) least = value;
+  return least;
+}
+
 static void compare_buffers(Diff *d, DiffPair p, DiffBufferResult *r) {
   const DiffBuffer *a = r->a, *b = r->b;
   r->type = diff_type(a->type, a->element);
-  if (a->state || b->state) {
+  if (is_left_out(a) || is_left_out(b)) {
+    r->outcome = DIFF_LEFT_OUT;
+    r->why = HASH_LEFT_OUT;
+  } else if (a->state || b->state) {
     r->outcome = DIFF_NOT_COMPARED;
     r->why = a->state ? a->state : b->state;
   } else if (a->bytes != b->bytes) {
@@ -122,7 +147,9 @@ void diff_compare(Diff *d, DiffPair p, DiffResult *out) {
       case DIFF_WITHIN: d->within++; out->inexact = true; break;
       case DIFF_DIFFERENT: d->different++; out->different = true; break;
       case DIFF_NOT_COMPARED: d->not_compared++; out->skipped = true; break;
+      case DIFF_LEFT_OUT: d->left_out++; break;
     }
+    follow(d, p.a, r);
   }
 }
 
@@ -135,5 +162,6 @@ void diff_result_free(DiffResult *r) {
 
 void diff_free(Diff *d) {
   vec_free(&d->pairs);
+  u64map_free(&d->unseen);
   arena_free(&d->arena);
 }

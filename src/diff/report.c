@@ -39,7 +39,7 @@ void diff_result_text(const Diff *d, const DiffResult *r, Str *out) {
   if (r->pair.a->place) str_printf(out, "    launched at %s\n", r->pair.a->place);
   for (uint32_t i = 0; i < r->n; i++) {
     const DiffBufferResult *b = &r->buffers[i];
-    static const char *const words[] = {"is the same", "is the same by the rules, though not bit by bit", "differs", "was not compared"};
+    static const char *const words[] = {"is the same", "is the same by the rules, though not bit by bit", "differs", "was not compared", "was not compared"};
     str_add(out, "    ");
     diff_buffer_name(b->a, i, out);
     str_printf(out, " %s", words[b->outcome]);
@@ -90,7 +90,7 @@ static void json_elements(Str *s, const DiffBufferResult *r) {
 }
 
 void diff_result_json(const DiffResult *r, Str *s) {
-  static const char *const words[] = {"equal", "within tolerance", "different", "not compared"};
+  static const char *const words[] = {"equal", "within tolerance", "different", "not compared", "not hashed"};
   str_add(s, "{");
   if (r->pair.a->launch) json_number(s, "launch", r->pair.a->launch);
   if (r->pair.b->launch) json_number(s, "other_launch", r->pair.b->launch);

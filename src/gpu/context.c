@@ -267,6 +267,7 @@ GpuContext *gpu_context_of_stream(CUstream s) {
 // --- contexts go ---
 
 static void close_session(GpuContext *c) {
+  gpu_waiting_end(c);
   SessionDevice *session = atomic_exchange(&c->session, NULL);
   if (!session) return;
   while (atomic_load(&c->users)) sched_yield();            // launches that are filling in their record

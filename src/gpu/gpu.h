@@ -105,6 +105,7 @@ typedef struct GpuFunction {
   bool unchanged;                          // set with target: it is the handle, since there is nothing to check in it
   _Atomic(const InstrumentedKernel *) early;   // what is known of it before it is decided; NULL: nothing
   _Atomic(const GpuParams *) params;       // as the driver told of them; NULL: not asked yet
+  struct GpuPace *pace;                    // pace.c
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
 CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original
@@ -124,6 +125,7 @@ typedef struct GpuLaunch {
   bool told; uint32_t number;              // the session has heard of it, as this number
   bool marks;                              // initcheck: all that it writes is marked
   SessionOutputs *outputs;                 // what is looked at behind it; NULL: nothing
+  struct GpuPace *pace; uint32_t pace_number; bool paced;      // of gpu_pace_begin, for outputs
   void *timed;                             // of gpu_times_begin
   void *list[5]; size_t size;              // the rest is room for the added parameter
   void *heap, *record_heap;
@@ -226,7 +228,22 @@ void gpu_inputs_open(GpuContext *c);
 void gpu_inputs_close(GpuContext *c);
 void gpu_inputs_keep(GpuContext *c, CUstream stream, SessionInputs *in);         // before the launch, in its stream; takes it over
 void gpu_outputs_open(GpuContext *c);
-void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o);        // the driver has taken the launch; o NULL: nothing. Frees it
+// The driver has taken the launch; o NULL: nothing. Frees it. pace, number: of gpu_pace_begin; NULL: it is not known, and nothing waits
+typedef struct GpuPace GpuPace;
+void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace, uint32_t number);
+void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting);  // its buffers that wait, or those that do not
+uint32_t gpu_outputs_contexts(void);                                             // that were ever hashed in
+// --- waiting.c: launches whose outputs are not hashed yet ---
+void gpu_waiting_launch(SessionOutputs *o);          // before a launch that writes these; NULL: nothing, or nobody knows what
+void gpu_waiting_copy(const SessionCopy *c);         // before it is made
+void gpu_waiting_unknown(void);                      // before something writes that nobody knows
+void gpu_waiting_freed(uint64_t base, uint64_t size);
+void gpu_waiting_end(GpuContext *only);              // all are hashed; NULL: of all contexts
+bool gpu_waiting_add(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace, uint32_t number);       // false: none of its buffers waits
+// --- pace.c: how long launches of a kernel take ---
+GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream, uint32_t *number, bool *sampled);     // sampled: gpu_pace_end must follow
+void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream);
+uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c, uint64_t patience_ns);           // the last that was measured; if there is none yet, after some patience: at least that long
 void gpu_outputs_close(GpuContext *c);
 void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o);           // dump.c: --dump-buffers; leaves it to the caller
 void gpu_dump_close(GpuContext *c);

@@ -333,7 +333,7 @@ static CUresult launched(CUresult result, CUgraphExec exec, CUstream stream, Ses
   session_graph_launch(exec, stream);
   GpuContext *c = gpu_context_of_stream(stream);
   if (c) atomic_store_explicit(&c->last_kernel, NULL, memory_order_relaxed);
-  if (c) gpu_outputs_look(c, stream, outputs);
+  if (c) gpu_outputs_look(c, stream, outputs, NULL, 0);
   return result;
 }
 
@@ -418,6 +418,7 @@ CUresult gpu_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   write_log(exec, stream);
   GpuGraphLooks *looks = refresh(exec, stream);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream);
+  gpu_waiting_launch(outputs);
   return launched(gpu_real.cuGraphLaunch(exec, stream), exec, stream, outputs, looks);
 }
 CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
@@ -427,5 +428,6 @@ CUresult gpu_cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
   write_log(exec, stream ? stream : CU_STREAM_PER_THREAD);
   GpuGraphLooks *looks = refresh(exec, stream ? stream : CU_STREAM_PER_THREAD);
   SessionOutputs *outputs = gpu_graph_outputs(exec, stream ? stream : CU_STREAM_PER_THREAD);
+  gpu_waiting_launch(outputs);
   return launched(gpu_real.cuGraphLaunch_ptsz(exec, stream), exec, stream ? stream : CU_STREAM_PER_THREAD, outputs, looks);
 }

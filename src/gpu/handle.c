@@ -27,10 +27,13 @@
     if (result == CUDA_SUCCESS && out) session_created(*out); \
     return gpu_checked(result); \
   }
+#define BEFORE_STREAM_ENDS gpu_waiting_end(NULL)         // what waits for a stream cannot wait any longer
+#define BEFORE_EVENT_ENDS (void)0
 #define ENDS(name, params, args, WHAT, handle) \
   CUresult gpu_##name params { \
     GPU_ALIVE(WHAT, handle); \
     session_destroyed(SESSION_##WHAT##_GONE, handle); \
+    BEFORE_##WHAT##_ENDS; \
     CUresult result = gpu_real.name args; \
     if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE) session_created(handle); \
     return gpu_checked(result); \

@@ -95,9 +95,19 @@ static SessionOutputs *find_outputs(GpuLaunch *l) {
   return session_outputs_close(o, l->event.stream);
 }
 
+// The last thing before the launch.
+static void measure_pace(GpuLaunch *l) {
+  if (l->outputs && session_outputs_may_wait()) l->pace = gpu_pace_begin(l->of, l->function, l->context, (CUstream)(uintptr_t)l->event.stream, &l->pace_number, &l->paced);
+}
+
 static void look_at_outputs(GpuLaunch *l, bool launched) {
-  if (launched) gpu_outputs_look(l->context, (CUstream)(uintptr_t)l->event.stream, l->outputs);
-  else session_outputs_free(l->outputs);
+  CUstream stream = (CUstream)(uintptr_t)l->event.stream;
+  if (launched) {
+    gpu_outputs_look(l->context, stream, l->outputs, l->pace, l->pace_number);
+    return;
+  }
+  session_outputs_unseen();                // what was to be looked at, too, will not be
+  session_outputs_free(l->outputs);
 }
 
 // --- memory before the launch: --record=inputs ---
@@ -180,13 +190,15 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->told = l->marks = false;
   l->heap = l->record_heap = NULL;
   l->outputs = NULL;
+  l->pace = NULL;
+  l->paced = false;
   l->timed = NULL;
   l->context = NULL;
   l->gone = session_use(SESSION_STREAM_GONE, l->event.stream);
   l->of = gpu_function(handle);
   if (!l->of && session_use(SESSION_FUNCTION_GONE, handle)) l->gone = true;
   if (l->gone) l->of = NULL;
-  if (!l->of) session_outputs_unseen(), session_inputs_unknown(l->event.stream);
+  if (!l->of) session_outputs_unseen(), session_inputs_unknown(l->event.stream), gpu_waiting_launch(NULL);
   if (!l->of) return;
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   l->event.kernel = l->of->kernel;
@@ -195,11 +207,13 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   if (!l->function && !code) l->function = gpu_function_target(l->of);
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);
+  gpu_waiting_launch(l->outputs);
   if (session_wants_inputs() && !l->event.captured) keep_inputs(l);
   if (!code && l->function != handle) code = l->of->code;
   if (code && code->record_bytes) add_record(l, code);
   else if (l->of->unchanged && session_launch_selected(l->of->kernel)) session_launch_unchanged(l->of->kernel);
   if (session_wants_steps() && !l->event.captured) l->timed = gpu_times_begin(l->context, (CUstream)(uintptr_t)l->event.stream);
+  measure_pace(l);
 }
 
 // The parameters as the program gave them.
@@ -210,6 +224,7 @@ static void tell_step(GpuLaunch *l) {
 }
 
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
+  if (l->paced) gpu_pace_end(l->pace, l->context, (CUstream)(uintptr_t)l->event.stream);
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
   if (l->timed) gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed, result == CUDA_SUCCESS ? l->number : 0);

@@ -15,7 +15,7 @@ enum { TABLES = 16 << 20, LARGE = 1 << 20 };         // smaller buffers are alwa
 // A buffer with a table. All of it holds for the allocation of that number, as long as nothing unknown has been written.
 typedef struct Table { uint64_t allocation, epoch; uint32_t at, bytes; } Table;
 
-typedef struct Pending { SessionOutputs *outputs; uint32_t first, n; uint64_t sequence; } Pending;
+typedef struct Pending { SessionOutputs *outputs; uint32_t n; uint16_t buffers[WG_HASH_BUFFERS]; uint64_t sequence; } Pending;
 struct GpuHashes {
   GpuContext *context;
   CUfunction kernel;
@@ -39,10 +39,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // all of this; n
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
 static GpuHashes *all;
 static bool collecting;
+static _Atomic uint32_t contexts;
+uint32_t gpu_outputs_contexts(void) { return atomic_load_explicit(&contexts, memory_order_relaxed); }
 
 // --- results ---
 
-typedef struct Result { SessionOutputs *outputs; uint32_t first, n; uint64_t sums[WG_HASH_BUFFERS][2]; } Result;
+typedef struct Result { Pending of; uint64_t sums[WG_HASH_BUFFERS][2]; } Result;
+
+enum { NOT_YET = 256 };                    // as many may come later than one behind them, which is in another stream
 
 // Takes up to `most` that have arrived. With the lock held.
 static uint32_t take(GpuHashes *h, Result *out, uint32_t most) {
@@ -50,12 +54,17 @@ static uint32_t take(GpuHashes *h, Result *out, uint32_t most) {
   for (uint32_t i = 0; i < h->nused; i++) {
     uint16_t slot = h->used[i];
     Pending *p = &h->pending[slot];
-    if (n == most || __atomic_load_n(&h->results[slot].sequence, __ATOMIC_ACQUIRE) != p->sequence) {
+    if (n == most || kept == NOT_YET) {
+      memmove(h->used + kept, h->used + i, (h->nused - i) * sizeof h->used[0]);
+      kept += h->nused - i;
+      break;
+    }
+    if (__atomic_load_n(&h->results[slot].sequence, __ATOMIC_ACQUIRE) != p->sequence) {
       h->used[kept++] = slot;
       continue;
     }
     Result *r = &out[n++];
-    *r = (Result){.outputs = p->outputs, .first = p->first, .n = p->n};
+    *r = (Result){.of = *p};
     for (uint32_t b = 0; b < p->n; b++)
       for (int k = 0; k < 2; k++) r->sums[b][k] = h->results[slot].sums[b][k];
     h->free[h->nfree++] = slot;
@@ -66,8 +75,12 @@ static uint32_t take(GpuHashes *h, Result *out, uint32_t most) {
 
 static void tell(const Result *list, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    session_hashes(list[i].outputs, list[i].sums, list[i].first, list[i].n);
-    session_outputs_free(list[i].outputs);
+    const Pending *p = &list[i].of;
+    for (uint32_t k = 0, next; k < p->n; k = next) {       // buffers that follow one another are told together
+      for (next = k + 1; next < p->n && p->buffers[next] == p->buffers[next - 1] + 1;) next++;
+      session_hashes(p->outputs, list[i].sums + k, p->buffers[k], next - k);
+    }
+    session_outputs_free(p->outputs);
   }
 }
 
@@ -119,6 +132,7 @@ void gpu_outputs_open(GpuContext *c) {
   h->next = all;
   all = h;
   c->hashes = h;
+  atomic_fetch_add(&contexts, 1);
   pthread_t thread;
   if (!collecting && pthread_create(&thread, NULL, collect, NULL) == 0) {
     collecting = true;
@@ -194,25 +208,26 @@ static WgHashBuffer part_of(GpuHashes *h, const SessionOutputs *o, const Session
 }
 
 // What was to be looked at has not been: nothing is known of its tiles. With the lock held.
-static void forget_tables(GpuHashes *h, const SessionOutputs *o, uint32_t first) {
-  for (uint32_t i = first; i < o->buffers.len; i++) {
-    Table *t = u64map_get(&h->table_of, o->buffers.data[i].base);
+static void forget_tables(GpuHashes *h, const SessionOutputs *o, const Pending *p) {
+  for (uint32_t i = 0; i < p->n; i++) {
+    Table *t = u64map_get(&h->table_of, o->buffers.data[p->buffers[i]].base);
     if (t) t->allocation = 0;
   }
 }
 
-static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs *o, uint32_t first) {
-  WgHashWork w = {.count = MIN(o->buffers.len - first, (uint32_t)WG_HASH_BUFFERS)};
+static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs *o, Pending *p) {
+  WgHashWork w = {.count = p->n};
   uint64_t tiles = 0;
   uint16_t slot;
   pthread_mutex_lock(&lock);
   bool ok = reserve(h, &slot, &w.sequence);
   if (ok) {
     session_outputs_keep(o);
-    h->pending[slot] = (Pending){o, first, w.count, w.sequence};
-    for (uint32_t i = 0; i < w.count; i++) w.buffers[i] = part_of(h, o, &o->buffers.data[first + i], &tiles);
+    p->outputs = o, p->sequence = w.sequence;
+    h->pending[slot] = *p;
+    for (uint32_t i = 0; i < w.count; i++) w.buffers[i] = part_of(h, o, &o->buffers.data[p->buffers[i]], &tiles);
   } else {
-    forget_tables(h, o, first);
+    forget_tables(h, o, p);
   }
   pthread_mutex_unlock(&lock);
   if (!ok) {
@@ -229,7 +244,7 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   gpu_context_leave(e);
   pthread_mutex_lock(&lock);
   if (ok) h->used[h->nused++] = slot;
-  else h->free[h->nfree++] = slot, forget_tables(h, o, first);
+  else h->free[h->nfree++] = slot, forget_tables(h, o, p);
   pthread_cond_signal(&more);
   pthread_mutex_unlock(&lock);
   if (ok) return true;
@@ -238,14 +253,30 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   return false;
 }
 
-void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o) {
-  if (!o) return;
+static void hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting) {
+  Pending p = {.n = 0};
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < o->buffers.len; i++) {
+    if (o->buffers.data[i].waits != waiting) continue;
+    p.buffers[p.n++] = (uint16_t)i;
+    if (p.n == WG_HASH_BUFFERS) ok = launch(c, c->hashes, stream, o, &p), p.n = 0;
+  }
+  if (ok && p.n) launch(c, c->hashes, stream, o, &p);
+}
+
+void gpu_outputs_hash(GpuContext *c, CUstream stream, SessionOutputs *o, bool waiting) {
   SessionDevice *d = gpu_context_use(c);   // so that the context is not closed meanwhile
-  if (d) gpu_dump_look(c, stream, o);
-  if (d && c->hashes)
-    for (uint32_t first = 0; first < o->buffers.len && launch(c, c->hashes, stream, o, first);) first += WG_HASH_BUFFERS;
-  else if (o->buffers.len)
-    session_hashes_missing(o, "the device cannot hash");
+  if (d && c->hashes) hash(c, stream, o, waiting);
+  else if (o->buffers.len) session_hashes_missing(o, "the device cannot hash");
   if (d) gpu_context_used(c);
+}
+
+void gpu_outputs_look(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace *pace, uint32_t number) {
+  if (!o) return;
+  SessionDevice *d = gpu_context_use(c);
+  if (d) gpu_dump_look(c, stream, o);
+  if (d) gpu_context_used(c);
+  gpu_waiting_add(c, stream, o, pace, number);
+  gpu_outputs_hash(c, stream, o, false);
   session_outputs_free(o);
 }

@@ -227,7 +227,7 @@ bool gpu_is_capturing(CUstream stream) {
 
 static _Atomic bool has_captured;
 bool gpu_may_capture(void) { return atomic_load_explicit(&has_captured, memory_order_relaxed); }
-static void begins(void) { atomic_store(&has_captured, true); }        // before the call: another thread may launch into the stream as soon as it captures
+static void begins(void) { gpu_waiting_end(NULL), atomic_store(&has_captured, true); }        // before the call: another thread may launch into the stream as soon as it captures
 
 static CUresult begun(CUresult result) {
   if (result == CUDA_SUCCESS) atomic_fetch_add(&captures, 1);

@@ -155,6 +155,7 @@ void run_outputs(Run *r, RunProcess *p, const EventOutputs *e) {
   const RunLaunch *l = s->launch ? launch_of(p, s->launch) : NULL;
   const RunKernel *k = l ? u64map_get(&p->kernels, l->kernel) : NULL;
   s->list = read_list(r, p, k, e->buffers, s->n);
+  for (uint32_t i = 0; i < s->n; i++) s->list[i].id = ++r->last_id;      // rows are in this order, whenever the hashes come
   s->dumped = read_list(r, p, k, e->dumped, s->ndumped);
 }
 
@@ -172,7 +173,7 @@ void run_hashes_missing(Run *r, RunProcess *p, const EventNoHashes *e) {
   Step *s = step_of(p, e->step);
   for (uint32_t i = 0; s && i < s->n; i++) {
     Output *o = &s->list[i];
-    if (o->has_sums) continue;
+    if (o->has_sums || (e->buffer && i + 1 != e->buffer)) continue;
     if (!o->state) o->state = run_text(r, e->why);
     save(r, p, s, o);
   }

@@ -47,7 +47,7 @@ typedef struct SessionOptions {
   bool leak_check, leak_full;
   uint64_t quarantine; bool has_quarantine;    // bytes; not given: a share of the device's memory
   uint64_t hang_ns; bool hang_stop;
-  bool hash;                               // --hash
+  bool hash; uint32_t hash_every;          // --hash
   bool trace_marked; const char *trace_threads, *trace_buffers;      // --record=marked, --threads, --buffer; NULL: all
   bool inputs; uint64_t inputs_rate;       // --record=inputs; MB a second of what launches wrote, SESSION_INPUTS_ALL: all of it
   struct DumpOption *dump;                 // --dump-buffers; NULL: none

@@ -5,6 +5,8 @@
 // point to. A graph counts as one launch: all that its kernels may have written.
 #include "session/outputs.h"
 
+#include "base/hash_option.h"
+
 enum { RECENT = 1024, BUFFERS = 512 };     // accesses remembered; buffers of one launch at most
 
 bool session_wants_outputs(void) { return session_options()->hash || session_options()->dump; }
@@ -13,6 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before s
 static _Atomic uint32_t last_step, last_graph;
 static _Atomic uint64_t epoch = 1;
 void session_outputs_unseen(void) { atomic_fetch_add(&epoch, 1); }
+uint64_t session_outputs_epoch(void) { return atomic_load(&epoch); }
 static StrMap variables;                   // name -> its address
 
 void session_outputs_variable(const char *name, uint64_t base) {
@@ -65,7 +68,7 @@ static void add(SessionOutputs *o, uint64_t address, uint32_t element, uint32_t 
     return;
   }
   if (o->buffers.len == BUFFERS) return;
-  vec_push(&o->buffers, (SessionBuffer){.base = r.memory.base, .size = r.memory.size, .from = from, .to = to, .allocation = r.kind == SESSION_DEVICE ? r.order : 0,
+  vec_push(&o->buffers, (SessionBuffer){.base = r.memory.base, .size = r.memory.size, .from = from, .to = to, .allocation = r.kind == SESSION_DEVICE ? r.order : 0, .may_wait = r.kind == SESSION_DEVICE || r.kind == SESSION_VARIABLE,
                                        .element = element, .parameter = parameter, .type = type});
 }
 
@@ -243,6 +246,12 @@ static void take_changed(SessionBuffer *b) {
   free(c);
 }
 
+void session_outputs_changed(uint64_t address, uint64_t n) {
+  pthread_mutex_lock(&lock);
+  note_changed(address, n);
+  pthread_mutex_unlock(&lock);
+}
+
 void session_outputs_copy(const SessionCopy *c) {
   if (!session_wants_outputs() || c->captured || c->to.kind == SESSION_PLACE_HOST || c->to.kind == SESSION_PLACE_ARRAY) return;
   uint64_t pitch = c->to.pitch ? c->to.pitch : c->width, rows = c->to.rows ? c->to.rows : c->height;
@@ -306,6 +315,14 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
   return o;
 }
 
+void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream) {
+  const SessionBuffer *b = &o->buffers.data[buffer];
+  SessionMoment moment;
+  pthread_mutex_lock(&lock);
+  if (session_order_step(stream, &moment)) take_place(&(Access){moment, b->base, b->size, o, buffer, false, true}, stream);
+  pthread_mutex_unlock(&lock);
+}
+
 void session_outputs_keep(SessionOutputs *o) { atomic_fetch_add(&o->refs, 1); }
 
 void session_outputs_free(SessionOutputs *o) {
@@ -318,7 +335,10 @@ void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t
   session_send(EVENT_HASHES, &(EventHashes){o->step, first, (const uint64_t *)sums, n * 2});
 }
 
-void session_hashes_missing(const SessionOutputs *o, const char *why) { session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, why}); }
+void session_hashes_missing(const SessionOutputs *o, const char *why) { session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, 0, why}); }
+void session_hash_left_out(const SessionOutputs *o, uint32_t buffer) { session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, buffer + 1, HASH_LEFT_OUT}); }
+uint32_t session_hash_every(void) { return session_options()->hash_every; }
+bool session_outputs_may_wait(void) { return session_options()->hash_every != 1 && !session_order_concurrent(); }
 
 static uint64_t word_at(const uint8_t *p, size_t n) {
   uint64_t w = 0;

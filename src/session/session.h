@@ -249,6 +249,7 @@ typedef struct SessionBuffer {
   uint32_t parameter;                      // number plus 1 of the parameter that points to it; 0: not known
   PtxType type;                            // of what is stored; TYPE_NONE: not known
   _Atomic bool disturbed;                  // another stream may be writing to it at the same time
+  bool may_wait, waits;                    // only the device writes to it: it need not be hashed at once; it has not been yet (gpu/waiting.c)
 } SessionBuffer;
 typedef struct SessionPointer { uint64_t address; uint32_t parameter; } SessionPointer;
 typedef struct SessionOutputs {
@@ -274,6 +275,12 @@ void session_outputs_keep(SessionOutputs *o);            // another one will fre
 // Hashes made on a device: ordered and unordered, of buffers first to first + n - 1.
 void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t first, uint32_t n);
 void session_hashes_missing(const SessionOutputs *o, const char *why);
+void session_hash_left_out(const SessionOutputs *o, uint32_t buffer);            // before it was hashed it was written over
+uint32_t session_hash_every(void);                       // of launches that are written over; 0: as many as cost little
+bool session_outputs_may_wait(void);                     // each operation comes behind the one before it
+uint64_t session_outputs_epoch(void);                    // it changes when somebody may have written anywhere
+void session_outputs_changed(uint64_t address, uint64_t n);              // who looks at it next has to look there, too
+void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream);       // it is looked at now, behind what the stream has done
 void session_outputs_free(SessionOutputs *o);            // NULL: nothing
 void session_outputs_unseen(void);                       // somebody may have written anywhere
 // --- dump.c ---

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include "base/dump_option.h"
+#include "base/hash_option.h"
 #include "base/options.h"
 #include "base/runstats.h"
 #include "session/inputs.h"
@@ -40,7 +41,10 @@ static void read_environment(void) {
   values.leak_full = options_is(&o, OPT_LEAK_CHECK, "full");
   values.has_quarantine = options_given(&o, OPT_QUARANTINE);
   values.quarantine = MIN(options_number(&o, OPT_QUARANTINE), UINT64_MAX >> 20) << 20;
-  values.hash = (options_flag(&o, OPT_HASH) || options_given(&o, OPT_DUMP_BUFFERS)) && values.keeps_run;
+  HashOption hash;
+  if (!hash_option_parse(options_text(&o, OPT_HASH), &hash, &err)) log_error("%s", err.text);
+  values.hash = (hash.on || options_given(&o, OPT_DUMP_BUFFERS)) && values.keeps_run;
+  values.hash_every = hash.every;
   if (options_given(&o, OPT_DUMP_BUFFERS)) {
     values.dump = mem_alloc(sizeof *values.dump);
     if (!dump_option_parse(options_text(&o, OPT_DUMP_BUFFERS), values.dump, &err)) log_error("%s", err.text), values.dump = NULL;

@@ -12,11 +12,11 @@ built() {
     nvcc -g -lineinfo -arch=compute_75 ${DIFF_NVCC:-} -o "$TEST_DIR/$p" "tests/diff/programs/$p.cu" > "$TEST_DIR/$p.log" 2>&1 || { cat "$TEST_DIR/$p.log"; return 1; }
   done
 }
-# hashed FILE PROGRAM ARGUMENT…: runs it, with more options in $OPTIONS
+# hashed FILE PROGRAM ARGUMENT…: runs it, with more options in $OPTIONS; DIFF_HASH: which launches
 hashed() {
   local file=$1 program=$2
   shift 2
-  timeout 120 "$WARPGRIND" -q --device="$DIFF_DEVICE" --hash -o "$TEST_DIR/$file" ${OPTIONS:-} "$TEST_DIR/$program" "$@" > "$TEST_DIR/$file.out" 2>&1 || { cat "$TEST_DIR/$file.out"; return 1; }
+  timeout 120 "$WARPGRIND" -q --device="$DIFF_DEVICE" --hash="${DIFF_HASH:-every}" -o "$TEST_DIR/$file" ${OPTIONS:-} "$TEST_DIR/$program" "$@" > "$TEST_DIR/$file.out" 2>&1 || { cat "$TEST_DIR/$file.out"; return 1; }
 }
 # compared CODE FILE FILE OPTION…: the exit code must be this one; what it said is in $TEST_DIR/said
 compared() {

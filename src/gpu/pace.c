@@ -1,0 +1,81 @@
+// How long launches of a kernel take, from a few of them: the first, and then those whose number is a power of two. An event before and one behind each of these; nobody waits for them,
+// but for gpu_pace_ns where nothing is known yet.
+#include "gpu/gpu.h"
+
+#include <sched.h>
+
+struct GpuPace {
+  GpuContext *context;                     // of the events
+  CUevent begin, end;
+  bool under_way;                          // both are recorded, and nobody has looked yet
+  uint32_t launches;
+  uint64_t ns;                             // 0: not known
+};
+
+enum { SAMPLED_AGAIN = 8 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+// In the context.
+static bool make_events(GpuPace *p, GpuContext *c) {
+  if (p->context == c) return true;
+  if (gpu_real.cuEventCreate(&p->begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS || gpu_real.cuEventCreate(&p->end, CU_EVENT_DEFAULT) != CUDA_SUCCESS) return false;
+  p->context = c;                          // those of another context go with it
+  return true;
+}
+
+// Code that the driver loads when it is first launched would count.
+static void load_code(const GpuFunction *f, CUfunction target) {
+  if (f->is_kernel && target == f->handle && (!gpu_real.cuKernelGetFunction || gpu_real.cuKernelGetFunction(&target, (CUkernel)target) != CUDA_SUCCESS)) return;
+  if (gpu_real.cuFuncLoad) gpu_real.cuFuncLoad(target);
+}
+
+// With the lock held, in the context: what was measured, if it has ended.
+static void look(GpuPace *p) {
+  float ms = 0;
+  if (!p->under_way || gpu_real.cuEventQuery(p->end) == CUDA_ERROR_NOT_READY) return;
+  p->under_way = false;
+  if (gpu_real.cuEventElapsedTime(&ms, p->begin, p->end) == CUDA_SUCCESS) p->ns = MAX((uint64_t)((double)ms * 1e6), 1);
+}
+
+GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream, uint32_t *number, bool *sampled) {
+  pthread_mutex_lock(&lock);
+  if (!f->pace) f->pace = mem_alloc(sizeof *f->pace);
+  GpuPace *p = f->pace;
+  uint32_t n = *number = p->launches++;
+  bool wanted = !p->under_way && (!n || (n >= SAMPLED_AGAIN && !(n & (n - 1))));
+  *sampled = false;
+  if (wanted) {
+    GpuEntered e = gpu_context_enter(c);
+    if (!n) load_code(f, target);
+    *sampled = e.ok && make_events(p, c) && gpu_real.cuEventRecord(p->begin, stream) == CUDA_SUCCESS;
+    gpu_context_leave(e);
+  }
+  pthread_mutex_unlock(&lock);
+  return p;
+}
+
+void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream) {
+  pthread_mutex_lock(&lock);
+  GpuEntered e = gpu_context_enter(c);
+  p->under_way = e.ok && gpu_real.cuEventRecord(p->end, stream) == CUDA_SUCCESS;
+  gpu_context_leave(e);
+  pthread_mutex_unlock(&lock);
+}
+
+uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c, uint64_t patience_ns) {
+  uint64_t start = clock_ns(), ns;
+  pthread_mutex_lock(&lock);
+  if (p->under_way) {
+    GpuEntered e = gpu_context_enter(c);
+    for (;;) {
+      if (e.ok) look(p);
+      if (p->ns || !p->under_way || !e.ok || clock_ns() - start > patience_ns) break;
+      sched_yield();
+    }
+    gpu_context_leave(e);
+  }
+  ns = p->ns;
+  if (!ns) ns = patience_ns;               // it takes longer, or cannot be measured
+  pthread_mutex_unlock(&lock);
+  return ns;
+}
