@@ -2,7 +2,8 @@
 //
 // What a launch wrote can be hashed until something writes over it. So nothing is done behind a launch: its buffers wait. Before a copy to the host, before memory is freed and when the context
 // goes they are hashed, and that costs no launch anything. Before a launch, copy or set that writes over them they are hashed if it is their turn: every N-th launch of a kernel, N being the power
-// of two that keeps the cost of it below one part in SHARE of the kernel's own time. Sets of launches with different N lie in each other, so that two runs have many in common.
+// of three that keeps the cost of it below one part in SHARE of the kernel's own time. Sets of launches with different N lie in each other, so that two runs have many in common; and of launches that
+// write to two buffers in turn both have theirs.
 //
 // Buffers wait only where all is in one order: one context, no two streams that run beside each other, memory that the host does not see. Others are hashed at once.
 #include "gpu/gpu.h"
@@ -60,7 +61,7 @@ static void leave_out(Waiting *w, uint32_t i) {
 
 static uint64_t every(uint64_t cost_ns, uint64_t launch_ns) {
   uint64_t n = 1;
-  while (n * launch_ns < cost_ns * SHARE && n < 1 << 20) n *= 2;
+  while (n * launch_ns < cost_ns * SHARE && n < 1 << 20) n *= 3;
   return n;
 }
 

@@ -4,10 +4,10 @@ export DIFF_DEVICE=gpu GOLD_DEVICES=cpu,gpu
 top=$TEST_DIR
 . tests/diff/lib.sh
 mkdir -p "$top/built"
-for p in steps streams graph planes golden sweep; do (TEST_DIR=$top/built built $p) & done
+for p in steps streams graph planes golden sweep loop; do (TEST_DIR=$top/built built $p) & done
 wait
 export DIFF_BUILT=$top/built
-for script in hashes dumps gold; do
+for script in hashes dumps gold some; do
   mkdir -p "$top/$script"
   TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" > "$top/$script/output" 2>&1 &
 done

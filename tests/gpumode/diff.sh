@@ -13,6 +13,7 @@ DIFF_DEVICE=gpu
 . tests/diff/dumps.sh
 GOLD_DEVICES=cpu,gpu
 . tests/diff/gold.sh
+. tests/diff/some.sh
 compared 0 host.wg a.wg; result "hashes of both devices are the same"
 compared 0 host_graph.wg graph.wg; result "hashes of a graph on both devices are the same"
 # Parts of a buffer are hashed on a GPU, all of it on the virtual device. One buffer holds an address.

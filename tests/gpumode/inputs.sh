@@ -28,3 +28,23 @@ same one 8
 build buffers -g || exit
 record gpu buffers second --buffer=2,4           # by numbers: the runtime of these tests has source of its own
 check buffer test "$(sql second "SELECT group_concat(DISTINCT kind || ' ' || space) || ' ' || count(*) FROM access WHERE kind <> 'sync'")" = "store global 128"
+# what copies from the host and sets bring is kept when they are made, and not asked of the device: nothing of it is in the steps before launches, unless only the device knows it (7, 10)
+rm -f "$work/all.operations"
+build told || exit
+record cpu told all
+for rate in 0 1000 1000000; do
+  timeout -k 5 100 "$WARPGRIND" --device=gpu --record=inputs --inputs-rate=$rate -o "$work/told$rate.wg" "$work/told" > "$work/told.out" 2> "$work/told.err"
+  check told$rate-result cmp "$work/all.out" "$work/told.out"
+  expand told$rate cpu told${rate}_cpu 1..10
+  same told${rate}_cpu 1 2 3 4 5 6 7 8 9 10
+done
+expand told0 gpu told_gpu 1..10
+same told_gpu 1 2 3 4 5 6 7 8 9 10
+for launch in 3 5 8; do
+  expand told0 cpu told_one$launch $launch
+  same told_one$launch $launch
+done
+check told-by-device test "$(sql told0 "SELECT group_concat(DISTINCT l.number) FROM trace_contents c JOIN step s ON s.number = c.step JOIN launch l ON l.id = s.launch WHERE s.kind = 'inputs'")" = 7,10
+check told-by-host test "$(sql told0 "SELECT group_concat(kind || recorded, ' ') FROM (SELECT kind, recorded FROM step WHERE kind <> 'inputs' AND kind <> 'launch' ORDER BY number)")" = "copy1 set1 copy1 set1 copy1 copy1 copy1 set1 copy1 copy0 copy0 set1 copy1 copy0 copy0"
+# the second of two equal copies brings nothing new
+check told-once test "$(sql told0 "SELECT count(DISTINCT step) FROM trace_contents WHERE step IN (SELECT number FROM step WHERE kind = 'copy' AND recorded)")" = 6

@@ -32,3 +32,10 @@ same part 5 6 7 8 9
 known() { sql "$1" "SELECT group_concat(DISTINCT known) FROM contents((SELECT max(id) FROM allocation WHERE kind = 'device'), (SELECT s.id FROM step s JOIN launch l ON l.id = s.launch WHERE s.kind = 'inputs' AND l.number = 9), 0, 64)"; }
 check unknown test "$(known none)" = 2
 check known test "$(known whole)" = 1
+# copies and sets over what launches wrote, on the virtual device
+build told || exit
+rm -f "$work/all.operations"
+record cpu told all
+kept told 0 told
+expand told cpu told_all 1..10
+same told_all 1 2 3 4 5 6 7 8 9 10
