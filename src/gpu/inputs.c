@@ -1,11 +1,11 @@
-// --record=inputs on a GPU: before a launch, in its stream, a kernel of ours (probe/inputs_kernel.cu) looks at memory that may have changed and writes the pages that have into a ring
-// of the host's memory. A thread of ours takes them from there. The stream waits for that thread only, and only when the ring is full; nobody waits for a stream.
+// --record=inputs on a GPU: before a launch, in its stream, a kernel of ours (probe/inputs_kernel.cu) looks at memory that may have changed and copies the pages that have to memory of
+// the device (inputs_stage.c); when that is full, into a ring of the host's memory, from which a thread of ours takes them. The stream waits for that thread only, and only when the ring is full, too; nobody waits for a stream.
 #include "gpu/gpu.h"
 
 #include <time.h>
 
+#include "gpu/inputs.h"
 #include "gpu/own_kernel.h"
-#include "probe/inputs_abi.h"
 
 _Static_assert((int)WG_INPUTS_PAGE == (int)SESSION_PAGE, "pages are the same on both devices");
 enum { SLOTS = 256, TABLE_CHUNK = 4 << 20 };         // 16 MB on their way, for each context
@@ -14,7 +14,8 @@ typedef struct Table { uint64_t allocation; CUdeviceptr at; uint64_t pages; } Ta
 struct GpuInputs {
   GpuContext *context;
   CUfunction kernel;
-  CUdeviceptr head;                        // uint64_t
+  GpuStage *stage;
+  CUdeviceptr head;                        // uint64_t[2]
   WgInputsRing *ring; CUdeviceptr ring_at;
   unsigned blocks;
   U64Map tables;                           // base -> Table
@@ -39,8 +40,8 @@ static bool take(GpuInputs *g) {
   for (;;) {
     uint64_t tail = g->ring->tail;
     WgInputsSlot *s = &g->ring->slots[tail & (SLOTS - 1)];
-    if (__atomic_load_n(&s->sequence, __ATOMIC_ACQUIRE) != tail + 1) return any;
-    session_inputs_page(s->step, s->address, s->data, MIN(s->bytes, (uint64_t)WG_INPUTS_PAGE));
+    if (__atomic_load_n(&s->head.sequence, __ATOMIC_ACQUIRE) != tail + 1) return any;
+    session_inputs_page(s->head.step, s->head.address, s->data, MIN(s->head.bytes, (uint64_t)WG_INPUTS_PAGE));
     __atomic_store_n(&g->ring->tail, tail + 1, __ATOMIC_RELEASE);
     any = true;
   }
@@ -64,6 +65,7 @@ static bool load(GpuInputs *g) {
   bool ok = gpu_own_kernel_load(&own, g->context, probe_inputs_kernel_text, "wg_keep_inputs", sizeof(WgInputsRing) + SLOTS * sizeof(WgInputsSlot), 256);
   g->ring = own.host, g->ring_at = own.host_at, g->kernel = own.function, g->head = own.device;
   g->blocks = own.processors * 4;
+  if (ok) g->stage = gpu_stage_open(g->context);
   return ok;
 }
 
@@ -104,6 +106,7 @@ void gpu_inputs_close(GpuContext *c) {
   take(g);
   c->inputs = NULL;
   pthread_mutex_unlock(&lock);             // its memory stays: a kernel that has not ended writes there
+  gpu_stage_close(g->stage);
 }
 
 // --- before a launch ---
@@ -148,6 +151,7 @@ static bool forget(const SessionPart *p, CUdeviceptr table, CUstream stream) {
 
 static bool look(GpuInputs *g, const SessionInputs *in, uint32_t first, CUstream stream) {
   WgInputsWork w = {.ring = g->ring_at, .head = g->head, .slots = SLOTS, .step = in->step, .count = MIN(in->parts.len - first, (uint32_t)WG_INPUTS_PARTS)};
+  gpu_stage_use(g->stage, &w);
   uint64_t pages = 0;
   for (uint32_t i = 0; i < w.count; i++) {
     const SessionPart *p = &in->parts.data[first + i];

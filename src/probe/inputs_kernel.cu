@@ -15,7 +15,8 @@ DEVICE void load_part(uint64_t page, uint32_t offset, uint32_t n, uint64_t *low,
 }
 
 static __attribute__((shared)) uint64_t sums[WG_INPUTS_THREADS / 32];
-static __attribute__((shared)) uint64_t place;           // of the ring; ~0: the page is not kept
+static __attribute__((shared)) uint64_t place;           // of a ring; ~0: the page is not kept
+#define STAGED (1ull << 63)                // … of the one in device memory
 
 // The same in every thread.
 DEVICE uint64_t hash_of(uint64_t page, uint32_t n) {
@@ -44,32 +45,66 @@ DEVICE uint64_t hash_of(uint64_t page, uint32_t n) {
   return sum ? sum : 1;
 }
 
-// One thread: a place in the ring, when it is free.
+DEVICE uint64_t tail_of(uint64_t ring) {
+  uint64_t tail;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(tail) : "l"(ring) : "memory");
+  return tail;
+}
+
+// A place in device memory, if one is free; else ~0.
+DEVICE uint64_t take_staged(const WgInputsWork *w) {
+  uint64_t position, before, tail;
+  if (!w->staged) return ~0ull;
+  tail = tail_of(w->stage);
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(position) : "l"(w->head + 8) : "memory");
+  while (position - tail < w->staged) {
+    asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;" : "=l"(before) : "l"(w->head + 8), "l"(position), "l"(position + 1) : "memory");
+    if (before == position) return position | STAGED;
+    position = before;
+  }
+  return ~0ull;
+}
+
+// One thread: a place, when it is free.
 DEVICE uint64_t take_place(const WgInputsWork *w) {
-  uint64_t position, tail;
+  uint64_t position = take_staged(w);
+  if (position != ~0ull) return position;
   asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], 1;" : "=l"(position) : "l"(w->head) : "memory");
   for (;;) {
-    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(tail) : "l"(w->ring) : "memory");
-    if (position - tail < w->slots) return position;
+    if (position - tail_of(w->ring) < w->slots) return position;
     asm volatile("nanosleep.u32 500;" ::: "memory");
   }
 }
 
 DEVICE void keep(const WgInputsWork *w, uint64_t page, uint32_t n) {
-  uint64_t slot = w->ring + sizeof(WgInputsRing) + (place & (w->slots - 1)) * sizeof(WgInputsSlot), data = slot + __builtin_offsetof(WgInputsSlot, data);
-  for (uint32_t at = thread_of_block() * 16; at < n; at += WG_INPUTS_THREADS * 16) {
+  uint64_t slot = w->ring + sizeof(WgInputsRing) + (place & (w->slots - 1)) * sizeof(WgInputsSlot), data = slot + __builtin_offsetof(WgInputsSlot, data), position = place & ~STAGED;
+  if (place & STAGED) {
+    slot = w->stage + sizeof(WgInputsStage) + (position & (w->staged - 1)) * sizeof(WgInputsHead);
+    data = w->pages + (position & (w->staged - 1)) * WG_INPUTS_PAGE;
+  }
+  enum { AHEAD = 4, STEP = WG_INPUTS_THREADS * 16 };
+  uint32_t at = thread_of_block() * 16;
+  if (n == WG_INPUTS_PAGE && !(page & 15))
+    for (; at < WG_INPUTS_PAGE; at += AHEAD * STEP) {
+      uint64_t v[2 * AHEAD];
+#pragma unroll
+      for (int i = 0; i < AHEAD; i++) load16(page + at + i * STEP, &v[2 * i], &v[2 * i + 1]);
+#pragma unroll
+      for (int i = 0; i < AHEAD; i++) store16(data + at + i * STEP, v[2 * i], v[2 * i + 1]);
+    }
+  for (; at < n; at += STEP) {
     uint64_t low, high;
     load_part(page, at, n, &low, &high);
     store16(data + at, low, high);
   }
   if (!thread_of_block()) {
-    store8(slot + __builtin_offsetof(WgInputsSlot, address), page);
-    store8(slot + __builtin_offsetof(WgInputsSlot, bytes), n);
-    store8(slot + __builtin_offsetof(WgInputsSlot, step), w->step);
+    store8(slot + __builtin_offsetof(WgInputsHead, address), page);
+    store8(slot + __builtin_offsetof(WgInputsHead, bytes), n);
+    store8(slot + __builtin_offsetof(WgInputsHead, step), w->step);
   }
   asm volatile("fence.acq_rel.sys;" ::: "memory");       // each thread's own stores
   barrier();
-  if (!thread_of_block()) asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(slot), "l"(place + 1) : "memory");
+  if (!thread_of_block()) asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(slot), "l"(position + 1) : "memory");
 }
 
 extern "C" __attribute__((global)) __attribute__((launch_bounds(WG_INPUTS_THREADS))) void wg_keep_inputs(const WgInputsWork w) {

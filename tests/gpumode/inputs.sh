@@ -38,6 +38,12 @@ for rate in 0 1000 1000000; do
   expand told$rate cpu told${rate}_cpu 1..10
   same told${rate}_cpu 1 2 3 4 5 6 7 8 9 10
 done
+# pages leave through memory of the device; without it, and where it is too small, through the host's
+for places in 0 2; do
+  WARPGRIND_INPUTS_PLACES=$places timeout -k 5 100 "$WARPGRIND" --device=gpu --record=inputs --inputs-rate=1000000 -o "$work/places$places.wg" "$work/told" > "$work/told.out" 2> "$work/told.err"
+  expand places$places cpu places${places}_cpu 1..10
+  same places${places}_cpu 1 2 3 4 5 6 7 8 9 10
+done
 expand told0 gpu told_gpu 1..10
 same told_gpu 1 2 3 4 5 6 7 8 9 10
 for launch in 3 5 8; do

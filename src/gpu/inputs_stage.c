@@ -1,0 +1,125 @@
+// --record=inputs on a GPU: pages that have changed are copied to memory of the device first, so that the program's stream does not wait for the bus. A thread of ours takes them from there, in a stream
+// of its own. A kernel never waits for it: it calls the driver, which may wait for the kernel. When no place is free pages go to the ring of inputs.c.
+#include "gpu/gpu.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include "gpu/inputs.h"
+
+enum { MOST_PLACES = 4096, FEWEST_PLACES = 256, AT_ONCE = 64, PART_OF_FREE = 32 };    // 256 to 16 MB of the device's memory, no more than so much of what is free
+
+struct GpuStage {
+  GpuContext *context;
+  CUstream stream;
+  WgInputsStage *heads; CUdeviceptr heads_at;
+  CUdeviceptr pages;
+  uint8_t *bounce;                         // [AT_ONCE] pages
+  uint32_t places;
+  bool failed;
+  struct GpuStage *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // all of this; held while pages are copied and sent
+static GpuStage *all;
+static bool collecting;
+
+// Pages that follow one another and are there.
+static uint32_t ready(const GpuStage *s, uint64_t tail) {
+  uint32_t n = 0, first = (uint32_t)(tail & (s->places - 1));
+  while (n < AT_ONCE && first + n < s->places && __atomic_load_n(&s->heads->heads[first + n].sequence, __ATOMIC_ACQUIRE) == tail + n + 1) n++;
+  return n;
+}
+
+// With the lock held, in the context. false: there is nothing.
+static bool take(GpuStage *s) {
+  uint64_t tail = s->heads->tail, first = tail & (s->places - 1);
+  uint32_t n = s->failed ? 0 : ready(s, tail);
+  if (!n) return false;
+  bool ok = gpu_real.cuMemcpyDtoHAsync_v2(s->bounce, s->pages + first * WG_INPUTS_PAGE, (size_t)n * WG_INPUTS_PAGE, s->stream) == CUDA_SUCCESS && gpu_real.cuStreamSynchronize(s->stream) == CUDA_SUCCESS;
+  if (!ok) {
+    s->failed = true;                      // a kernel has failed; places are not free again, and who comes next uses the other ring
+    log_error("--record=inputs: pages of device %d were lost: what launches read is not complete", (int)s->context->device);
+    return false;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    const WgInputsHead *h = &s->heads->heads[first + i];
+    session_inputs_page(h->step, h->address, s->bounce + (size_t)i * WG_INPUTS_PAGE, MIN(h->bytes, (uint64_t)WG_INPUTS_PAGE));
+  }
+  __atomic_store_n(&s->heads->tail, tail + n, __ATOMIC_RELEASE);
+  return true;
+}
+
+static void *collect(void *unused) {
+  for (;;) {
+    bool any = false;
+    pthread_mutex_lock(&lock);
+    for (GpuStage *s = all; s; s = s->next) {
+      if (s->failed || !ready(s, s->heads->tail)) continue;
+      GpuEntered e = gpu_context_enter(s->context);
+      any |= e.ok && take(s);
+      gpu_context_leave(e);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!any) nanosleep(&(struct timespec){0, 500000}, NULL);
+  }
+  return NULL;
+}
+
+static bool make(GpuStage *s) {
+  size_t free_bytes = 0, total = 0;
+  if (gpu_real.cuMemGetInfo_v2(&free_bytes, &total) != CUDA_SUCCESS) return false;
+  const char *wanted = getenv("WARPGRIND_INPUTS_PLACES");    // for tests: a power of two; 0: none
+  for (s->places = MOST_PLACES; (size_t)s->places * WG_INPUTS_PAGE > free_bytes / PART_OF_FREE;) s->places /= 2;
+  if (wanted) s->places = (uint32_t)strtoul(wanted, NULL, 10);
+  if (s->places < (wanted ? 1 : FEWEST_PLACES)) return false;
+  size_t bytes = sizeof(WgInputsStage) + s->places * sizeof(WgInputsHead);
+  void *bounce = NULL, *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  s->heads = memory;
+  bool ok = gpu_real.cuMemHostRegister_v2(memory, bytes, CU_MEMHOSTREGISTER_DEVICEMAP) == CUDA_SUCCESS && gpu_real.cuMemHostGetDevicePointer_v2(&s->heads_at, memory, 0) == CUDA_SUCCESS &&
+            gpu_real.cuMemHostAlloc(&bounce, (size_t)AT_ONCE * WG_INPUTS_PAGE, 0) == CUDA_SUCCESS && gpu_real.cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
+            gpu_real.cuMemAlloc_v2(&s->pages, (size_t)s->places * WG_INPUTS_PAGE) == CUDA_SUCCESS;
+  s->bounce = bounce;
+  return ok;
+}
+
+GpuStage *gpu_stage_open(GpuContext *c) {
+  GpuStage *s = mem_alloc(sizeof *s);
+  s->context = c;
+  if (!make(s)) {
+    free(s);                               // what it has got goes with the context
+    return NULL;
+  }
+  pthread_mutex_lock(&lock);
+  s->next = all;
+  all = s;
+  pthread_t thread;
+  if (!collecting && pthread_create(&thread, NULL, collect, NULL) == 0) {
+    collecting = true;
+    pthread_detach(thread);
+  }
+  pthread_mutex_unlock(&lock);
+  return s;
+}
+
+void gpu_stage_use(const GpuStage *s, WgInputsWork *w) {
+  if (!s) return;
+  w->stage = s->heads_at;
+  w->pages = s->pages;
+  w->staged = s->places;
+}
+
+void gpu_stage_close(GpuStage *s) {
+  if (!s) return;
+  pthread_mutex_lock(&lock);
+  GpuEntered e = gpu_context_enter(s->context);
+  while (e.ok && take(s)) continue;
+  gpu_context_leave(e);
+  for (GpuStage **at = &all; *at; at = &(*at)->next)
+    if (*at == s) {
+      *at = s->next;
+      break;
+    }
+  pthread_mutex_unlock(&lock);             // its memory stays: a kernel that has not ended writes there
+}
