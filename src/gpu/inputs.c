@@ -2,8 +2,7 @@
 // the device (inputs_stage.c); when that is full, into a ring of the host's memory, from which a thread of ours takes them. The stream waits for that thread only, and only when the ring is full, too; nobody waits for a stream.
 #include "gpu/gpu.h"
 
-#include <time.h>
-
+#include "gpu/collector.h"
 #include "gpu/inputs.h"
 #include "gpu/own_kernel.h"
 
@@ -12,7 +11,7 @@ enum { SLOTS = 256, TABLE_CHUNK = 4 << 20 };         // 16 MB on their way, for 
 
 typedef struct Table { uint64_t allocation; CUdeviceptr at; uint64_t pages; } Table;
 struct GpuInputs {
-  GpuContext *context;
+  GpuCollected collected;
   CUfunction kernel;
   GpuStage *stage;
   CUdeviceptr head;                        // uint64_t[2]
@@ -21,58 +20,46 @@ struct GpuInputs {
   U64Map tables;                           // base -> Table
   CUdeviceptr chunk; uint64_t chunk_left;  // memory for tables
   bool failed_said;
-  struct GpuInputs *next;
 };
 typedef struct GpuInputs GpuInputs;
 
 extern const char probe_inputs_kernel_text[];
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // all of this; a page is sent while it is held: only the thread that takes pages waits for it
-static GpuInputs *all;
-static bool collecting;
 static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
 
 // --- pages ---
 
-// With the lock held.
-static bool take(GpuInputs *g) {
-  bool any = false;
+// A page is sent while the lock is held: only the thread that takes pages waits for it.
+static GpuTaken take(GpuCollected *one) {
+  GpuInputs *g = (GpuInputs *)one;
+  GpuTaken any = GPU_WAITS;
   for (;;) {
     uint64_t tail = g->ring->tail;
     WgInputsSlot *s = &g->ring->slots[tail & (SLOTS - 1)];
     if (__atomic_load_n(&s->head.sequence, __ATOMIC_ACQUIRE) != tail + 1) return any;
     session_inputs_page(s->head.step, s->head.address, s->data, MIN(s->head.bytes, (uint64_t)WG_INPUTS_PAGE));
     __atomic_store_n(&g->ring->tail, tail + 1, __ATOMIC_RELEASE);
-    any = true;
+    any = GPU_TOOK;
   }
 }
 
-static void *collect(void *unused) {
-  for (;;) {
-    bool any = false;
-    pthread_mutex_lock(&lock);
-    for (GpuInputs *g = all; g; g = g->next) any |= take(g);
-    pthread_mutex_unlock(&lock);
-    if (!any) nanosleep(&(struct timespec){0, 200000}, NULL);
-  }
-  return NULL;
-}
+static GpuCollector ring_pages = GPU_COLLECTOR(take, NULL, 200);
 
 // --- a context's part ---
 
 static bool load(GpuInputs *g) {
   GpuOwnKernel own = {0};
-  bool ok = gpu_own_kernel_load(&own, g->context, probe_inputs_kernel_text, "wg_keep_inputs", sizeof(WgInputsRing) + SLOTS * sizeof(WgInputsSlot), 256);
+  bool ok = gpu_own_kernel_load(&own, g->collected.context, probe_inputs_kernel_text, "wg_keep_inputs", sizeof(WgInputsRing) + SLOTS * sizeof(WgInputsSlot), 256);
   g->ring = own.host, g->ring_at = own.host_at, g->kernel = own.function, g->head = own.device;
   g->blocks = own.processors * 4;
-  if (ok) g->stage = gpu_stage_open(g->context);
+  if (ok) g->stage = gpu_stage_open(g->collected.context);
   return ok;
 }
 
 void gpu_inputs_open(GpuContext *c) {
   if (!session_wants_inputs() || c->inputs) return;
   GpuInputs *g = mem_alloc(sizeof *g);
-  g->context = c;
+  g->collected.context = c;
   GpuEntered e = gpu_context_enter(c);
   bool ok = e.ok && c->stream && load(g);
   gpu_context_leave(e);
@@ -81,31 +68,19 @@ void gpu_inputs_open(GpuContext *c) {
     free(g);
     return;
   }
-  pthread_mutex_lock(&lock);
-  g->next = all;
-  all = g;
   c->inputs = g;
-  pthread_t thread;
-  if (!collecting && pthread_create(&thread, NULL, collect, NULL) == 0) {
-    collecting = true;
-    pthread_detach(thread);
-  }
-  pthread_mutex_unlock(&lock);
+  gpu_collector_add(&ring_pages, &g->collected);
 }
 
 // All its work has ended, or never will.
 void gpu_inputs_close(GpuContext *c) {
   GpuInputs *g = c->inputs;
   if (!g) return;
-  pthread_mutex_lock(&lock);
-  for (GpuInputs **at = &all; *at; at = &(*at)->next)
-    if (*at == g) {
-      *at = g->next;
-      break;
-    }
-  take(g);
+  pthread_mutex_lock(&ring_pages.lock);
+  gpu_collector_remove(&ring_pages, &g->collected);
+  take(&g->collected);
   c->inputs = NULL;
-  pthread_mutex_unlock(&lock);             // its memory stays: a kernel that has not ended writes there
+  pthread_mutex_unlock(&ring_pages.lock);       // its memory stays: a kernel that has not ended writes there
   gpu_stage_close(g->stage);
 }
 
@@ -122,7 +97,7 @@ static CUdeviceptr new_table(GpuInputs *g, uint64_t bytes) {
     g->chunk_left = size;
   }
   CUdeviceptr at = g->chunk;
-  if (gpu_real.cuMemsetD8Async(at, 0, bytes, g->context->stream) != CUDA_SUCCESS || gpu_real.cuStreamSynchronize(g->context->stream) != CUDA_SUCCESS) return 0;
+  if (gpu_real.cuMemsetD8Async(at, 0, bytes, g->collected.context->stream) != CUDA_SUCCESS || gpu_real.cuStreamSynchronize(g->collected.context->stream) != CUDA_SUCCESS) return 0;
   g->chunk += bytes;
   g->chunk_left -= bytes;
   return at;

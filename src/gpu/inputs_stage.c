@@ -3,26 +3,21 @@
 #include "gpu/gpu.h"
 
 #include <sys/mman.h>
-#include <time.h>
 
+#include "gpu/collector.h"
 #include "gpu/inputs.h"
 
 enum { MOST_PLACES = 4096, FEWEST_PLACES = 256, AT_ONCE = 64, PART_OF_FREE = 32 };    // 256 to 16 MB of the device's memory, no more than so much of what is free
 
 struct GpuStage {
-  GpuContext *context;
+  GpuCollected collected;
   CUstream stream;
   WgInputsStage *heads; CUdeviceptr heads_at;
   CUdeviceptr pages;
   uint8_t *bounce;                         // [AT_ONCE] pages
   uint32_t places;
   bool failed;
-  struct GpuStage *next;
 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // all of this; held while pages are copied and sent
-static GpuStage *all;
-static bool collecting;
 
 // Pages that follow one another and are there.
 static uint32_t ready(const GpuStage *s, uint64_t tail) {
@@ -31,15 +26,15 @@ static uint32_t ready(const GpuStage *s, uint64_t tail) {
   return n;
 }
 
-// With the lock held, in the context. false: there is nothing.
-static bool take(GpuStage *s) {
+// In the context. false: there is nothing.
+static bool copy_some(GpuStage *s) {
   uint64_t tail = s->heads->tail, first = tail & (s->places - 1);
   uint32_t n = s->failed ? 0 : ready(s, tail);
   if (!n) return false;
   bool ok = gpu_real.cuMemcpyDtoHAsync_v2(s->bounce, s->pages + first * WG_INPUTS_PAGE, (size_t)n * WG_INPUTS_PAGE, s->stream) == CUDA_SUCCESS && gpu_real.cuStreamSynchronize(s->stream) == CUDA_SUCCESS;
   if (!ok) {
     s->failed = true;                      // a kernel has failed; places are not free again, and who comes next uses the other ring
-    log_error("--record=inputs: pages of device %d were lost: what launches read is not complete", (int)s->context->device);
+    log_error("--record=inputs: pages of device %d were lost: what launches read is not complete", (int)s->collected.context->device);
     return false;
   }
   for (uint32_t i = 0; i < n; i++) {
@@ -50,21 +45,16 @@ static bool take(GpuStage *s) {
   return true;
 }
 
-static void *collect(void *unused) {
-  for (;;) {
-    bool any = false;
-    pthread_mutex_lock(&lock);
-    for (GpuStage *s = all; s; s = s->next) {
-      if (s->failed || !ready(s, s->heads->tail)) continue;
-      GpuEntered e = gpu_context_enter(s->context);
-      any |= e.ok && take(s);
-      gpu_context_leave(e);
-    }
-    pthread_mutex_unlock(&lock);
-    if (!any) nanosleep(&(struct timespec){0, 500000}, NULL);
-  }
-  return NULL;
+static GpuTaken take(GpuCollected *one) {
+  GpuStage *s = (GpuStage *)one;
+  if (s->failed || !ready(s, s->heads->tail)) return GPU_WAITS;
+  GpuEntered e = gpu_context_enter(one->context);
+  bool any = e.ok && copy_some(s);
+  gpu_context_leave(e);
+  return any ? GPU_TOOK : GPU_WAITS;
 }
+
+static GpuCollector staged = GPU_COLLECTOR(take, NULL, 500);
 
 static bool make(GpuStage *s) {
   size_t free_bytes = 0, total = 0;
@@ -86,20 +76,12 @@ static bool make(GpuStage *s) {
 
 GpuStage *gpu_stage_open(GpuContext *c) {
   GpuStage *s = mem_alloc(sizeof *s);
-  s->context = c;
+  s->collected.context = c;
   if (!make(s)) {
     free(s);                               // what it has got goes with the context
     return NULL;
   }
-  pthread_mutex_lock(&lock);
-  s->next = all;
-  all = s;
-  pthread_t thread;
-  if (!collecting && pthread_create(&thread, NULL, collect, NULL) == 0) {
-    collecting = true;
-    pthread_detach(thread);
-  }
-  pthread_mutex_unlock(&lock);
+  gpu_collector_add(&staged, &s->collected);
   return s;
 }
 
@@ -112,14 +94,10 @@ void gpu_stage_use(const GpuStage *s, WgInputsWork *w) {
 
 void gpu_stage_close(GpuStage *s) {
   if (!s) return;
-  pthread_mutex_lock(&lock);
-  GpuEntered e = gpu_context_enter(s->context);
-  while (e.ok && take(s)) continue;
+  pthread_mutex_lock(&staged.lock);
+  GpuEntered e = gpu_context_enter(s->collected.context);
+  while (e.ok && copy_some(s)) continue;
   gpu_context_leave(e);
-  for (GpuStage **at = &all; *at; at = &(*at)->next)
-    if (*at == s) {
-      *at = s->next;
-      break;
-    }
-  pthread_mutex_unlock(&lock);             // its memory stays: a kernel that has not ended writes there
+  gpu_collector_remove(&staged, &s->collected);
+  pthread_mutex_unlock(&staged.lock);      // its memory stays: a kernel that has not ended writes there
 }

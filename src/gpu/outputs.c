@@ -2,8 +2,9 @@
 // memory of the host. A thread of ours takes results from there; nobody waits for a stream.
 #include "gpu/gpu.h"
 
-#include <time.h>
+#include <sched.h>
 
+#include "gpu/collector.h"
 #include "gpu/own_kernel.h"
 #include "probe/hash_abi.h"
 
@@ -17,7 +18,7 @@ typedef struct Table { uint64_t allocation, epoch; uint32_t at, bytes; } Table;
 
 typedef struct Pending { SessionOutputs *outputs; uint32_t n; uint16_t buffers[WG_HASH_BUFFERS]; uint64_t sequence; } Pending;
 struct GpuHashes {
-  GpuContext *context;
+  GpuCollected collected;
   CUfunction kernel;
   CUdeviceptr scratch;                     // WgHashScratch[SLOTS]
   volatile WgHashResult *results;          // [SLOTS], the device sees them at
@@ -29,16 +30,11 @@ struct GpuHashes {
   CUdeviceptr tables; uint32_t tables_used;
   U64Map table_of;                         // base -> Table
   bool full_said;
-  struct GpuHashes *next;
 };
 typedef struct GpuHashes GpuHashes;
 
 extern const char probe_hash_kernel_text[];
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // all of this; nothing is sent while it is held
-static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
-static GpuHashes *all;
-static bool collecting;
 static _Atomic uint32_t contexts;
 uint32_t gpu_outputs_contexts(void) { return atomic_load_explicit(&contexts, memory_order_relaxed); }
 
@@ -49,7 +45,7 @@ typedef struct Result { Pending of; uint64_t sums[WG_HASH_BUFFERS][2]; } Result;
 enum { NOT_YET = 256 };                    // as many may come later than one behind them, which is in another stream
 
 // Takes up to `most` that have arrived. With the lock held.
-static uint32_t take(GpuHashes *h, Result *out, uint32_t most) {
+static uint32_t take_some(GpuHashes *h, Result *out, uint32_t most) {
   uint32_t n = 0, kept = 0;
   for (uint32_t i = 0; i < h->nused; i++) {
     uint16_t slot = h->used[i];
@@ -84,31 +80,30 @@ static void tell(const Result *list, uint32_t n) {
   }
 }
 
+// Nothing is sent while the lock is held: launches wait for it.
 enum { AT_ONCE = 64 };
+static Result taken[AT_ONCE];
+static _Atomic uint32_t ntaken;            // not told yet
 
-static void *collect(void *unused) {
-  static Result list[AT_ONCE];
-  for (;;) {
-    uint32_t n = 0;
-    bool waiting = false;
-    pthread_mutex_lock(&lock);
-    for (GpuHashes *h = all; h; h = h->next) {
-      if (n < AT_ONCE) n += take(h, list + n, AT_ONCE - n);
-      waiting |= h->nused != 0;
-    }
-    if (!n && !waiting) pthread_cond_wait(&more, &lock);
-    pthread_mutex_unlock(&lock);
-    tell(list, n);
-    if (n < AT_ONCE) nanosleep(&(struct timespec){0, 500000}, NULL);
-  }
-  return NULL;
+static GpuTaken take(GpuCollected *one) {
+  GpuHashes *h = (GpuHashes *)one;
+  uint32_t n = take_some(h, taken + ntaken, AT_ONCE - ntaken);
+  ntaken += n;
+  return n ? GPU_TOOK : h->nused ? GPU_WAITS : GPU_IDLE;
 }
+
+static void tell_taken(void) {
+  tell(taken, ntaken);
+  ntaken = 0;
+}
+
+static GpuCollector hashes = GPU_COLLECTOR(take, tell_taken, 500);
 
 // --- a context's part ---
 
 static bool load(GpuHashes *h) {
   GpuOwnKernel own = {0};
-  bool ok = gpu_own_kernel_load(&own, h->context, probe_hash_kernel_text, "wg_hash_buffers", SLOTS * sizeof(WgHashResult), SLOTS * sizeof(WgHashScratch));
+  bool ok = gpu_own_kernel_load(&own, h->collected.context, probe_hash_kernel_text, "wg_hash_buffers", SLOTS * sizeof(WgHashResult), SLOTS * sizeof(WgHashScratch));
   h->results = own.host, h->results_at = own.host_at, h->kernel = own.function, h->scratch = own.device;
   h->blocks = own.processors * 6;
   if (ok && gpu_real.cuMemAlloc_v2(&h->tables, TABLES) != CUDA_SUCCESS) h->tables = 0;
@@ -118,7 +113,7 @@ static bool load(GpuHashes *h) {
 void gpu_outputs_open(GpuContext *c) {
   if (!session_wants_outputs() || c->hashes) return;
   GpuHashes *h = mem_alloc(sizeof *h);
-  h->context = c;
+  h->collected.context = c;
   GpuEntered e = gpu_context_enter(c);
   bool ok = e.ok && c->stream && load(h);
   gpu_context_leave(e);
@@ -128,17 +123,9 @@ void gpu_outputs_open(GpuContext *c) {
     return;
   }
   for (uint32_t i = 0; i < SLOTS; i++) h->free[h->nfree++] = (uint16_t)(SLOTS - 1 - i);
-  pthread_mutex_lock(&lock);
-  h->next = all;
-  all = h;
   c->hashes = h;
   atomic_fetch_add(&contexts, 1);
-  pthread_t thread;
-  if (!collecting && pthread_create(&thread, NULL, collect, NULL) == 0) {
-    collecting = true;
-    pthread_detach(thread);
-  }
-  pthread_mutex_unlock(&lock);
+  gpu_collector_add(&hashes, &h->collected);
 }
 
 // All its work has ended, or never will.
@@ -147,15 +134,12 @@ void gpu_outputs_close(GpuContext *c) {
   gpu_dump_close(c);
   if (!h) return;
   Result *list = mem_alloc(SLOTS * sizeof *list);
-  pthread_mutex_lock(&lock);
-  for (GpuHashes **at = &all; *at; at = &(*at)->next)
-    if (*at == h) {
-      *at = h->next;
-      break;
-    }
+  pthread_mutex_lock(&hashes.lock);
+  gpu_collector_remove(&hashes, &h->collected);
   c->hashes = NULL;
-  uint32_t n = take(h, list, SLOTS);
-  pthread_mutex_unlock(&lock);
+  uint32_t n = take_some(h, list, SLOTS);
+  pthread_mutex_unlock(&hashes.lock);
+  while (atomic_load(&ntaken)) sched_yield();            // by the thread
   tell(list, n);
   for (uint32_t i = 0; i < h->nused; i++) {
     session_hashes_missing(h->pending[h->used[i]].outputs, atomic_load(&c->faulted) ? "a kernel had failed" : "it had not ended with the program");
@@ -219,7 +203,7 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   WgHashWork w = {.count = p->n};
   uint64_t tiles = 0;
   uint16_t slot;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&hashes.lock);
   bool ok = reserve(h, &slot, &w.sequence);
   if (ok) {
     session_outputs_keep(o);
@@ -229,7 +213,7 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   } else {
     forget_tables(h, o, p);
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&hashes.lock);
   if (!ok) {
     if (!h->full_said) log_line("--hash: the program is more than %d launches ahead of device %d: some are not hashed", SLOTS, (int)c->device);
     h->full_said = true;
@@ -242,11 +226,11 @@ static bool launch(GpuContext *c, GpuHashes *h, CUstream stream, SessionOutputs 
   GpuEntered e = gpu_context_enter(c);
   ok = e.ok && gpu_real.cuLaunchKernel(h->kernel, (unsigned)MIN(tiles, (uint64_t)h->blocks), 1, 1, WG_HASH_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;
   gpu_context_leave(e);
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&hashes.lock);
   if (ok) h->used[h->nused++] = slot;
   else h->free[h->nfree++] = slot, forget_tables(h, o, p);
-  pthread_cond_signal(&more);
-  pthread_mutex_unlock(&lock);
+  gpu_collector_wake(&hashes);
+  pthread_mutex_unlock(&hashes.lock);
   if (ok) return true;
   session_hashes_missing(o, "the driver did not take the launch that hashes it");
   session_outputs_free(o);

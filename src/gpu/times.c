@@ -1,30 +1,22 @@
 // When launches that are recorded begin and end (not with --record=inputs, which is to cost next to nothing): an event before and one behind each, in its stream. A thread of ours looks when they are done; nobody waits.
-#include "gpu/gpu.h"
-
-#include <time.h>
+#include "gpu/collector.h"
 
 enum { PENDING = 4096 };                   // launches on their way, for each context; of those beyond it times are not known
 static const float FAR_MS = 4000;          // a difference of times has 24 bits: farther from the first event they would be too coarse
 
 typedef struct Timed { CUevent begin, end; uint32_t launch; struct Timed *next; } Timed;
 struct GpuTimes {
-  GpuContext *context;
+  GpuCollected collected;
   CUevent base; uint64_t base_ns;
   Timed *first, *last, *spare;
   uint32_t pending;
-  struct GpuTimes *next;
 };
 typedef struct GpuTimes GpuTimes;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
-static GpuTimes *all;
-static bool started;
 
 // In the context. Its own stream is idle but for what we put there.
 static bool set_base(GpuTimes *t) {
   if (!t->base && gpu_real.cuEventCreate(&t->base, CU_EVENT_DEFAULT) != CUDA_SUCCESS) return false;
-  if (gpu_real.cuEventRecord(t->base, t->context->stream) != CUDA_SUCCESS || gpu_real.cuEventSynchronize(t->base) != CUDA_SUCCESS) return false;
+  if (gpu_real.cuEventRecord(t->base, t->collected.context->stream) != CUDA_SUCCESS || gpu_real.cuEventSynchronize(t->base) != CUDA_SUCCESS) return false;
   t->base_ns = clock_ns();
   return true;
 }
@@ -35,7 +27,7 @@ static uint64_t time_of(const GpuTimes *t, CUevent e, float *ms) {
 }
 
 // What is done. With the lock held, in the context.
-static void take(GpuTimes *t) {
+static void take_done(GpuTimes *t) {
   float ms = 0;
   while (t->first && gpu_real.cuEventQuery(t->first->end) == CUDA_SUCCESS) {
     Timed *one = t->first;
@@ -50,30 +42,21 @@ static void take(GpuTimes *t) {
   if (ms > FAR_MS) set_base(t);
 }
 
-static void *work(void *unused) {
-  for (;;) {
-    bool any = false;
-    pthread_mutex_lock(&lock);
-    for (GpuTimes *t = all; t; t = t->next) {
-      if (!t->first) continue;
-      any = true;
-      GpuQuiet q = gpu_quiet_begin();
-      GpuEntered e = gpu_context_enter(t->context);
-      if (e.ok) take(t);
-      gpu_context_leave(e);
-      gpu_quiet_end(q);
-    }
-    if (!any) pthread_cond_wait(&more, &lock);
-    pthread_mutex_unlock(&lock);
-    nanosleep(&(struct timespec){0, 1000000}, NULL);
-  }
-  return NULL;
+static GpuTaken take(GpuCollected *one) {
+  GpuTimes *t = (GpuTimes *)one;
+  if (!t->first) return GPU_IDLE;
+  GpuEntered e = gpu_context_enter(one->context);
+  if (e.ok) take_done(t);
+  gpu_context_leave(e);
+  return GPU_WAITS;
 }
+
+static GpuCollector times = GPU_COLLECTOR(take, NULL, 1000);
 
 void gpu_times_open(GpuContext *c) {
   if (!session_wants_steps() || session_wants_inputs() || c->times || !c->stream || !gpu_real.cuEventElapsedTime) return;
   GpuTimes *t = mem_alloc(sizeof *t);
-  t->context = c;
+  t->collected.context = c;
   GpuEntered e = gpu_context_enter(c);
   bool ok = e.ok && set_base(t);
   gpu_context_leave(e);
@@ -81,28 +64,21 @@ void gpu_times_open(GpuContext *c) {
     free(t);
     return;
   }
-  pthread_mutex_lock(&lock);
-  t->next = all;
-  all = t;
   c->times = t;
-  pthread_mutex_unlock(&lock);
+  gpu_collector_add(&times, &t->collected);
 }
 
 // All its work has ended, or never will.
 void gpu_times_close(GpuContext *c) {
   GpuTimes *t = c->times;
   if (!t) return;
-  pthread_mutex_lock(&lock);
-  for (GpuTimes **at = &all; *at; at = &(*at)->next)
-    if (*at == t) {
-      *at = t->next;
-      break;
-    }
+  pthread_mutex_lock(&times.lock);
+  gpu_collector_remove(&times, &t->collected);
   GpuEntered e = gpu_context_enter(c);
-  if (e.ok) take(t);
+  if (e.ok) take_done(t);
   gpu_context_leave(e);
   c->times = NULL;                         // its events go with the context
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&times.lock);
 }
 
 static Timed *spare_of(GpuTimes *t) {
@@ -121,12 +97,12 @@ void *gpu_times_begin(GpuContext *c, CUstream stream) {
   if (!c || !c->times) return NULL;
   SessionDevice *d = gpu_context_use(c);
   GpuEntered e = gpu_context_enter(c);
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&times.lock);
   GpuTimes *t = d ? c->times : NULL;
   Timed *one = t && e.ok && t->pending < PENDING ? spare_of(t) : NULL;
   if (one && gpu_real.cuEventRecord(one->begin, stream) != CUDA_SUCCESS) one->next = t->spare, t->spare = one, one = NULL;
   if (one) t->pending++;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&times.lock);
   gpu_context_leave(e);
   if (d) gpu_context_used(c);
   return one;
@@ -137,7 +113,7 @@ void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch)
   if (!one) return;
   SessionDevice *d = gpu_context_use(c);
   GpuEntered e = gpu_context_enter(c);
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&times.lock);
   GpuTimes *t = d ? c->times : NULL;
   bool ok = t && launch && e.ok && gpu_real.cuEventRecord(one->end, stream) == CUDA_SUCCESS;
   one->launch = launch;
@@ -145,13 +121,8 @@ void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch)
   if (ok && t->last) t->last = t->last->next = one;
   else if (ok) t->first = t->last = one;
   else if (t) one->next = t->spare, t->spare = one, t->pending--;
-  pthread_t thread;
-  if (ok && !started && pthread_create(&thread, NULL, work, NULL) == 0) {
-    started = true;
-    pthread_detach(thread);
-  }
-  pthread_cond_signal(&more);
-  pthread_mutex_unlock(&lock);
+  gpu_collector_wake(&times);
+  pthread_mutex_unlock(&times.lock);
   gpu_context_leave(e);
   if (d) gpu_context_used(c);
 }
