@@ -1,4 +1,5 @@
 // Two streams write to one buffer, and each to one of its own. With `ordered` an event orders them; with `copy` one of the writers is a copy.
+// With `later` there is one stream only at first: what was written in it is not looked at yet when there are others.
 #include <cstdio>
 #include <cstring>
 
@@ -18,6 +19,11 @@ int main(int argc, char **argv) {
   cudaMalloc(&right, n * 4);
   cudaMemset(both, 0, n * 4);
   cudaDeviceSynchronize();
+  if (argc > 1 && !strcmp(argv[1], "later")) {
+    add<<<16, 256>>>(both, left, n, 3);
+    add<<<16, 256>>>(right, right, n, 4);
+    cudaDeviceSynchronize();
+  }
   cudaStream_t a, b;
   cudaEvent_t done;
   cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
