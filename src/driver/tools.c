@@ -144,7 +144,9 @@ static void fill_record(Context *ctx, bool captured, KernelWork *k) {
 }
 
 static SessionInputs *inputs_of(const KernelWork *k, uint32_t launch, const void *stream, int device) {
-  return session_inputs(k->function->session, launch, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function, stream, device);
+  SessionInputs *in = session_inputs(k->function->session, launch, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function, stream, device);
+  session_inputs_tell(in);
+  return in;
 }
 
 void tools_launch(Context *ctx, const void *stream, bool captured, KernelWork *k) {
@@ -166,11 +168,17 @@ static void add_outputs(SessionOutputs *o, const KernelWork *k) {
   session_outputs_add(o, k->function->session, &(SessionParams){.buffer = k->params, .buffer_bytes = k->function->param_bytes}, param_info, k->function);
 }
 
+static SessionOutputs *close_outputs(SessionOutputs *o, const void *stream) {
+  o = session_outputs_close(o, stream);
+  if (o) session_outputs_tell(o);
+  return o;
+}
+
 SessionOutputs *tools_outputs(const Context *ctx, const void *stream, const KernelWork *k) {
   if (!session_wants_outputs() || k->captured) return NULL;
   SessionOutputs *o = session_outputs_begin(k->launch, ctx->device->ordinal);
   add_outputs(o, k);
-  return session_outputs_close(o, stream);
+  return close_outputs(o, stream);
 }
 
 static void add_plan(SessionOutputs *o, const Plan *p) {
@@ -186,7 +194,7 @@ SessionOutputs *tools_graph_outputs(const Context *ctx, const void *stream, cons
   if (!session_wants_outputs()) return NULL;
   SessionOutputs *o = session_outputs_begin(0, ctx->device->ordinal);
   add_plan(o, p);
-  return session_outputs_close(o, stream);
+  return close_outputs(o, stream);
 }
 
 // --- graphs ---

@@ -123,8 +123,10 @@ typedef struct GpuLaunch {
   GpuContext *context;                     // NULL: nobody wants to know
   bool gone;                               // of something that was destroyed; it is not to be made
   bool told; uint32_t number;              // the session has heard of it, as this number
+  bool untold;                             // … and others will, when the driver has taken it
   bool marks;                              // initcheck: all that it writes is marked
   SessionOutputs *outputs;                 // what is looked at behind it; NULL: nothing
+  SessionInputs *inputs;                   // what was looked at before it; NULL: nothing
   struct GpuPace *pace; uint32_t pace_number; bool paced;      // of gpu_pace_begin, for outputs
   void *timed;                             // of gpu_times_begin
   void *list[5]; size_t size;              // the rest is room for the added parameter
@@ -226,7 +228,7 @@ void gpu_times_end(GpuContext *c, CUstream stream, void *began, uint32_t launch)
 void gpu_code_tell(GpuFunction *f);        // the PTX of its module, once (code.c)
 void gpu_inputs_open(GpuContext *c);
 void gpu_inputs_close(GpuContext *c);
-void gpu_inputs_keep(GpuContext *c, CUstream stream, SessionInputs *in);         // before the launch, in its stream; takes it over
+void gpu_inputs_keep(GpuContext *c, CUstream stream, const SessionInputs *in);   // before the launch, in its stream
 void gpu_outputs_open(GpuContext *c);
 // The driver has taken the launch; o NULL: nothing. Frees it. pace, number: of gpu_pace_begin; NULL: it is not known, and nothing waits
 typedef struct GpuPace GpuPace;
@@ -243,7 +245,7 @@ bool gpu_waiting_add(GpuContext *c, CUstream stream, SessionOutputs *o, GpuPace 
 // --- pace.c: how long launches of a kernel take ---
 GpuPace *gpu_pace_begin(GpuFunction *f, CUfunction target, GpuContext *c, CUstream stream, uint32_t *number, bool *sampled);     // sampled: gpu_pace_end must follow
 void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream);
-uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c, uint64_t patience_ns);           // the last that was measured; if there is none yet, after some patience: at least that long
+uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c);     // the last that was measured
 void gpu_outputs_close(GpuContext *c);
 void gpu_dump_look(GpuContext *c, CUstream stream, SessionOutputs *o);           // dump.c: --dump-buffers; leaves it to the caller
 void gpu_dump_close(GpuContext *c);

@@ -92,5 +92,7 @@ SessionOutputs *gpu_graph_outputs(CUgraphExec exec, CUstream stream) {
     session_outputs_add(o, k->of->kernel, &(SessionParams){.buffer = k->params, .buffer_bytes = k->bytes}, NULL, NULL);
   }
   pthread_mutex_unlock(&lock);
-  return session_outputs_close(o, stream);
+  o = session_outputs_close(o, stream);
+  if (o) session_outputs_tell(o);
+  return o;
 }

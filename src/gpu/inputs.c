@@ -139,8 +139,8 @@ static bool look(GpuInputs *g, const SessionInputs *in, uint32_t first, CUstream
   return !pages || gpu_real.cuLaunchKernel(g->kernel, (unsigned)MIN(pages, (uint64_t)g->blocks), 1, 1, WG_INPUTS_THREADS, 1, 1, 0, stream, params, NULL) == CUDA_SUCCESS;
 }
 
-void gpu_inputs_keep(GpuContext *c, CUstream stream, SessionInputs *in) {
-  if (!in) return;
+void gpu_inputs_keep(GpuContext *c, CUstream stream, const SessionInputs *in) {
+  if (!in || !in->parts.len) return;
   SessionDevice *d = gpu_context_use(c);   // so that the context is not closed meanwhile
   GpuInputs *g = d ? c->inputs : NULL;
   bool ok = g != NULL;
@@ -154,5 +154,4 @@ void gpu_inputs_keep(GpuContext *c, CUstream stream, SessionInputs *in) {
     log_error("--record=inputs: device %d has no memory for it: what its launches read is not complete", (int)c->device);
   }
   if (d) gpu_context_used(c);
-  session_inputs_free(in);
 }

@@ -48,8 +48,10 @@ static bool read_params(const GpuLaunch *l, const InstrumentedKernel *code, Sess
 // Counts the launch, once; what was launched last is remembered for kernels that fail.
 static uint32_t tell(GpuLaunch *l) {
   if (l->told) return l->number;
-  uint32_t number = l->number = session_launch(&l->event);
+  uint32_t number = l->number = session_launch_count(&l->event);
   l->told = true;
+  l->untold = !session_tools();            // nobody reports anything of it before: what it takes can run beside the kernel
+  if (!l->untold) session_launch_tell(&l->event, number);
   if (l->context && !l->event.captured) {
     atomic_store_explicit(&l->context->last_launch, number, memory_order_relaxed);
     atomic_store_explicit(&l->context->last_kernel, l->of->kernel, memory_order_relaxed);
@@ -118,7 +120,8 @@ static void keep_inputs(GpuLaunch *l) {
   if (!l->params && !gpu_launch_extra(l->extra, &given.buffer, &given.buffer_bytes)) return;
   uint32_t number = tell(l);
   gpu_code_tell(l->of);
-  gpu_inputs_keep(l->context, (CUstream)(uintptr_t)l->event.stream, session_inputs(l->of->kernel, number, &given, gpu_launch_param, l->of, l->event.stream, l->context->device));
+  l->inputs = session_inputs(l->of->kernel, number, &given, gpu_launch_param, l->of, l->event.stream, l->context->device);
+  gpu_inputs_keep(l->context, (CUstream)(uintptr_t)l->event.stream, l->inputs);
 }
 
 // --- the launch log ---
@@ -187,7 +190,8 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->function = handle;
   l->params = params;
   l->extra = extra;
-  l->told = l->marks = false;
+  l->told = l->untold = l->marks = false;
+  l->inputs = NULL;
   l->heap = l->record_heap = NULL;
   l->outputs = NULL;
   l->pace = NULL;
@@ -216,6 +220,13 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   measure_pace(l);
 }
 
+static void tell_the_rest(GpuLaunch *l) {
+  if (l->untold) session_launch_tell(&l->event, l->number);
+  session_inputs_tell(l->inputs);
+  session_inputs_free(l->inputs);
+  if (l->outputs) session_outputs_tell(l->outputs);
+}
+
 // The parameters as the program gave them.
 static void tell_step(GpuLaunch *l) {
   SessionParams given = {l->params, NULL, 0};
@@ -226,6 +237,7 @@ static void tell_step(GpuLaunch *l) {
 CUresult gpu_launch_end(GpuLaunch *l, CUresult result) {
   if (l->paced) gpu_pace_end(l->pace, l->context, (CUstream)(uintptr_t)l->event.stream);
   if (l->of && !l->told && result == CUDA_SUCCESS) tell(l);
+  tell_the_rest(l);
   if (l->of && __builtin_expect(result != CUDA_SUCCESS, 0)) session_launch_refused(&l->event, (int)result, l->function == l->of->handle, answer, l);
   if (l->timed) gpu_times_end(l->context, (CUstream)(uintptr_t)l->event.stream, l->timed, result == CUDA_SUCCESS ? l->number : 0);
   if (result == CUDA_SUCCESS) gpu_shadow_launched(l);

@@ -13,5 +13,6 @@ bool gpu_own_kernel_load(GpuOwnKernel *k, const GpuContext *c, const char *text,
             gpu_real.cuMemAlloc_v2(&k->device, device_bytes) == CUDA_SUCCESS && gpu_real.cuMemsetD8Async(k->device, 0, device_bytes, c->stream) == CUDA_SUCCESS &&
             gpu_real.cuStreamSynchronize(c->stream) == CUDA_SUCCESS && gpu_real.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, c->device) == CUDA_SUCCESS;
   k->processors = (unsigned)MAX(processors, 1);
+  if (ok && gpu_real.cuFuncLoad) gpu_real.cuFuncLoad(k->function);         // else its first launch would take milliseconds, in the midst of the program's
   return ok;
 }

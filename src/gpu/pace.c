@@ -1,8 +1,6 @@
 // How long launches of a kernel take, from a few of them: the first, and then those whose number is a power of two. An event before and one behind each of these; nobody waits for them,
-// but for gpu_pace_ns where nothing is known yet.
+// but for the first, PATIENCE_NS at most: it takes long anyway, and launches that follow at once want to know.
 #include "gpu/gpu.h"
-
-#include <sched.h>
 
 struct GpuPace {
   GpuContext *context;                     // of the events
@@ -12,7 +10,7 @@ struct GpuPace {
   uint64_t ns;                             // 0: not known
 };
 
-enum { SAMPLED_AGAIN = 8 };
+enum { SAMPLED_AGAIN = 8, PATIENCE_NS = 100000 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // In the context.
@@ -58,24 +56,19 @@ void gpu_pace_end(GpuPace *p, GpuContext *c, CUstream stream) {
   pthread_mutex_lock(&lock);
   GpuEntered e = gpu_context_enter(c);
   p->under_way = e.ok && gpu_real.cuEventRecord(p->end, stream) == CUDA_SUCCESS;
+  for (uint64_t start = clock_ns(); p->under_way && !p->ns && clock_ns() - start < PATIENCE_NS;) look(p);
   gpu_context_leave(e);
   pthread_mutex_unlock(&lock);
 }
 
-uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c, uint64_t patience_ns) {
-  uint64_t start = clock_ns(), ns;
+uint64_t gpu_pace_ns(GpuPace *p, GpuContext *c) {
   pthread_mutex_lock(&lock);
   if (p->under_way) {
     GpuEntered e = gpu_context_enter(c);
-    for (;;) {
-      if (e.ok) look(p);
-      if (p->ns || !p->under_way || !e.ok || clock_ns() - start > patience_ns) break;
-      sched_yield();
-    }
+    if (e.ok) look(p);
     gpu_context_leave(e);
   }
-  ns = p->ns;
-  if (!ns) ns = patience_ns;               // it takes longer, or cannot be measured
+  uint64_t ns = p->ns ? p->ns : PATIENCE_NS;             // the first takes longer than that, or cannot be measured
   pthread_mutex_unlock(&lock);
   return ns;
 }

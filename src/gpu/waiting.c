@@ -9,7 +9,6 @@
 #include "gpu/gpu.h"
 
 enum { SHARE = 10, HASH_NS = 7000, BYTES_PER_NS = 700 };      // measured on an H200: what it costs a launch to be hashed, and how fast bytes are read
-enum { PATIENCE_NS = 100000 };             // for the time that a kernel takes, as long as none is known: the device is busy meanwhile
 enum { OLDEST = 8192 };                    // the command remembers twice as many launches
 
 typedef struct Waiting {
@@ -69,7 +68,7 @@ static bool is_its_turn(const Waiting *w) {
   uint64_t n = session_hash_every(), bytes = 0;
   for (uint32_t i = 0; !n && i < w->outputs->buffers.len; i++)
     if (w->outputs->buffers.data[i].waits) bytes += w->outputs->buffers.data[i].to - w->outputs->buffers.data[i].from;
-  if (!n) n = every(HASH_NS + bytes / BYTES_PER_NS, MAX(gpu_pace_ns(w->pace, w->context, PATIENCE_NS), 1));
+  if (!n) n = every(HASH_NS + bytes / BYTES_PER_NS, gpu_pace_ns(w->pace, w->context));
   return (w->number + 1) % n == 0;
 }
 

@@ -311,11 +311,16 @@ SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionPa
     bool all = keep_whole(number, device);
     gather(in, &pointers, stream, all);
     vec_free(&pointers.list);
-    in->step = session_step_inputs(number, all ? 0 : whole.launch, stream, device, in->disturbed);
+    in->launch = number, in->since = all ? 0 : whole.launch, in->stream = stream;
+    in->step = session_step_number();
   }
   mark_written(k, params, (Writer){known ? &moment : NULL, in && known && can_run_again(k)});
   pthread_mutex_unlock(&lock);
   return in;
+}
+
+void session_inputs_tell(const SessionInputs *in) {
+  if (in) session_step_inputs(in);
 }
 
 void session_inputs_free(SessionInputs *in) {

@@ -27,7 +27,7 @@ static void send_launch(const SessionLaunch *l, uint32_t number) {
     (l->cooperative ? LAUNCH_COOPERATIVE : 0) | (l->captured ? LAUNCH_CAPTURED : 0), clock_ns(), session_stack()});
 }
 
-uint32_t session_launch(const SessionLaunch *l) {
+uint32_t session_launch_count(const SessionLaunch *l) {
   SessionKernel *k = l->kernel;
   session_pageable_other();
   captured = l->captured;
@@ -39,8 +39,17 @@ uint32_t session_launch(const SessionLaunch *l) {
   if (atomic_load_explicit(&k->sent, memory_order_relaxed) != session_generation()) first_launch(k);
   runstats_count_launch(first);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->launches, 1, memory_order_relaxed);
-  if (session_wants_launches()) send_launch(l, number);
   session_watch_launched(l, number);
+  return number;
+}
+
+void session_launch_tell(const SessionLaunch *l, uint32_t number) {
+  if (session_wants_launches()) send_launch(l, number);
+}
+
+uint32_t session_launch(const SessionLaunch *l) {
+  uint32_t number = session_launch_count(l);
+  session_launch_tell(l, number);
   return number;
 }
 

@@ -186,7 +186,7 @@ static void disturb(const Access *a) {
   if (!a->outputs) return;
   SessionBuffer *b = a->dump ? &a->outputs->dumped.data[a->buffer] : &a->outputs->buffers.data[a->buffer];
   session_outputs_unseen();
-  if (!atomic_exchange(&b->disturbed, true)) session_send(EVENT_DISTURBED, &(EventDisturbed){a->outputs->step, a->buffer, a->dump});
+  if (!atomic_exchange(&b->disturbed, true) && a->outputs->told) session_send(EVENT_DISTURBED, &(EventDisturbed){a->outputs->step, a->buffer, a->dump});
 }
 
 static void let_go(SessionOutputs *o) {
@@ -305,7 +305,6 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
   if (!o->launch) o->graph = atomic_fetch_add(&last_graph, 1) + 1;
   if (!o->launch || o->guessed) session_outputs_unseen();
   for (uint32_t i = 0; i < o->buffers.len; i++) take_changed(&o->buffers.data[i]);
-  send(o);
   SessionMoment moment;
   bool known = session_order_step(stream, &moment);
   for (uint32_t i = 0; known && i < o->buffers.len; i++) take_place(&(Access){moment, o->buffers.data[i].base, o->buffers.data[i].size, o, i, false, false}, stream);
@@ -313,6 +312,17 @@ SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream) {
   o->epoch = epoch;                        // behind all that disturbs it
   pthread_mutex_unlock(&lock);
   return o;
+}
+
+void session_outputs_tell(SessionOutputs *o) {
+  pthread_mutex_lock(&lock);
+  send(o);
+  o->told = true;
+  for (uint32_t i = 0; i < o->buffers.len; i++)
+    if (o->buffers.data[i].disturbed) session_send(EVENT_DISTURBED, &(EventDisturbed){o->step, i, false});
+  for (uint32_t i = 0; i < o->dumped.len; i++)
+    if (o->dumped.data[i].disturbed) session_send(EVENT_DISTURBED, &(EventDisturbed){o->step, i, true});
+  pthread_mutex_unlock(&lock);
 }
 
 void session_outputs_read(SessionOutputs *o, uint32_t buffer, const void *stream) {

@@ -49,6 +49,9 @@ typedef struct SessionLaunch {
   const SessionBeside *beside;             // a graph that is launched now; NULL: nothing is known of it
 } SessionLaunch;
 uint32_t session_launch(const SessionLaunch *l);         // its number; takes the host stack if the options ask for it
+// The same in two steps, for those who have no time before the launch: nothing that speaks of it may be told before the second.
+uint32_t session_launch_count(const SessionLaunch *l);
+void session_launch_tell(const SessionLaunch *l, uint32_t number);
 void session_launch_again(SessionKernel *k, bool checked);   // a captured launch, counted when it was captured, runs once more
 uint32_t session_launch_in_graph(const SessionLaunch *l);   // --record=inputs: one execution of a captured launch, as the calling thread's last launch
 void session_launch_unchanged(SessionKernel *k);         // counts as checked: there is nothing to check in it, and the original runs
@@ -258,6 +261,7 @@ typedef struct SessionOutputs {
   int device;
   uint64_t epoch;                          // changes when something was written that is not known
   bool guessed;                            // what the code does not tell: everything that parameters point to
+  bool told;                               // session_outputs_tell
   bool kernel_fits;                        // --dump-buffers: a kernel of it is one that was asked for
   _Atomic int refs;
   VEC(SessionBuffer) buffers;
@@ -269,6 +273,7 @@ SessionOutputs *session_outputs_begin(uint32_t launch, int device);      // laun
 void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params, SessionParamInfo *info, void *user);
 // When the driver is about to take it. NULL: there is nothing to look at. stream NULL: the legacy default stream
 SessionOutputs *session_outputs_close(SessionOutputs *o, const void *stream);
+void session_outputs_tell(SessionOutputs *o);            // behind session_launch_tell, before its hashes come
 // The launch has ended, and its memory is the process's own. is_there: this memory has not been given back.
 void session_outputs_ready(const SessionOutputs *o, bool (*is_there)(uint64_t base, uint64_t size));
 void session_outputs_keep(SessionOutputs *o);            // another one will free it, too
@@ -292,9 +297,15 @@ enum { SESSION_PAGE = 1 << 16 };           // what is kept at once; pages count 
 typedef struct SessionSpan { uint64_t from, to; } SessionSpan;     // to 0: nothing
 // Bytes from to to - 1 of an allocation may have changed; allocation: as in SessionBuffer. forget: what is known of the pages there does not count
 typedef struct SessionPart { uint64_t base, size, from, to, allocation; SessionSpan forget; } SessionPart;
-typedef struct SessionInputs { uint32_t step; int device; bool disturbed; VEC(SessionPart) parts; } SessionInputs;   // disturbed: another stream may be writing there
+typedef struct SessionInputs {
+  uint32_t step, launch, since;            // since: the launch whose inputs were kept whole; 0: it is this one
+  const void *stream; int device;
+  bool disturbed;                          // another stream may be writing there
+  VEC(SessionPart) parts;
+} SessionInputs;
 // When the driver is about to take a launch, behind session_launch and before session_step_launch. NULL: nothing is kept of it. stream NULL: the legacy default stream
 SessionInputs *session_inputs(SessionKernel *k, uint32_t launch, const SessionParams *params, SessionParamInfo *info, void *user, const void *stream, int device);
+void session_inputs_tell(const SessionInputs *in);       // behind session_launch_tell. NULL: nothing
 // The launch begins now, and its memory is the process's own.
 void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size));
 bool session_inputs_on_host(const SessionCopy *c);       // what it brings is kept when it has been made: nobody needs to look at it on the device

@@ -28,7 +28,7 @@ void session_trace_unknown(void);          // something wrote to device memory t
 uint32_t session_launch_number(const SessionLaunch *l);            // of one execution of a captured launch
 // --- trace_step.c ---
 uint32_t session_step_again(uint32_t captured);     // a captured launch runs: the number of this execution; 0: it is not known
-uint32_t session_step_inputs(uint32_t launch, uint32_t since, const void *stream, int device, bool disturbed);   // the number of a step: pages of memory as they are before the next launch; since 0: all of it
+void session_step_inputs(const SessionInputs *in);  // pages of memory as they are before the next launch
 void session_step_rows(const SessionCopy *c);       // what a copy from the host brought, as contents of its step
 void session_trace_marks(bool recorded);   // the calling thread's last launch
 

@@ -139,10 +139,8 @@ void session_step_variable(uint64_t base, const void *bytes, size_t n, int devic
 
 uint32_t session_step_number(void) { return session_wants_steps() ? new_step() : 0; }
 
-uint32_t session_step_inputs(uint32_t launch, uint32_t since, const void *stream, int device, bool disturbed) {
-  uint32_t step = new_step();
-  session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_INPUTS, .launch = launch, .value = since, .recorded = !disturbed, .stream = (uintptr_t)stream, .device = (uint64_t)device, .time_ns = clock_ns()});
-  return step;
+void session_step_inputs(const SessionInputs *in) {
+  session_send(EVENT_STEP, &(EventStep){.number = in->step, .kind = STEP_INPUTS, .launch = in->launch, .value = in->since, .recorded = !in->disturbed, .stream = (uintptr_t)in->stream, .device = (uint64_t)in->device, .time_ns = clock_ns()});
 }
 
 void session_step_copy(const SessionCopy *c) {
