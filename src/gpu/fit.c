@@ -37,17 +37,18 @@ bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
 // lose by having fewer threads (measured on an H200 with PolyBench: 2MM with memcheck 1.50 times the plain time with 32, 1.20 with 48; with fpcheck 1.41 with 32, where its loop keeps three
 // values in local memory; 2DCONV, without loops, 1.76 and 2.27).
 // Records leave over the bus, which is slower than any number of threads; 64 is the most with which a block may have 1024.
-enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48, REGISTERS_OF_RECORDS = 64 };
+// Fast mode of fpcheck adds little to loops: one register for what is tested and some that hold tested values longer.
+enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48, REGISTERS_OF_RECORDS = 64, REGISTERS_OF_TESTS = 6 };
 unsigned gpu_fit_floor(void) {                // 0: nobody has asked for another
   const char *text = getenv("WARPGRIND_REGISTERS");
   int n = text ? atoi(text) : 0;
   return n >= 16 && n <= 255 ? (unsigned)n : 0;
 }
 
+enum { REGISTER_FILE = 65536, REGISTER_STEP = 8 };
 static unsigned round_up(unsigned n, unsigned to) { return (n + to - 1) / to * to; }
 
 // The registers a thread may use so that the kernel can do what the original could; 0: it can already.
-enum { REGISTER_FILE = 65536, REGISTER_STEP = 8 };
 static unsigned register_limit(const Needs *original, const Needs *ours, bool keep_occupancy) {
   unsigned limit = 0;
   if (ours->threads < original->threads && original->threads > 0)
@@ -72,10 +73,12 @@ static void limit_registers(PtxModule *m, PtxFunc *f, unsigned limit) {
 // Checks are rarely reached code with calls in it, for which the compiler would take more registers for all of the kernel (GEMM of
 // PolyBench: 52 instead of 22), and fewer threads could run at a time. So it gets as many as the original has, and keeps what does not
 // fit in local memory.
-static unsigned floor_of(const Instrumented *made, const char *kernel, bool keep_occupancy) {
+static unsigned floor_of(const Instrumented *made, const char *kernel, unsigned original, bool keep_occupancy) {
   const InstrumentedKernel *k = instrument_kernel(made, kernel);
   if (gpu_fit_floor()) return gpu_fit_floor();
   if (session_wants_trace() && !keep_occupancy) return REGISTERS_OF_RECORDS;
+  if (k && k->loops_apart && k->has_loops && !keep_occupancy)
+    return MAX((unsigned)REGISTERS_NOBODY_MISSES, MIN((unsigned)REGISTERS_OF_LOOPS, round_up(original + REGISTERS_OF_TESTS, REGISTER_STEP)));
   return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_NOBODY_MISSES;
 }
 
@@ -84,7 +87,7 @@ void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxM
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original;
     if (!kernel_needs(m->module, m->library, p->kernels[i], &original) || original.regs <= 0) continue;
-    unsigned limit = MAX(round_up((unsigned)original.regs, REGISTER_STEP), floor_of(made, p->kernels[i], keep_occupancy));
+    unsigned limit = MAX(round_up((unsigned)original.regs, REGISTER_STEP), floor_of(made, p->kernels[i], (unsigned)original.regs, keep_occupancy));
     for (uint32_t u = 0; u < n; u++) {
       PtxFunc *f = ptx_find_func(units[u], p->kernels[i]);
       if (f && !f->is_declaration && limit < 255) limit_registers(units[u], f, limit);

@@ -5,7 +5,7 @@
 #include "instrument/fpcheck.h"
 
 // Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word.
-static void ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *yes) {
+void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *yes) {
   PtxReg *before = body_temp(k->body, TYPE_B32, 1), *known = body_temp(k->body, TYPE_B32, 4), *graph = body_temp(k->body, TYPE_B32, 5), *counters = body_temp(k->body, TYPE_B64, 0);
   PtxReg *in_graph = body_temp(k->body, TYPE_PRED, 2);
   record_load(c, counters, offsetof(WgLaunch, counters));
@@ -55,13 +55,59 @@ static void load_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot) {
   code_guard(c, NULL, false);
 }
 
-// At the start of a kernel with two bodies: the second if the launch says so or the kernel's counter does.
+// --- where the counter is asked for ---
+// Everything before may be done twice: nothing is stored there, nobody waits for others, nothing is tested.
+static bool can_be_repeated(const Body *b, uint32_t i) {
+  const PtxInstr *in = b->cfg->instrs[i];
+  if (b->before[i] || b->after[i]) return false;
+  if (ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_CALL | CLASS_WARP | CLASS_TENSOR | CLASS_ASYNC | CLASS_MEMFENCE | CLASS_SURFACE)) return false;
+  return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE);
+}
+
+static uint32_t repeated_until(const Body *b, uint32_t block) {
+  uint32_t i = b->cfg->blocks[block].first, end = b->cfg->blocks[block].end;
+  while (i + 1 < end && can_be_repeated(b, i)) i++;
+  return i;
+}
+
+// As late as can be, so that what the kernel itself loads is on its way at the same time: in the last block before any loop that all of the rest goes through. Returns the
+// instruction before which it is; 0: there is no such place.
+enum { FIRST_BLOCKS = 64 };
+static uint32_t last_moment(const Body *b) {
+  const IrCfg *c = b->cfg;
+  uint32_t best = 0, most = FIRST_BLOCKS;
+  bool *works = ARENA_ARRAY(&b->cfg->arena, bool, c->nblocks + 1);       // by block: not all of it can be repeated
+  for (uint32_t i = 0; i < c->ninstrs; i++) works[c->block_of[i]] |= !can_be_repeated(b, i);
+  for (uint32_t l = 0; l < c->nloops; l++) most = MIN(most, c->blocks[c->loops[l].header].rpo);
+  for (uint32_t n = 0; n < most && n < c->norder; n++) {
+    uint32_t k = c->order[n], at = repeated_until(b, k);
+    bool all = at > c->blocks[k].first;
+    for (uint32_t other = 0; other < c->nblocks && all; other++) all = !works[other] || c->blocks[other].rpo == IR_NONE || ir_dominates(c, k, other);
+    if (all) best = at;
+  }
+  return best;
+}
+
+// At the start of a kernel with two bodies: the second if the launch says so or the kernel's counter does. Where threads may run again, that finds the same, and nobody waits
+// for the counter.
 static void choose_body(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
   Code *c = body_entry(b);
+  PtxLabel *resume = body_label(b);
   PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *masked = body_temp(b, TYPE_B32, 1);
   PtxReg *yes = body_temp(b, TYPE_PRED, 0);
   record_load(c, flags, offsetof(WgLaunch, flags));
+  if (k->seen && k->hot >= 0) {
+    PtxLabel *choose = body_label(b);
+    EMIT(c, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL | WG_LAUNCH_FP_APART));
+    EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(WG_LAUNCH_FP_APART));
+    code_guard(c, yes, false);
+    EMIT(c, "bra.uni", opd_label(choose));
+    code_guard(c, NULL, false);
+    code_label(c, resume);
+    c = body_cold(b);
+    code_label(c, choose);
+  }
   EMIT(c, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
   EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(0));
   code_guard(c, yes, false);
@@ -69,13 +115,16 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   code_guard(c, NULL, false);
   if (k->hot < 0) return;
   load_counter(k, c, flags, hot);
-  PtxLabel *ask = body_label(b), *resume = body_label(b);
+  PtxLabel *ask = body_label(b);
+  Code *cold = body_cold(b);
+  uint32_t late = c == cold ? 0 : last_moment(b);
+  if (late) c = body_after(b, late - 1);
   EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
   branch_together(k, c, yes, ask);
-  code_label(c, resume);
-  Code *cold = body_cold(b);
+  if (c == cold) EMIT(c, "bra.uni", opd_label(resume));
+  else code_label(c, resume);
   code_label(cold, ask);
-  ask_counter(k, cold, flags, hot, yes);
+  fp_ask_counter(k, cold, flags, hot, yes);
   branch_together(k, cold, yes, full);
   EMIT(cold, "bra.uni", opd_label(resume));
 }
@@ -91,7 +140,7 @@ static void choose_second(FpCheck *k, PtxReg *choose) {
   if (k->hot < 0) return;
   load_counter(k, c, flags, hot);
   EMIT(c, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
-  ask_counter(k, c, flags, hot, yes);
+  fp_ask_counter(k, c, flags, hot, yes);
   EMIT(c, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
   EMIT(c, "or.pred", opd_reg(choose), opd_reg(choose), opd_reg(yes));
   EMIT(c, "activemask.b32", opd_reg(lanes));
@@ -182,12 +231,15 @@ static void weave_as_planned(FpCheck *k) {
   }
   if (!warps_are_bound(b)) k->hot = b->info->kernel;
   if (fp_can_run_again(k)) k->seen = body_reg(b, TYPE_PRED), k->repeats = body_reg(b, TYPE_PRED);
+  fp_loops_find(k);
   fp_weave_fast(k);
   fp_clone_begin(k);
   PtxLabel *full = fp_clone_label(k);
   fp_weave_full(k);
   fp_clone_end(k);
   if (k->seen) fp_again_weave(k, full);
+  fp_loops_copy(k);
+  b->program->out->kernels[b->info->kernel].loops_apart = true;
   choose_body(k, full);
 }
 

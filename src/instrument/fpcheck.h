@@ -57,6 +57,7 @@ typedef struct FpItem {                    // one instruction whose values are l
   FpOperation operation;
   PtxOperand result;
   bool nan_only;                           // a sink that infinity may come to
+  bool implied;                            // another item of the group is exceptional if this one is
   PtxOperand address; int64_t offset;      // of what is stored, a register; kind OPD_NONE: not known, or not global memory
   struct { PtxReg *reg; bool negated; } conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
 } FpItem;
@@ -79,6 +80,7 @@ typedef struct FpCheck {                   // one function
   PtxReg *gathered[FP_GATHERS]; unsigned has_gathered;         // a bit for each that holds something
   VEC(FpItem) items;                       // of the group at hand
   VEC(PtxReg *) kept;                      // registers its slow path will read
+  struct FpLoops *loops;                   // NULL: slow paths return to where they came from
   struct FpClone *clone;                   // the code goes into a second body; NULL: into the function itself
   int64_t hot;                             // fast mode: which counter says that the kernel is to be tested everywhere; -1: none
   StrMap sites;                            // the instructions of a source line share sites
@@ -89,7 +91,7 @@ void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnorm
 void fp_test_nan(FpCheck *k, Code *c, FpType t, PtxOperand a, PtxOperand b, PtxReg *guard, bool negated);
 bool fp_test_overflow(FpCheck *k, Code *c, const PtxInstr *in, const FpOperation *o);    // of a saturating conversion; false: not known
 void fp_close_tests(FpCheck *k, Code *c);                      // what was put together goes into fired
-void fp_add_item(FpCheck *k, FpItem item);                     // whose test has just been added
+void fp_add_item(FpCheck *k, FpItem item);
 bool fp_keeps(const FpCheck *k, const PtxReg *r);
 PtxOperand fp_widen16(FpCheck *k, Code *c, PtxOperand v, unsigned temp);
 unsigned fp_parts(const FpOperation *o);                       // values a saturating conversion takes
@@ -114,6 +116,14 @@ bool fp_can_clone(const FpCheck *k);
 void fp_clone_begin(FpCheck *k);           // what is woven from now on goes into the second body
 void fp_clone_end(FpCheck *k);
 PtxLabel *fp_clone_label(const FpCheck *k);
+
+// --- fpcheck.c ---
+void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *yes);
+
+// --- fpcheck_loops.c: loops whose tests lead out of them ---
+void fp_loops_find(FpCheck *k);
+PtxLabel *fp_loop_resume(FpCheck *k, uint32_t instr, PtxLabel *resume);  // where the slow path of a test at this instruction goes on
+void fp_loops_copy(FpCheck *k);            // when nothing more is woven into the first body
 
 // --- fpcheck_again.c: threads that came to a sink run again through the full body ---
 bool fp_can_run_again(FpCheck *k);

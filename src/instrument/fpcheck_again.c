@@ -104,19 +104,20 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
     code_branch(c, q, false, again);
   }
   Code *c = body_cold(k->body);
-  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 1), *counters = body_temp(b, TYPE_B64, 0), *apart = body_temp(b, TYPE_PRED, 1);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *counters = body_temp(b, TYPE_B64, 0), *apart = body_temp(b, TYPE_PRED, 1), *yes = body_temp(b, TYPE_PRED, 0);
   code_label(c, again);
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(flags), opd_imm(WG_LAUNCH_FP_APART));
   EMIT(c, "setp.ne.u32", opd_reg(apart), opd_reg(hot), opd_imm(0));
-  if (k->hot >= 0) {                       // only in the turn in which one of the sinks is new
+  if (k->hot >= 0) {                       // only in turns that are to be tested everywhere
     record_load(c, counters, offsetof(WgLaunch, counters));
-    EMIT(c, "shr.u32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_TURN));
     EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
     code_guard(c, apart, false);           // else there may be no counters
     EMIT(c, "ld.volatile.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
     code_guard(c, NULL, false);
-    EMIT(c, "setp.eq.and.u32", opd_reg(apart), opd_reg(hot), opd_reg(flags), opd_reg(apart));
+    EMIT(c, "setp.ne.and.u32", opd_reg(apart), opd_reg(hot), opd_imm(0), opd_reg(apart));
+    fp_ask_counter(k, c, flags, hot, yes);
+    EMIT(c, "and.pred", opd_reg(apart), opd_reg(apart), opd_reg(yes));
   }
   set(k, c, k->repeats, true);
   code_branch(c, apart, false, full);

@@ -52,7 +52,72 @@ static FpItem new_item(uint32_t i, const PtxInstr *in, PtxOperand *o, FpType t) 
   return item;
 }
 
-// One value that comes to a sink; tested before the instruction.
+// --- tests that others make needless ---
+// NaN and infinity go through these whatever the other operands are: an exceptional operand makes an exceptional result.
+static bool carries(const PtxInstr *in) {
+  if (in->guard || in->ntypes != 1 || !fp_type(in->types[0]).format || ptx_has(in, MOD_SAT) || ptx_has(in, MOD_RELU)) return false;
+  return in->op == OP_ADD || in->op == OP_SUB || in->op == OP_MUL || in->op == OP_FMA || in->op == OP_SQRT || in->op == OP_NEG || in->op == OP_ABS;
+}
+
+enum { TRACKED = 32, LONGEST_WALK = 512 };
+typedef struct Implying { const PtxReg *regs[TRACKED]; unsigned n; bool defines; } Implying;   // exceptional ones make the value exceptional that is asked about
+
+static bool implies(const Implying *s, const PtxReg *r) {
+  for (unsigned i = 0; i < s->n; i++)
+    if (s->regs[i] == r) return true;
+  return false;
+}
+
+static void take_out_defined(void *ctx, PtxReg **reg, bool is_def) {
+  Implying *s = ctx;
+  for (unsigned i = 0; is_def && i < s->n; i++)
+    if (s->regs[i] == *reg) s->regs[i--] = s->regs[--s->n], s->defines = true;
+}
+
+static void step_back(Implying *s, PtxInstr *in) {
+  s->defines = false;
+  ptx_visit_regs(in, take_out_defined, s);
+  for (unsigned o = 1; s->defines && carries(in) && o < in->nops; o++)
+    if (in->ops[o].kind == OPD_REG && in->ops[o].selector == SEL_NONE && s->n < TRACKED) s->regs[s->n++] = in->ops[o].reg;
+}
+
+static bool asks_for_nan(const FpItem *item) {
+  FpType t = item->operation.types[0];
+  return item->nan_only && !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
+}
+
+// A sum that is stored in every turn needs one test: an exception that was in it is in it still. The slow path looks at all of them.
+static void find_implied(FpCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  for (uint32_t n = k->items.len; n-- > 0;) {
+    const FpItem *last = &k->items.data[n];
+    if (last->implied || last->kind != FP_ITEM_SINK || last->nconditions) continue;
+    Implying s = {.regs = {last->result.reg}, .n = 1};
+    uint32_t first = cfg->blocks[cfg->block_of[last->instr]].first, m = n;
+    while (m > 0 && k->items.data[m - 1].instr == last->instr) m--;
+    for (uint32_t i = last->instr; m > 0 && s.n && i-- > first && last->instr - i < LONGEST_WALK;) {
+      step_back(&s, cfg->instrs[i]);
+      for (; m > 0 && k->items.data[m - 1].instr == i; m--) {
+        FpItem *item = &k->items.data[m - 1];
+        if (item->kind == FP_ITEM_SINK && implies(&s, item->result.reg) && (asks_for_nan(item) || !asks_for_nan(last))) item->implied = true;
+      }
+    }
+  }
+}
+
+static void close_group(FpCheck *k, Code *c, bool in_place) {
+  find_implied(k);
+  for (uint32_t i = 0; i < k->items.len; i++) {
+    const FpItem *item = &k->items.data[i];
+    PtxReg *guard = item->nconditions ? item->conditions[0].reg : NULL;
+    if (item->kind != FP_ITEM_SINK || item->implied) continue;
+    if (asks_for_nan(item)) fp_test_nan(k, c, item->operation.types[0], item->result, item->result, guard, item->conditions[0].negated);
+    else fp_test_value(k, c, item->operation.types[0], item->result, false, guard, item->conditions[0].negated);
+  }
+  fp_close_group(k, c, in_place);
+}
+
+// One value that comes to a sink; tested where the group is closed.
 static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
   FpCheck *k = f->k;
   const PtxInstr *in = k->body->cfg->instrs[i];
@@ -63,12 +128,9 @@ static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
   if (o->kind != OPD_REG || o->selector != SEL_NONE) return;
   FpType t = k->flow->type[o->reg->id];
   if (!t.format || !k->flow->made[o->reg->id] || (!nan_only && !in->guard && was_seen(f, o->reg))) return;
-  bool scalar = !t.packed && (t.format == WG_FP_F32 || t.format == WG_FP_F64);
-  nan_only |= f->infinity_is_used;
-  if (nan_only && scalar) fp_test_nan(k, fp_before(k, i), t, *o, *o, in->guard, in->guard_negated);
-  else fp_test_value(k, fp_before(k, i), t, *o, false, in->guard, in->guard_negated);
+  if (k->items.len >= GROUP && !k->flow->depth[i]) close_group(k, fp_before(k, i), false);
   FpItem item = new_item(i, in, o, t);
-  item.nan_only = nan_only;
+  item.nan_only = nan_only || f->infinity_is_used;
   if (!fp_store_address(in, &item.address, &item.offset)) item.address = (PtxOperand){0};
   fp_add_item(k, item);
 }
@@ -141,7 +203,6 @@ static void overwrites(void *ctx, PtxReg **reg, bool is_def) {
 static bool must_close_before(FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   if (ptx_op_classes(in) & (CLASS_BRANCH | CLASS_RETURN | CLASS_CALL | CLASS_SYNC | CLASS_TENSOR | CLASS_ASYNC)) return true;
-  if (k->items.len >= GROUP) return true;
   Overwrites o = {k, false};
   ptx_visit_regs(in, overwrites, &o);
   return o.yes;
@@ -155,12 +216,12 @@ void fp_weave_fast(FpCheck *k) {
     f.nseen = 0;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
       bool nested = k->flow->depth[i] != 0;
-      if (nested && k->items.len) fp_close_group(k, fp_after(k, i - 1), false);
+      if (nested && k->items.len) close_group(k, fp_after(k, i - 1), false);
       sinks_of(&f, i);
-      // The tests stand before the instruction: it may overwrite what it reads.
-      if (k->items.len && (nested || must_close_before(k, i))) fp_close_group(k, fp_before(k, i), nested);
+      // The tests stand before an instruction that overwrites what they or the slow path read.
+      if (k->items.len && (nested || must_close_before(k, i))) close_group(k, fp_before(k, i), nested);
       ptx_visit_regs(cfg->instrs[i], forget, &f);
     }
-    if (k->items.len) fp_close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);
+    if (k->items.len) close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);
   }
 }

@@ -38,6 +38,10 @@ static bool stmt_range(const Body *b, uint32_t first, uint32_t end, uint32_t *fr
   return *from != UINT32_MAX && *from < i;
 }
 
+bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from, uint32_t *to) {
+  return loop_range(b, loop, first, end) && stmt_range(b, *first, *end, from, to);
+}
+
 bool body_can_copy(const Body *b, uint32_t loop) {
   uint32_t first, end, from, to;
   if (!loop_range(b, loop, &first, &end) || !first || ends_flow(b->cfg->instrs[first - 1]) || !stmt_range(b, first, end, &from, &to)) return false;

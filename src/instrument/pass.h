@@ -164,6 +164,10 @@ PtxVar *body_param(Body *b, PtxType t);    // a .param variable for a call; its 
 
 // --- spare.c: calls out of line keep no register of the kernel; statements cold to cold_end ---
 bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end, Error *err);
+typedef struct PutAway PutAway;
+PutAway *put_away_begin(Body *b);
+void put_away_call(PutAway *s, uint32_t call);       // one that gives nothing back
+void put_away_end(PutAway *s);
 
 // --- constant.c: registers that are written at one place ---
 const PtxInstr *constant_write(const Body *b, const PtxReg *r);            // that place; NULL: there are several, or it is guarded
@@ -174,6 +178,7 @@ bool constant_is_extent(const Body *b, const PtxOperand *o);               // a 
 bool *scopes_to_open(Body *b);             // by statement: goes, or moves to the top of the function
 
 // --- loop_copy.c: a second copy of a loop, run in its place where `safe` holds ---
+bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from, uint32_t *to);   // instructions, statements; false: it is not one range
 bool body_can_copy(const Body *b, uint32_t loop);
 Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe);      // where to set `safe`: once, when the loop is entered
 void body_keep_together(Body *b, uint32_t loop);                 // lanes wait for each other in the loop: code out of line returns with body_return
