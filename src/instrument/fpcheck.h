@@ -83,6 +83,7 @@ typedef struct FpCheck {                   // one function
   struct FpLoops *loops;                   // NULL: slow paths return to where they came from
   struct FpClone *clone;                   // the code goes into a second body; NULL: into the function itself
   int64_t hot;                             // fast mode: which counter says that the kernel is to be tested everywhere; -1: none
+  unsigned remembered;                     // stores whose slow paths remember what they store without a call
   StrMap sites;                            // the instructions of a source line share sites
 } FpCheck;
 

@@ -347,13 +347,51 @@ static void count_together(FpCheck *k, Code *c, uint32_t mask, PtxOperand mine) 
   EMIT(c, "setp.eq.and.u32", first, sum, some, mine);
 }
 
-// Sinks of which one exception was told already, and that store nothing that would have to be remembered, are only counted: here, since in a program full of NaN that is what its kernels do most.
+// Leaves a mark where the exception is stored, as fp.c does (fp_stored_at): who stored it, in the entries of its word and of its page.
+static void remember(FpCheck *k, Code *c, const Ask *a, PtxOperand has) {
+  PtxOperand address = temp64(k, 4), hash = temp64(k, 6), entry = temp64(k, 7), at = temp64(k, 2), memory = temp64(k, 0), word = temp32(k, 3), launch = temp32(k, LAUNCH), site = temp32(k, SITE);
+  static const struct { unsigned shift, bits; uint64_t table; } tables[] = {
+    {WG_FP_LINE_SHIFT, WG_FP_WORD_BITS - (WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT), offsetof(WgFpMemory, words)}, {WG_FP_PAGE_SHIFT, WG_FP_PAGE_BITS, offsetof(WgFpMemory, pages)},
+  };
+  EMIT(c, "add.u64", address, a->item->address, opd_imm(a->item->offset));
+  for (unsigned i = 0; i < ARRAY_LEN(tables); i++) {
+    EMIT(c, "shr.u64", hash, address, opd_imm(tables[i].shift));
+    EMIT(c, "mul.lo.u64", hash, hash, opd_imm((int64_t)WG_FP_HASH_FACTOR));
+    EMIT(c, "shr.u64", at, hash, opd_imm(64 - tables[i].bits));
+    if (!i) {                              // words of a line lie beside each other
+      EMIT(c, "shl.b64", at, at, opd_imm(WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT));
+      EMIT(c, "shr.u64", entry, address, opd_imm(WG_FP_WORD_SHIFT));
+      EMIT(c, "and.b64", entry, entry, opd_imm((1 << (WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT)) - 1));
+      EMIT(c, "or.b64", at, at, entry);
+    }
+    EMIT(c, "shl.b64", at, at, opd_imm(3));
+    EMIT(c, "add.u64", at, at, memory);
+    EMIT(c, "shr.u64", hash, hash, opd_imm(32));
+    EMIT(c, "cvt.u32.u64", word, hash);
+    EMIT(c, "and.b32", word, word, opd_imm((1 << WG_FP_HASH_KEPT) - 1));
+    EMIT(c, "mad.lo.u32", word, site, opd_imm(1 << WG_FP_HASH_KEPT), word);
+    EMIT(c, "mov.b64", entry, opd_vector(c, (PtxOperand[]){word, launch}, 2));
+    code_guard(c, has.reg, false);
+    EMIT(c, "st.global.u64", opd_at(c, at, (int64_t)tables[i].table), entry);
+    code_guard(c, NULL, false);
+  }
+}
+
+// A sink that stores nothing, or a store to global memory, unless there are too many: the compiler takes long for that code.
+enum { MOST_REMEMBERED = 24 };
+static bool counts_here(FpCheck *k, const Ask *a) {
+  if (a->item->address.kind != OPD_REG) return true;
+  return k->body->cfg->instrs[a->item->instr]->space == SPACE_GLOBAL && k->remembered++ < MOST_REMEMBERED;
+}
+
+// Sinks of which one exception was told already, those that store also in this launch, are only counted, and what they store is remembered: here, since in a program full of NaN that is what its
+// kernels do most.
 static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxOperand asked = opd_reg(k->asked), channel = temp64(k, CHANNEL), memory = temp64(k, 0), counts = temp64(k, 1), at = temp64(k, 2), more = temp64(k, 3);
-  PtxOperand site = temp32(k, SITE), bits = temp32(k, 0), told = temp32(k, 1), mine = temp_pred(k, 1);
+  PtxOperand site = temp32(k, SITE), launch = temp32(k, LAUNCH), bits = temp32(k, 0), told = temp32(k, 1), mine = temp_pred(k, 1), has = temp_pred(k, 2);
   PtxLabel *over = body_label(k->body);
-  uint32_t left = 0;                       // questions of sinks that store nothing
-  for (unsigned i = 0; i < n; i++) left |= asks[i].item->address.kind != OPD_REG ? 1u << i : 0;
+  uint32_t left = 0;
+  for (unsigned i = 0; i < n; i++) left |= counts_here(k, &asks[i]) ? 1u << i : 0;
   if (!left) return;
   record_load(c, channel.reg, offsetof(WgLaunch, channel));
   EMIT(c, "setp.eq.u64", mine, channel, opd_imm(0));
@@ -362,9 +400,14 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgReports, counts)));
   EMIT(c, "setp.eq.u64", mine, memory, opd_imm(0));
   code_branch(c, mine.reg, false, over);
+  record_load(c, launch.reg, offsetof(WgLaunch, launch));
   while (left) {                           // those of one place together
-    uint32_t number = asks[__builtin_ctz(left)].site, mask = 0;
-    for (unsigned i = 0; i < n; i++) mask |= left >> i & 1 && asks[i].site == number ? 1u << i : 0;
+    uint32_t number = asks[__builtin_ctz(left)].site, mask = 0, stores = 0;
+    for (unsigned i = 0; i < n; i++) {
+      if (!(left >> i & 1) || asks[i].site != number) continue;
+      mask |= 1u << i;
+      if (asks[i].item->address.kind == OPD_REG) stores |= 1u << i, k->body->program->sites.data[number].fp_format = asks[i].item->operation.types[0].format;
+    }
     left &= ~mask;
     record_site(c, site.reg, number);
     EMIT(c, "and.b32", bits, asked, opd_imm(mask));
@@ -377,6 +420,20 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
     EMIT(c, "ld.global.u8", told, opd_at(c, at, offsetof(WgFpMemory, told)));
     code_guard(c, NULL, false);
     EMIT(c, "setp.ne.u32", mine, told, opd_imm(0));
+    if (stores) {                          // the first of a launch is told to the host (fp.c)
+      EMIT(c, "mul.wide.u32", at, site, opd_imm(4));
+      EMIT(c, "add.u64", at, at, memory);
+      EMIT(c, "add.u32", told, launch, opd_imm(1));
+      code_guard(c, mine.reg, false);
+      EMIT(c, "ld.global.u32", told, opd_at(c, at, offsetof(WgFpMemory, launches)));
+      code_guard(c, NULL, false);
+      EMIT(c, "setp.eq.and.u32", mine, told, launch, mine);
+    }
+    for (uint32_t rest = stores; rest; rest &= rest - 1) {
+      EMIT(c, "and.b32", bits, asked, opd_imm((int64_t)(rest & -rest)));
+      EMIT(c, "setp.ne.and.u32", has, bits, opd_imm(0), mine);
+      remember(k, c, &asks[__builtin_ctz(rest)], has);
+    }
     count_together(k, c, mask, mine);
     EMIT(c, "mul.wide.u32", at, site, opd_imm(8));
     EMIT(c, "add.u64", at, at, counts);
