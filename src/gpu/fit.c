@@ -37,8 +37,10 @@ bool gpu_may_wait(PtxModule *const *units, uint32_t n) {
 // lose by having fewer threads (measured on an H200 with PolyBench: 2MM with memcheck 1.50 times the plain time with 32, 1.20 with 48; with fpcheck 1.41 with 32, where its loop keeps three
 // values in local memory; 2DCONV, without loops, 1.76 and 2.27).
 // Records leave over the bus, which is slower than any number of threads; 64 is the most with which a block may have 1024.
-// Fast mode of fpcheck adds little to loops: one register for what is tested and some that hold tested values longer.
-enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48, REGISTERS_OF_RECORDS = 64, REGISTERS_OF_TESTS = 6 };
+// Fast mode of fpcheck adds little to loops: one register for what is tested and some that hold tested values longer. Where those are many, loads would come one after the other for want of
+// registers (HeCBench's tsp, eight values in a loop: 1.44 times the plain time with 8 more).
+enum { REGISTERS_NOBODY_MISSES = 32, REGISTERS_OF_LOOPS = 48, REGISTERS_OF_RECORDS = 64 };
+enum { FEW_TESTS = 4, REGISTERS_OF_FEW_TESTS = 6, REGISTERS_OF_MANY_TESTS = 24, MOST_REGISTERS_OF_TESTS = 56 };
 unsigned gpu_fit_floor(void) {                // 0: nobody has asked for another
   const char *text = getenv("WARPGRIND_REGISTERS");
   int n = text ? atoi(text) : 0;
@@ -77,8 +79,11 @@ static unsigned floor_of(const Instrumented *made, const char *kernel, unsigned 
   const InstrumentedKernel *k = instrument_kernel(made, kernel);
   if (gpu_fit_floor()) return gpu_fit_floor();
   if (session_wants_trace() && !keep_occupancy) return REGISTERS_OF_RECORDS;
-  if (k && k->loops_apart && k->has_loops && !keep_occupancy)
-    return MAX((unsigned)REGISTERS_NOBODY_MISSES, MIN((unsigned)REGISTERS_OF_LOOPS, round_up(original + REGISTERS_OF_TESTS, REGISTER_STEP)));
+  if (k && k->loops_apart && k->has_loops && !keep_occupancy) {
+    bool few = k->loop_tests <= FEW_TESTS;
+    unsigned wanted = round_up(original + (few ? REGISTERS_OF_FEW_TESTS : REGISTERS_OF_MANY_TESTS), REGISTER_STEP);
+    return MAX((unsigned)REGISTERS_NOBODY_MISSES, MIN(few ? (unsigned)REGISTERS_OF_LOOPS : (unsigned)MOST_REGISTERS_OF_TESTS, wanted));
+  }
   return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_NOBODY_MISSES;
 }
 

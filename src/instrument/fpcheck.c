@@ -57,30 +57,38 @@ static void load_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot) {
 
 // --- where the counter is asked for ---
 // Everything before may be done twice: nothing is stored there, nobody waits for others, nothing is tested.
-static bool can_be_repeated(const Body *b, uint32_t i) {
+static bool can_be_repeated(const FpCheck *k, uint32_t i) {
+  const Body *b = k->body;
   const PtxInstr *in = b->cfg->instrs[i];
-  if (b->before[i] || b->after[i]) return false;
+  if (b->before[i] || b->after[i] || k->flow->depth[i]) return false;
   if (ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_CALL | CLASS_WARP | CLASS_TENSOR | CLASS_ASYNC | CLASS_MEMFENCE | CLASS_SURFACE)) return false;
   return !ptx_has(in, MOD_VOLATILE) && !ptx_has(in, MOD_RELAXED) && !ptx_has(in, MOD_ACQUIRE);
 }
 
-static uint32_t repeated_until(const Body *b, uint32_t block) {
-  uint32_t i = b->cfg->blocks[block].first, end = b->cfg->blocks[block].end;
-  while (i + 1 < end && can_be_repeated(b, i)) i++;
+static uint32_t repeated_until(const FpCheck *k, uint32_t block) {
+  const IrCfg *c = k->body->cfg;
+  uint32_t i = c->blocks[block].first, end = c->blocks[block].end;
+  while (i + 1 < end && can_be_repeated(k, i)) i++;
   return i;
+}
+
+static bool computes(const PtxInstr *in) {
+  for (unsigned i = 0; i < in->ntypes; i++)
+    if (fp_type(in->types[i]).format && !(ptx_op_classes(in) & CLASS_LOAD)) return true;
+  return false;
 }
 
 // As late as can be, so that what the kernel itself loads is on its way at the same time: in the last block before any loop that all of the rest goes through. Returns the
 // instruction before which it is; 0: there is no such place.
 enum { FIRST_BLOCKS = 64 };
-static uint32_t last_moment(const Body *b) {
-  const IrCfg *c = b->cfg;
+static uint32_t last_moment(const FpCheck *f) {
+  const IrCfg *c = f->body->cfg;
   uint32_t best = 0, most = FIRST_BLOCKS;
-  bool *works = ARENA_ARRAY(&b->cfg->arena, bool, c->nblocks + 1);       // by block: not all of it can be repeated
-  for (uint32_t i = 0; i < c->ninstrs; i++) works[c->block_of[i]] |= !can_be_repeated(b, i);
+  bool *works = ARENA_ARRAY(&f->body->cfg->arena, bool, c->nblocks + 1);       // by block: not all of it can be repeated, or full mode has something to test there
+  for (uint32_t i = 0; i < c->ninstrs; i++) works[c->block_of[i]] |= !can_be_repeated(f, i) || computes(c->instrs[i]);
   for (uint32_t l = 0; l < c->nloops; l++) most = MIN(most, c->blocks[c->loops[l].header].rpo);
   for (uint32_t n = 0; n < most && n < c->norder; n++) {
-    uint32_t k = c->order[n], at = repeated_until(b, k);
+    uint32_t k = c->order[n], at = repeated_until(f, k);
     bool all = at > c->blocks[k].first;
     for (uint32_t other = 0; other < c->nblocks && all; other++) all = !works[other] || c->blocks[other].rpo == IR_NONE || ir_dominates(c, k, other);
     if (all) best = at;
@@ -88,44 +96,48 @@ static uint32_t last_moment(const Body *b) {
   return best;
 }
 
-// At the start of a kernel with two bodies: the second if the launch says so or the kernel's counter does. Where threads may run again, that finds the same, and nobody waits
-// for the counter.
+// In a kernel with two bodies: the second if the launch says so or the kernel's counter does. Where threads may run again, that finds the same, and nobody waits for the counter.
 static void choose_body(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
-  Code *c = body_entry(b);
-  PtxLabel *resume = body_label(b);
+  Code *cold = body_cold(b), *c = k->late ? body_after(b, k->late - 1) : body_entry(b);
+  PtxLabel *choose = body_label(b), *resume = body_label(b);
   PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *masked = body_temp(b, TYPE_B32, 1);
-  PtxReg *yes = body_temp(b, TYPE_PRED, 0);
+  PtxReg *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
+  bool asks = k->hot >= 0, waits = asks && !k->seen;
+  if (waits) {                             // on its way until then
+    record_load(body_entry(b), flags, offsetof(WgLaunch, flags));
+    load_counter(k, body_entry(b), flags, hot);
+  }
+  unsigned bits = k->seen && asks ? WG_LAUNCH_FP_FULL | WG_LAUNCH_FP_APART : WG_LAUNCH_FP_FULL;
   record_load(c, flags, offsetof(WgLaunch, flags));
-  if (k->seen && k->hot >= 0) {
-    PtxLabel *choose = body_label(b);
-    EMIT(c, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL | WG_LAUNCH_FP_APART));
-    EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(WG_LAUNCH_FP_APART));
+  EMIT(c, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(bits));
+  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(bits & WG_LAUNCH_FP_APART));
+  if (waits) {
+    EMIT(c, "setp.ne.or.u32", opd_reg(yes), opd_reg(hot), opd_imm(0), opd_reg(yes));
+    branch_together(k, c, yes, choose);
+  } else {                                 // a parameter: the same in all lanes
     code_guard(c, yes, false);
     EMIT(c, "bra.uni", opd_label(choose));
     code_guard(c, NULL, false);
-    code_label(c, resume);
-    c = body_cold(b);
-    code_label(c, choose);
   }
-  EMIT(c, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
-  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(0));
-  code_guard(c, yes, false);
-  EMIT(c, "bra.uni", opd_label(full));                         // a parameter: nobody waits for memory
-  code_guard(c, NULL, false);
-  if (k->hot < 0) return;
-  load_counter(k, c, flags, hot);
-  PtxLabel *ask = body_label(b);
-  Code *cold = body_cold(b);
-  uint32_t late = c == cold ? 0 : last_moment(b);
-  if (late) c = body_after(b, late - 1);
-  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
-  branch_together(k, c, yes, ask);
-  if (c == cold) EMIT(c, "bra.uni", opd_label(resume));
-  else code_label(c, resume);
-  code_label(cold, ask);
-  fp_ask_counter(k, cold, flags, hot, yes);
-  branch_together(k, cold, yes, full);
+  code_label(c, resume);
+  code_label(cold, choose);
+  if (k->repeats) {
+    fp_again_never(k, cold);
+    record_load(cold, flags, offsetof(WgLaunch, flags));       // that took its register
+  }
+  EMIT(cold, "and.b32", opd_reg(masked), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
+  EMIT(cold, "setp.ne.u32", opd_reg(yes), opd_reg(masked), opd_imm(0));
+  code_guard(cold, yes, false);
+  EMIT(cold, "bra.uni", opd_label(full));
+  code_guard(cold, NULL, false);
+  if (asks) {
+    if (!waits) load_counter(k, cold, flags, hot);
+    EMIT(cold, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
+    fp_ask_counter(k, cold, flags, hot, yes);
+    EMIT(cold, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
+    branch_together(k, cold, yes, full);
+  }
   EMIT(cold, "bra.uni", opd_label(resume));
 }
 
@@ -230,9 +242,10 @@ static void weave_as_planned(FpCheck *k) {
     return;
   }
   if (!warps_are_bound(b)) k->hot = b->info->kernel;
-  if (fp_can_run_again(k)) k->seen = body_reg(b, TYPE_PRED), k->repeats = body_reg(b, TYPE_PRED);
+  if (fp_can_run_again(k)) k->seen = body_reg(b, TYPE_PRED), k->repeats = body_reg(b, TYPE_PRED), k->again = body_label(b);
   fp_loops_find(k);
   fp_weave_fast(k);
+  if (k->hot >= 0) k->late = last_moment(k);                   // before anything else is added
   fp_clone_begin(k);
   PtxLabel *full = fp_clone_label(k);
   fp_weave_full(k);
@@ -240,6 +253,7 @@ static void weave_as_planned(FpCheck *k) {
   if (k->seen) fp_again_weave(k, full);
   fp_loops_copy(k);
   b->program->out->kernels[b->info->kernel].loops_apart = true;
+  b->program->out->kernels[b->info->kernel].loop_tests = k->loop_tests;
   choose_body(k, full);
 }
 

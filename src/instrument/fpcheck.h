@@ -75,11 +75,16 @@ typedef struct FpCheck {                   // one function
   PtxReg *asked, *what;                    // slow path: the questions that are left, a bit each; the word of the one at hand
   PtxReg *arguments[4], *wide_arguments[4];                    // … and its values
   PtxReg *seen, *repeats;                  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
+  PtxLabel *again;                         // where it is decided whether it does
+  bool asks_at_end;                        // some slow path returns to where there is more to do: `seen` is looked at when the thread is done
+  uint32_t next;                           // the instruction behind the group at hand
+  uint32_t late;                           // the instruction before which the body is chosen; 0: before all
   bool open;                               // the group has a test already, whose outcome is in fired
   bool gathers;                            // tests may be put together: who wants their outcome calls fp_close_tests
   PtxReg *gathered[FP_GATHERS]; unsigned has_gathered;         // a bit for each that holds something
   VEC(FpItem) items;                       // of the group at hand
   VEC(PtxReg *) kept;                      // registers its slow path will read
+  uint32_t loop_tests;                     // most values that one branch of such a loop serves
   struct FpLoops *loops;                   // NULL: slow paths return to where they came from
   struct FpClone *clone;                   // the code goes into a second body; NULL: into the function itself
   int64_t hot;                             // fast mode: which counter says that the kernel is to be tested everywhere; -1: none
@@ -129,6 +134,8 @@ void fp_loops_copy(FpCheck *k);            // when nothing more is woven into th
 // --- fpcheck_again.c: threads that came to a sink run again through the full body ---
 bool fp_can_run_again(FpCheck *k);
 void fp_again_mark(FpCheck *k, Code *c);
+void fp_again_never(FpCheck *k, Code *c);  // the full body runs for the first time
+bool fp_again_at_once(const FpCheck *k);   // behind the group at hand there is nothing but the end
 void fp_again_weave(FpCheck *k, PtxLabel *full);
 
 // --- fpcheck_stores.c: what takes exceptions to memory ---

@@ -79,18 +79,32 @@ static void set(FpCheck *k, Code *c, PtxReg *p, bool value) {
   else EMIT(c, "setp.ne.u32", opd_reg(p), zero, opd_imm(0));
 }
 
+void fp_again_never(FpCheck *k, Code *c) { set(k, c, k->repeats, false); }
+
+bool fp_again_at_once(const FpCheck *k) {
+  const IrCfg *cfg = k->body->cfg;
+  enum { STEPS = 4 };
+  if (!k->seen || k->clone) return false;
+  for (uint32_t i = k->next, n = 0; i < cfg->ninstrs && n < STEPS; n++) {
+    const PtxInstr *in = cfg->instrs[i];
+    if (in->guard) return false;
+    if (in->op == OP_RET || in->op == OP_EXIT) return true;
+    if (in->op != OP_BRA) return false;
+    i = cfg->blocks[cfg->label_block[in->ops[0].label->id]].first;
+  }
+  return false;
+}
+
 // In the slow path of a sink.
 void fp_again_mark(FpCheck *k, Code *c) {
-  if (k->seen) set(k, c, k->seen, true);
+  if (k->seen && !fp_again_at_once(k)) set(k, c, k->seen, true);
 }
 
 // The ends of the fast body: `again` stands at the end of the function.
 void fp_again_weave(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
-  PtxLabel *again = body_label(b);
-  set(k, body_entry(b), k->seen, false);
-  set(k, body_entry(b), k->repeats, false);
-  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+  if (k->asks_at_end) set(k, body_entry(b), k->seen, false);
+  for (uint32_t i = 0; i < b->cfg->ninstrs && k->asks_at_end; i++) {
     const PtxInstr *in = b->cfg->instrs[i];
     if (in->op != OP_RET && in->op != OP_EXIT) continue;
     Code *c = body_before(b, i);
@@ -101,11 +115,11 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
       else EMIT(c, "mov.pred", opd_reg(q), opd_reg(in->guard));
       EMIT(c, "and.pred", opd_reg(q), opd_reg(q), opd_reg(k->seen));
     }
-    code_branch(c, q, false, again);
+    code_branch(c, q, false, k->again);
   }
   Code *c = body_cold(k->body);
   PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *counters = body_temp(b, TYPE_B64, 0), *apart = body_temp(b, TYPE_PRED, 1), *yes = body_temp(b, TYPE_PRED, 0);
-  code_label(c, again);
+  code_label(c, k->again);
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(flags), opd_imm(WG_LAUNCH_FP_APART));
   EMIT(c, "setp.ne.u32", opd_reg(apart), opd_reg(hot), opd_imm(0));

@@ -245,7 +245,9 @@ void fp_close_group(FpCheck *k, Code *c, bool in_place) {
   if (!in_place) code_label(slow, start);
   fp_look_closely(k, slow, k->items.data, k->items.len);
   slow->near = near;
-  if (!in_place) EMIT(slow, "bra", opd_label(fp_loop_resume(k, k->items.data[0].instr, resume)));
+  bool at_once = !in_place && fp_again_at_once(k);
+  if (!at_once && !k->clone) k->asks_at_end = true;
+  if (!in_place) EMIT(slow, "bra", opd_label(at_once ? k->again : fp_loop_resume(k, k->items.data[0].instr, resume)));
   code_label(c, resume);
   k->items.len = k->kept.len = 0;
   k->open = false;

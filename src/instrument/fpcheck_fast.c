@@ -105,7 +105,8 @@ static void find_implied(FpCheck *k) {
   }
 }
 
-static void close_group(FpCheck *k, Code *c, bool in_place) {
+static void close_group(FpCheck *k, Code *c, uint32_t next, bool in_place) {
+  k->next = in_place ? UINT32_MAX : next;
   find_implied(k);
   for (uint32_t i = 0; i < k->items.len; i++) {
     const FpItem *item = &k->items.data[i];
@@ -128,7 +129,7 @@ static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
   if (o->kind != OPD_REG || o->selector != SEL_NONE) return;
   FpType t = k->flow->type[o->reg->id];
   if (!t.format || !k->flow->made[o->reg->id] || (!nan_only && !in->guard && was_seen(f, o->reg))) return;
-  if (k->items.len >= GROUP && !k->flow->depth[i]) close_group(k, fp_before(k, i), false);
+  if (k->items.len >= GROUP && !k->flow->depth[i]) close_group(k, fp_before(k, i), i, false);
   FpItem item = new_item(i, in, o, t);
   item.nan_only = nan_only || f->infinity_is_used;
   if (!fp_store_address(in, &item.address, &item.offset)) item.address = (PtxOperand){0};
@@ -216,12 +217,12 @@ void fp_weave_fast(FpCheck *k) {
     f.nseen = 0;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
       bool nested = k->flow->depth[i] != 0;
-      if (nested && k->items.len) close_group(k, fp_after(k, i - 1), false);
+      if (nested && k->items.len) close_group(k, fp_after(k, i - 1), i, false);
       sinks_of(&f, i);
       // The tests stand before an instruction that overwrites what they or the slow path read.
-      if (k->items.len && (nested || must_close_before(k, i))) close_group(k, fp_before(k, i), nested);
+      if (k->items.len && (nested || must_close_before(k, i))) close_group(k, fp_before(k, i), i, nested);
       ptx_visit_regs(cfg->instrs[i], forget, &f);
     }
-    if (k->items.len) close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);
+    if (k->items.len) close_group(k, fp_after(k, cfg->blocks[b].end - 1), cfg->blocks[b].end, false);
   }
 }

@@ -53,6 +53,7 @@ PtxLabel *fp_loop_resume(FpCheck *k, uint32_t instr, PtxLabel *resume) {
     PtxLabel *copy = body_label(k->body);
     u64map_put(&loop->labels, (uintptr_t)resume, copy);
     loop->has_tests = true;
+    k->loop_tests = MAX(k->loop_tests, k->items.len);
     return copy;
   }
   return resume;

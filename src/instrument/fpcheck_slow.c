@@ -377,6 +377,16 @@ static void remember(FpCheck *k, Code *c, const Ask *a, PtxOperand has) {
   }
 }
 
+// Another store of the group goes to the same place: what lies there is that one's.
+static bool is_stored_over(const Ask *asks, unsigned n, unsigned i) {
+  const FpItem *item = asks[i].item;
+  for (unsigned k = i + 1; k < n; k++) {
+    const FpItem *later = asks[k].item;
+    if (later->address.kind == OPD_REG && later->address.reg == item->address.reg && later->offset == item->offset && !later->nconditions) return true;
+  }
+  return false;
+}
+
 // A sink that stores nothing, or a store to global memory, unless there are too many: the compiler takes long for that code.
 enum { MOST_REMEMBERED = 24 };
 static bool counts_here(FpCheck *k, const Ask *a) {
@@ -388,7 +398,7 @@ static bool counts_here(FpCheck *k, const Ask *a) {
 // kernels do most.
 static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxOperand asked = opd_reg(k->asked), channel = temp64(k, CHANNEL), memory = temp64(k, 0), counts = temp64(k, 1), at = temp64(k, 2), more = temp64(k, 3);
-  PtxOperand site = temp32(k, SITE), launch = temp32(k, LAUNCH), bits = temp32(k, 0), told = temp32(k, 1), mine = temp_pred(k, 1), has = temp_pred(k, 2);
+  PtxOperand site = temp32(k, SITE), launch = temp32(k, LAUNCH), bits = temp32(k, 0), told = temp32(k, 1), last = temp32(k, 2), last_at = temp64(k, 4), mine = temp_pred(k, 1), has = temp_pred(k, 2);
   PtxLabel *over = body_label(k->body);
   uint32_t left = 0;
   for (unsigned i = 0; i < n; i++) left |= counts_here(k, &asks[i]) ? 1u << i : 0;
@@ -416,20 +426,15 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
     EMIT(c, "cvt.u64.u32", at, site);
     EMIT(c, "add.u64", at, at, memory);
     EMIT(c, "mov.u32", told, opd_imm(0));
+    if (stores) EMIT(c, "mad.wide.u32", last_at, site, opd_imm(4), memory);
     code_guard(c, mine.reg, false);
     EMIT(c, "ld.global.u8", told, opd_at(c, at, offsetof(WgFpMemory, told)));
+    if (stores) EMIT(c, "ld.global.u32", last, opd_at(c, last_at, offsetof(WgFpMemory, launches)));
     code_guard(c, NULL, false);
-    EMIT(c, "setp.ne.u32", mine, told, opd_imm(0));
-    if (stores) {                          // the first of a launch is told to the host (fp.c)
-      EMIT(c, "mul.wide.u32", at, site, opd_imm(4));
-      EMIT(c, "add.u64", at, at, memory);
-      EMIT(c, "add.u32", told, launch, opd_imm(1));
-      code_guard(c, mine.reg, false);
-      EMIT(c, "ld.global.u32", told, opd_at(c, at, offsetof(WgFpMemory, launches)));
-      code_guard(c, NULL, false);
-      EMIT(c, "setp.eq.and.u32", mine, told, launch, mine);
-    }
+    if (stores) EMIT(c, "setp.eq.and.u32", mine, last, launch, mine);       // the first of a launch is told to the host (fp.c)
+    EMIT(c, "setp.ne.and.u32", mine, told, opd_imm(0), mine);
     for (uint32_t rest = stores; rest; rest &= rest - 1) {
+      if (is_stored_over(asks, n, (unsigned)__builtin_ctz(rest))) continue;
       EMIT(c, "and.b32", bits, asked, opd_imm((int64_t)(rest & -rest)));
       EMIT(c, "setp.ne.and.u32", has, bits, opd_imm(0), mine);
       remember(k, c, &asks[__builtin_ctz(rest)], has);

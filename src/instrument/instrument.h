@@ -110,6 +110,7 @@ typedef struct InstrumentedKernel {
   const InstrumentFact *facts; uint32_t nfacts;
   bool has_loops;
   bool loops_apart;                        // fpcheck: what loops are tested for leads out of them (fpcheck_loops.c)
+  uint32_t loop_tests;                     // … most values that are kept for one such test
   bool may_recurse;                        // how deep its stack gets cannot be told from its code
   bool good_if_reads_good;                 // initcheck: where all that is_read facts lead to is initialised, it stores nothing bad
   uint32_t whole_at;                       // initcheck: where its record has the device address of a word that is 0 if all that is_read facts lead to is initialised; 0: nowhere. The address may be 0
