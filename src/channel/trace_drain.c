@@ -1,16 +1,19 @@
-// --record, the command's side: threads that read the rings, each its share of every set, and give the room back.
+// --record, the command's side: threads that read the rings and give the room back: each its share of every set, and those of others that are not emptied fast enough, for
+// instance since something else runs on their thread's processor. All warps soon wait for the one ring that is full.
 //
 // A set is seen and ended by the reader's thread, which knows whose it is; what it holds when its process ends is read as far as it is complete.
 #define _GNU_SOURCE
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "channel/reader.h"
 
-enum { MOST_THREADS = 16, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, RING_MIN = 8192, FILL = 1 << 20, AT_ONCE = 1 << 18 };    // AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
+enum { MOST_THREADS = 64, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, SLACK_NS = 1000, RING_MIN = 8192, FILL = 1 << 20, AT_ONCE = 1 << 18 };    // AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
 
 typedef enum { SET_FREE, SET_READ, SET_ENDED } SetState;
 typedef struct Set {
@@ -19,6 +22,7 @@ typedef struct Set {
   uint8_t *memory;
   uint32_t lane, process, use;             // use: how often it was claimed
   uint64_t *tails;                         // the truth; those in the rings are for the device
+  _Atomic bool *held;                      // of each ring: a thread reads it; nobody else may look at it. At the end they stay held
 } Set;
 typedef struct Contents {
   _Atomic int state;
@@ -68,8 +72,9 @@ void reader_trace_look(ChannelReader *r) {
     if (atomic_load(&s->state) != SET_FREE || !owner_of(r, r->header->trace_lane, i, &s->lane, &s->process)) continue;
     s->memory = reader_map(r, set_offset(d, i), d->set_bytes);
     if (!s->memory) continue;              // tried again at the next round
-    if (!s->tails) s->tails = mem_alloc(sizeof *s->tails * d->rings);
+    if (!s->tails) s->tails = mem_alloc(sizeof *s->tails * d->rings), s->held = mem_alloc(sizeof *s->held * d->rings);
     memset(s->tails, 0, sizeof *s->tails * d->rings);
+    for (uint32_t k = 0; k < d->rings; k++) atomic_store(&s->held[k], false);
     atomic_store(&s->finished, 0);
     s->use++;
     atomic_store(&s->state, SET_READ);
@@ -102,7 +107,10 @@ void reader_trace_lane_ended(ChannelReader *r, uint32_t lane) {
 
 static WgTraceRing *ring_of(const TraceDrain *d, const Set *s, uint32_t i) { return (WgTraceRing *)(s->memory + i * CHANNEL_TRACE_STRIDE(d->ring_size)); }
 
-// The device sees zeros before it sees the new tail.
+static bool hold(Set *s, uint32_t i) { return !atomic_load_explicit(&s->held[i], memory_order_relaxed) && !atomic_exchange_explicit(&s->held[i], true, memory_order_acquire); }
+static void let_go(Set *s, uint32_t i) { atomic_store_explicit(&s->held[i], false, memory_order_release); }
+
+// The device sees zeros before it sees the new tail. The ring is held.
 static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
   Set *s = &d->sets[set];
   WgTraceRing *ring = ring_of(d, s, i);
@@ -142,6 +150,27 @@ static void finish_set(TraceDrain *d, uint32_t set) {
   atomic_store(&s->state, SET_FREE);
 }
 
+// A quarter of it at least. A record has no 64 bytes of zeros.
+static bool is_filling(const TraceDrain *d, const Set *s, uint32_t i) {
+  const uint64_t *at = (const uint64_t *)(ring_of(d, s, i)->data + ((s->tails[i] + d->ring_size / 4) & (d->ring_size - 1) & ~(uint64_t)63));
+  uint64_t some = 0;
+  for (int k = 0; k < 8; k++) some |= __atomic_load_n(&at[k], __ATOMIC_RELAXED);
+  return some != 0;
+}
+
+static size_t help_others(Worker *w, uint32_t set) {
+  TraceDrain *d = w->d;
+  Set *s = &d->sets[set];
+  size_t found = 0;
+  for (uint32_t k = 1; k < d->rings; k++) {
+    uint32_t i = (w->index + k) % d->rings;
+    if (i % d->nthreads == w->index || !hold(s, i)) continue;
+    if (is_filling(d, s, i)) found += drain_ring(d, set, i, false);
+    let_go(s, i);
+  }
+  return found;
+}
+
 static size_t drain_set(Worker *w, uint32_t set, bool *busy, uint32_t *finished) {
   TraceDrain *d = w->d;
   Set *s = &d->sets[set];
@@ -151,10 +180,16 @@ static size_t drain_set(Worker *w, uint32_t set, bool *busy, uint32_t *finished)
   *busy = true;
   for (uint32_t i = w->index; i < d->rings; i += d->nthreads) {
     size_t n;
+    if (!hold(s, i)) {
+      if (state != SET_ENDED) continue;
+      while (!hold(s, i)) sched_yield();
+    }
     do found += n = drain_ring(d, set, i, false);
     while (n && state == SET_ENDED);
     if (state == SET_ENDED) drain_ring(d, set, i, true);       // what is left will stay incomplete
+    else let_go(s, i);
   }
+  if (state == SET_READ && found < AT_ONCE) found += help_others(w, set);
   if (state == SET_ENDED) {
     finished[set] = s->use;
     if (atomic_fetch_add(&s->finished, 1) + 1 == d->nthreads) finish_set(d, set);
@@ -212,6 +247,7 @@ static void *work(void *p) {
   uint32_t finished[CHANNEL_TRACES] = {0};       // which use of each set this thread has read to the end
   unsigned sleep = SLEEP_MIN_US;
   free(p);
+  prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
   for (;;) {
     bool stop = atomic_load(&w.d->stop), busy = false;
     size_t found = 0;
@@ -250,7 +286,7 @@ void reader_trace_stop(ChannelReader *r) {
   if (!d) return;
   atomic_store(&d->stop, true);
   for (uint32_t i = 0; i < d->nthreads; i++) pthread_join(d->threads[i], NULL);
-  for (uint32_t i = 0; i < CHANNEL_TRACES; i++) free(d->sets[i].tails);
+  for (uint32_t i = 0; i < CHANNEL_TRACES; i++) free(d->sets[i].tails), free(d->sets[i].held);
   free(d);
   r->trace = NULL;
 }

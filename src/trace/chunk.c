@@ -29,10 +29,12 @@ struct ChunkScratch {
   uint32_t *unsplit;
   Sorted *list, *spare; size_t cap;
   RawGroup group;                          // the one that was expanded last
+  ChunkPause pause;
 };
 
-ChunkScratch *chunk_scratch_new(void) {
+ChunkScratch *chunk_scratch_new(ChunkPause pause) {
   ChunkScratch *s = mem_alloc(sizeof *s);
+  s->pause = pause;
   s->coder = column_coder_new();
   s->postings = postings_new();
   s->rows = mem_alloc(sizeof *s->rows * BLOCK_ROWS);
@@ -209,6 +211,7 @@ ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t 
     BlockInput in = {.places = places.list.data, .nplaces = places.list.len, .rows = s->rows, .addresses = s->addresses, .words = s->words};
     vec_push(&blocks, (ChunkBlockInfo){s->list[i].warp, (uint32_t)i});
     uint32_t lanes = 0, unsplit = 0;
+    if (s->pause.f) s->pause.f(s->pause.user);
     for (; i < n && in.nrows < BLOCK_ROWS && lanes < BLOCK_LANES; i++) {
       TraceRow *r = &s->rows[in.nrows];
       if (i + AHEAD < n) {                     // warps take turns in a ring, so that a warp's records are all over it

@@ -1,12 +1,13 @@
 // The threads that make chunks of raw records and compress contents.
 #define _GNU_SOURCE
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "trace/writer.h"
 
-enum { CONTENTS_PIECE = 1 << 16, NICE = 19 };
+enum { CONTENTS_PIECE = 1 << 16, NICE = 19, PRESSED_NS = 2000000, PAUSE_NS = 300000 };
 
 void writer_submit(TraceWriter *w, Job *job) {
   if (w->last_job) w->last_job->next = job;
@@ -40,25 +41,41 @@ static void compress_contents(Compressor *z, ContentsOut *c) {
   c->data = memcpy(mem_realloc(NULL, c->len), from, c->len);
 }
 
+// While rings are fuller than they should be, and there is memory for what they hold, nobody compresses: a priority alone leaves others the bus to the memory, and is no more than a wish on some systems.
+static bool is_pressed(const TraceWriter *w) {
+  return atomic_load_explicit(&w->in_memory, memory_order_relaxed) < w->memory_limit / 4 * 3 && !w->ending && !w->has_stopped &&
+         clock_ns() - atomic_load_explicit(&w->pressed_ns, memory_order_relaxed) < PRESSED_NS;
+}
+
+static void give_way(void *writer) {
+  while (is_pressed(writer)) nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+}
+
 void *writer_work(void *writer) {
   TraceWriter *w = writer;
-  ChunkScratch *scratch = chunk_scratch_new();
+  ChunkScratch *scratch = chunk_scratch_new((ChunkPause){give_way, w});
   Compressor z = {.zstd = ZSTD_createCCtx(), .cap = ZSTD_compressBound(CONTENTS_PIECE)};
   z.to = mem_alloc(z.cap);
   setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);           // on Linux of this thread: those that empty the rings come first, a kernel waits for them
   pthread_mutex_lock(&w->lock);
   for (;;) {
+    if (w->ending) break;
     Job *j = w->first_job;
+    bool pressed = is_pressed(w);
+    if ((pressed || !j) && writer_segments_wanted(w)) {        // who empties a ring should not wait for the system
+      writer_segments_more(w);
+      continue;
+    }
     if (!j) {
-      if (w->ending) break;
-      if (w->ahead) {
-        writer_segments_more(w);
-        continue;
-      }
       pthread_cond_wait(&w->work, &w->lock);
       continue;
     }
-    if (w->ending) break;
+    if (pressed) {
+      pthread_mutex_unlock(&w->lock);
+      nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+      pthread_mutex_lock(&w->lock);
+      continue;
+    }
     w->first_job = j->next;
     if (!w->first_job) w->last_job = NULL;
     w->busy++;
@@ -94,7 +111,8 @@ void *writer_work(void *writer) {
       j->contents = NULL;
     }
     w->busy--;
-    for (RawPiece *p = j->pieces; p; p = p->next) writer_buffer_give(w, p->data, p->cap), p->data = NULL;
+    for (RawPiece *p = j->pieces; p; p = p->next)
+      if (p->segment) writer_segment_give(w, p->data);
     pthread_cond_broadcast(&w->room);
     pthread_mutex_unlock(&w->lock);
     writer_job_free(w, j);

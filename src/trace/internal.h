@@ -21,9 +21,15 @@ enum {
   PART_ROWS = 0, PART_POINTS = 0x4000, PART_RANGES = 0x8000, PART_DIRECTORY = 0xFFFF,
 };
 
+// Functions that are made twice: for any processor, and for those that count bits and work on 32 bytes at a time. Which one is called is found out when the program starts.
+#if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && __GNUC__ >= 12 && !defined __clang__ && !defined __SANITIZE_ADDRESS__
+#define NEWER_TOO __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define NEWER_TOO
+#endif
 // Loops over many numbers, which compilers can do several at a time.
 #if defined __GNUC__ && !defined __clang__
-#define MANY_AT_A_TIME __attribute__((optimize("O3")))
+#define MANY_AT_A_TIME __attribute__((optimize("O3"))) NEWER_TOO
 #else
 #define MANY_AT_A_TIME
 #endif
@@ -193,7 +199,7 @@ bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint
 bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, const TracePlace *places, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
 
 // --- chunk.c: raw records of one launch become blobs ---
-typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap; uint32_t records; } RawPiece;
+typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap; uint32_t records; bool segment; } RawPiece;     // segment: its memory is one of writer.h
 typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row; } ChunkBlockInfo;
 struct ChunkOut {
   struct ChunkOut *next;
@@ -209,7 +215,8 @@ struct ChunkOut {
 void chunk_note_addresses(ChunkOut *out, uint64_t low, uint64_t high);       // of global memory
 void chunk_end_part(ChunkOut *out);        // what was added to `bytes` since the last one
 typedef struct ChunkScratch ChunkScratch;            // memory that an encoding thread uses again and again
-ChunkScratch *chunk_scratch_new(void);
+typedef struct ChunkPause { void (*f)(void *user); void *user; } ChunkPause;      // asked between blocks; may take its time
+ChunkScratch *chunk_scratch_new(ChunkPause pause);
 void chunk_scratch_free(ChunkScratch *s);
 ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory);      // memory: for the result
 void chunk_out_free(ChunkOut *out);        // but not out->bytes

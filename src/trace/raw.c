@@ -19,14 +19,7 @@ static uint32_t planes_of(const uint32_t *w) { return 1u << (w[LAUNCH] >> 28 & 3
 #define SHAPES(p) {SHAPE16(0, p), SHAPE16(16, p), SHAPE16(32, p), SHAPE16(48, p), SHAPE16(64, p), SHAPE16(80, p), SHAPE16(96, p), SHAPE16(112, p)}
 const RawShape raw_shapes[4][128] = {SHAPES(0), SHAPES(1), SHAPES(2), SHAPES(3)};
 
-static bool words_there(const uint32_t *w, uint32_t n) {
-  uint32_t some = n & 3;
-  for (uint32_t i = 0; i < some; i++)
-    if (!w[n - 1 - i]) return false;
-  return raw_complete((const uint8_t *)w, (n - some) * 4);
-}
-
-bool raw_complete(const uint8_t *record, size_t n) {
+static inline bool complete(const uint8_t *record, size_t n) {
   typedef uint32_t Four __attribute__((vector_size(16)));
   Four zero = {0};
   for (size_t i = 0; i < n; i += 16) {
@@ -36,14 +29,22 @@ bool raw_complete(const uint8_t *record, size_t n) {
   }
   return !(zero[0] | zero[1] | zero[2] | zero[3]);
 }
+bool raw_complete(const uint8_t *record, size_t n) { return complete(record, n); }
 
-RawState raw_look(const uint32_t *w, size_t length, size_t *used, uint32_t *rows) {
+static inline bool words_there(const uint32_t *w, uint32_t n) {
+  uint32_t some = n & 3;
+  for (uint32_t i = 0; i < some; i++)
+    if (!w[n - 1 - i]) return false;
+  return complete((const uint8_t *)w, (n - some) * 4);
+}
+
+NEWER_TOO RawState raw_look(const uint32_t *w, size_t length, size_t *used, uint32_t *rows) {
   *used = length, *rows = 1;
-  if (!raw_is_wide(w) && !raw_complete((const uint8_t *)w, length)) return RAW_MISSING;
+  if (!raw_is_wide(w) && !complete((const uint8_t *)w, length)) return RAW_MISSING;
   if (raw_is_group(w)) {
     uint32_t units = raw_group_units(w), begin, rest;
     if (units * 4 > length) return RAW_DAMAGED;
-    if (!raw_complete((const uint8_t *)w, units * 4)) return RAW_MISSING;
+    if (!complete((const uint8_t *)w, units * 4)) return RAW_MISSING;
     *rows = raw_group_rows(w, &begin, &rest);
     if (!*rows) return RAW_DAMAGED;
     *used = 4 * (units + rest);

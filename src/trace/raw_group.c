@@ -24,7 +24,7 @@ static bool has_one_value(uint32_t d, uint32_t each, const uint32_t *units) {
 // Every record that comes out of a ring is asked, so nothing is written down here.
 uint32_t raw_group_units(const uint32_t *w) { return ((FIRST_WORD + (w[COUNTS] & 0xFF) + 3u) & ~3u) + 4 * (w[COUNTS] >> 8 & 15); }
 
-uint32_t raw_group_rows(const uint32_t *w, uint32_t *begin, uint32_t *rest) {
+NEWER_TOO uint32_t raw_group_rows(const uint32_t *w, uint32_t *begin, uint32_t *rest) {
   uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
   uint32_t nops = w[COUNTS] & 0xFF, nunits = w[COUNTS] >> 8 & 15, turns = w[TURNS] & 0xFFFF;
   bool split = format & WG_TRACE_SPLIT, far = format & WG_TRACE_GROUP_FAR;
@@ -45,7 +45,7 @@ uint32_t raw_group_rows(const uint32_t *w, uint32_t *begin, uint32_t *rest) {
   return (raw_is_wide(w) ? raw_wide(at) == words : at <= words && words - at < 4) ? nops * turns : 0;
 }
 
-bool raw_group_read(const uint32_t *w, RawGroup *g) {
+NEWER_TOO bool raw_group_read(const uint32_t *w, RawGroup *g) {
   uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
   uint32_t begin, rest;
   if (!raw_group_rows(w, &begin, &rest)) return false;
@@ -69,7 +69,7 @@ bool raw_group_read(const uint32_t *w, RawGroup *g) {
   return true;
 }
 
-const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit) {
+NEWER_TOO const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit) {
   const uint32_t *w = g->raw;
   uint32_t i = part % g->nops, turn = part / g->nops, lanes = (uint32_t)__builtin_popcount(w[LANES]), d = w[FIRST_WORD + i], unit = d >> 27 & 15;
   const uint32_t *u = g->units + 4 * unit, *each = g->offsets[unit];

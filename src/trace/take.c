@@ -3,28 +3,25 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/copy.h"
 #include "trace/writer.h"
 
-enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18, COPY = 1 << 16, AHEAD = 16 };     // AHEAD: of this part of the memory. COPY: bytes that a look leaves in a processor's cache
+enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18, COPY = 1 << 14, MANY = 1 << 17 };     // COPY: bytes that a look leaves in a processor's cache. MANY: the ring is filled faster than it is emptied
 static const uint64_t MUCH = 4ull << 30;   // of memory: what has grown once may have a whole segment
-
-static uint64_t default_memory(void) {
-  uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-  return MAX(MIN(all / 4, 32ull << 30), 256ull << 20);
-}
+static const uint64_t AHEAD = 8ull << 30;  // at most so much is got before records come
 
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   TraceWriter *w = mem_alloc(sizeof *w);
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->work, NULL);
   pthread_cond_init(&w->room, NULL);
-  w->memory_limit = limits && limits->memory ? limits->memory : default_memory();
+  w->memory_limit = limits && limits->memory ? limits->memory : writer_default_memory();
   w->disk_limit = limits ? limits->disk : 0;
   w->next_chunk = w->next_contents = 1;
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   unsigned wanted = limits && limits->threads ? limits->threads : (unsigned)(cores < 1 ? 1 : MIN(cores, 16));
   w->piece_bytes = CHUNK_BYTES;
-  if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = (uint32_t)MIN(w->memory_limit / AHEAD / SEGMENT, (uint64_t)SEGMENTS / 4);
+  if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = w->memory_limit < 4 * MUCH ? w->memory_limit / 16 : MIN(w->memory_limit / 8, AHEAD);
   w->threads = mem_alloc(sizeof *w->threads * wanted);
   while (w->nthreads < wanted && pthread_create(&w->threads[w->nthreads], NULL, writer_work, w) == 0) w->nthreads++;
   if (w->nthreads) return w;
@@ -36,7 +33,7 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
 void writer_pieces_free(RawPiece *p) {
   while (p) {
     RawPiece *next = p->next;
-    free(p->data);
+    if (!p->segment) free(p->data);
     free(p);
     p = next;
   }
@@ -51,7 +48,9 @@ void trace_writer_free(TraceWriter *w) {
   for (unsigned i = 0; i < w->nthreads; i++) pthread_join(w->threads[i], NULL);
   for (Job *j = w->first_job, *next; j; j = next) next = j->next, writer_job_free(w, j);
   for (ChunkOut *c = w->done, *next; c; c = next) next = c->next, free(c->bytes.data), chunk_out_free(c);
+  if (w->slab) free(w->slab);
   writer_buffers_free(w);
+  writer_segments_free(w);
   for (ContentsOut *c = w->contents_done, *next; c; c = next) next = c->next, free(c->data), free(c);
   for (uint32_t i = 0; i < w->ring_list.len; i++) {
     Ring *r = w->ring_list.data[i];
@@ -231,10 +230,11 @@ static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n)
   size_t cap = MAX(grows ? p->cap * 2 : (size_t)FIRST_PIECE, (grows ? p->len : 0) + n);
   if (p && much && cap < SEGMENT) cap = SEGMENT;
   pthread_mutex_lock(&w->lock);
-  uint8_t *data = cap == SEGMENT ? writer_segment_take(w) : NULL;
+  bool segment = cap == SEGMENT;
+  uint8_t *data = segment ? writer_segment_take(w) : NULL;
   w->in_memory += cap - (grows ? p->cap : 0);
   pthread_mutex_unlock(&w->lock);
-  if (!data) data = writer_buffer_new(cap);
+  if (!data) data = mem_realloc(NULL, cap);
   if (grows) {
     memcpy(data, p->data, p->len);
     free(p->data);
@@ -247,6 +247,7 @@ static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n)
   }
   p->data = data;
   p->cap = cap;
+  p->segment = segment;
   return p;
 }
 
@@ -256,7 +257,7 @@ static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data
   OpenPiece *o = piece_for(w, r, launch);
   RawPiece *p = room_for(w, r, o, n);
   o->used_ns = clock_ns();
-  memcpy(p->data + p->len, data, n);
+  copy_past_cache(p->data + p->len, data, n);
   p->len += n, p->records += records;
   o->bytes += n, o->records += records;
   if (o->records >= CHUNK_RECORDS || o->bytes >= w->piece_bytes) close_piece(w, r, (uint32_t)(o - r->open.data), true);
@@ -267,13 +268,14 @@ static void damaged(TraceWriter *w, Ring *r) {
   writer_stop(w, "ring %u of process %u holds something that is no record: nothing more is recorded", r->number, r->process);
 }
 
-static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool ended) {
+NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_t n, bool ended) {
   size_t at = 0, from = 0;
   uint32_t launch = 0, records = 0;
   uint64_t lost = 0, taken = 0, bytes = 0;
   while (n - at >= sizeof(WgTraceHead)) {
     uint32_t head[8] = {0}, rows = 1;
-    memcpy(head, data + at, MIN(n - at, sizeof head));
+    if (n - at >= sizeof head) memcpy(head, data + at, sizeof head);
+    else memcpy(head, data + at, n - at);
     if (!head[0] || !head[1] || !head[2] || !head[3]) break;
     size_t length = raw_length(head);
     if (length == RAW_UNFINISHED) {
@@ -317,6 +319,7 @@ size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t
   pthread_mutex_lock(&r->lock);
   wait_for_room(w, r);
   size_t taken = w->has_stopped || r->damaged ? n : take(w, r, data, n, ended);
+  if (taken >= MANY) atomic_store_explicit(&w->pressed_ns, clock_ns(), memory_order_relaxed);
   pthread_mutex_unlock(&r->lock);
   return taken;
 }

@@ -26,9 +26,9 @@ typedef struct Job {
   ContentsOut *contents;                   // or bytes to be compressed
 } Job;
 
-// Memory that was used before: the system need not find it, nor clear it, again.
 typedef struct Buffers { Bytes list[1024]; uint32_t n; uint64_t bytes; } Buffers;
-enum { SEGMENT = 2 << 20, SEGMENTS = 4096 };       // what a piece has once it is not small: one large page
+typedef struct Region { uint8_t *start; size_t bytes; } Region;
+enum { SEGMENT = 2 << 20 };                // what a piece has once it is not small: one large page
 
 struct TraceWriter {
   pthread_mutex_t lock;                    // of everything below; taken while a ring's lock is held, never the other way round
@@ -52,23 +52,32 @@ struct TraceWriter {
   bool ending;
   pthread_t *threads; unsigned nthreads;
   Buffers spare;
-  uint8_t *segments[SEGMENTS]; uint32_t nsegments, ahead;       // ahead: how many are to be there before anybody asks
+  VEC(Region) regions;
+  uint8_t *fresh, *fresh_end;              // what nobody has touched yet of the last region
+  VEC(uint8_t *) segments;                 // that were touched and are free
+  uint64_t ahead;                          // bytes of them that are to be there before anybody asks
+  _Atomic uint64_t pressed_ns;             // when much was last found in a ring
 };
 
+// --- memory.c ---
+uint64_t writer_default_memory(void);
 // --- take.c ---
 void writer_stop(TraceWriter *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held);   // closes what was not used for so long; held: locked by the caller
 void writer_submit_rests(TraceWriter *w);
 void writer_pieces_free(RawPiece *p);
-// --- buffers.c; the lock is held ---
-uint8_t *writer_segment_take(TraceWriter *w);                             // NULL: there is none
+// --- segments.c; the lock is held ---
+uint8_t *writer_segment_take(TraceWriter *w);
+void writer_segment_give(TraceWriter *w, uint8_t *data);
+bool writer_segments_wanted(const TraceWriter *w);                        // there are fewer than there should be
+void writer_segments_more(TraceWriter *w);                                // gives up the lock for a while
+void writer_segments_free(TraceWriter *w);
 uint8_t *writer_slab_room(TraceWriter *w, size_t n, Slab **slab);         // these three take the lock themselves, but for _left
 void writer_slab_leave(TraceWriter *w, Slab *s);
 void writer_slab_left(TraceWriter *w, Slab *s);
-void writer_segments_more(TraceWriter *w);                                // gives up the lock for a while
+// --- buffers.c; the lock is held ---
 void writer_buffers_free(TraceWriter *w);
 Bytes writer_buffer_take(TraceWriter *w);                                 // some memory, or none
-uint8_t *writer_buffer_new(size_t cap);                                   // this one needs no lock
 void writer_buffer_give(TraceWriter *w, uint8_t *data, size_t cap);
 // --- encode.c ---
 void writer_submit(TraceWriter *w, Job *job);                           // the lock is held

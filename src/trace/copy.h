@@ -1,0 +1,22 @@
+// Copies that nobody will look at soon: they go to memory without first reading what was there, and push nothing out of the processor's cache.
+#ifndef WG_TRACE_COPY_H
+#define WG_TRACE_COPY_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+// to: a multiple of 16, as n is
+static inline void copy_past_cache(uint8_t *to, const uint8_t *from, size_t n) {
+  if ((uintptr_t)to % 16 || n % 16) {
+    memcpy(to, from, n);
+    return;
+  }
+  for (size_t i = 0; i < n; i += 16) _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
+  _mm_sfence();                              // those who are told of it see it
+}
+#else
+static inline void copy_past_cache(uint8_t *to, const uint8_t *from, size_t n) { memcpy(to, from, n); }
+#endif
+#endif

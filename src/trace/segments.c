@@ -1,0 +1,94 @@
+// Memory that raw records are copied into: segments of one large page each, cut from regions that are asked for once. What was used is used again; the system need not
+// find it, nor clear it, while a kernel waits.
+#define _GNU_SOURCE
+#include "trace/writer.h"
+
+#include <sys/mman.h>
+
+static const uint64_t REGION = 1ull << 30;
+
+// One call for many segments: each one changes what the whole process knows of its memory, and all threads wait for that.
+static bool new_region(TraceWriter *w) {
+  uint64_t size = MAX(MIN(REGION, w->memory_limit / 8), (uint64_t)SEGMENT) / SEGMENT * SEGMENT;
+  uint8_t *p = mmap(NULL, size + SEGMENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) return false;
+  madvise(p, size + SEGMENT, MADV_HUGEPAGE);
+  vec_push(&w->regions, (Region){p, size + SEGMENT});
+  w->fresh = (uint8_t *)(((uintptr_t)p + SEGMENT - 1) & ~(uintptr_t)(SEGMENT - 1));
+  w->fresh_end = w->fresh + size;
+  return true;
+}
+
+// One that nobody has touched.
+static uint8_t *fresh(TraceWriter *w) {
+  if (w->fresh == w->fresh_end && !new_region(w)) return NULL;
+  uint8_t *p = w->fresh;
+  w->fresh += SEGMENT;
+  return p;
+}
+
+uint8_t *writer_segment_take(TraceWriter *w) {
+  uint8_t *p = w->segments.len ? w->segments.data[--w->segments.len] : fresh(w);
+  return p ? p : mem_realloc(NULL, SEGMENT);
+}
+
+void writer_segment_give(TraceWriter *w, uint8_t *data) { vec_push(&w->segments, data); }
+
+// As many as are in use, and some to begin with, as far as the limit allows.
+bool writer_segments_wanted(const TraceWriter *w) {
+  uint64_t have = w->segments.len * (uint64_t)SEGMENT, used = w->in_memory;
+  return w->ahead && have + used + SEGMENT <= w->memory_limit && have < MAX(w->ahead, used);
+}
+
+void writer_segments_more(TraceWriter *w) {
+  uint8_t *data = fresh(w);
+  if (!data) {
+    w->ahead = 0;
+    return;
+  }
+  pthread_mutex_unlock(&w->lock);
+  for (size_t i = 0; i < SEGMENT; i += 4096) ((volatile uint8_t *)data)[i] = 0;
+  pthread_mutex_lock(&w->lock);
+  writer_segment_give(w, data);
+}
+
+void writer_segments_free(TraceWriter *w) {
+  for (uint32_t i = 0; i < w->regions.len; i++) munmap(w->regions.data[i].start, w->regions.data[i].bytes);
+  vec_free(&w->regions);
+  vec_free(&w->segments);
+}
+
+// --- segments that hold several contents ---
+
+void writer_slab_left(TraceWriter *w, Slab *s) {
+  if (--s->used) return;
+  writer_segment_give(w, s->data);
+  free(s);
+}
+
+void writer_slab_leave(TraceWriter *w, Slab *s) {
+  pthread_mutex_lock(&w->lock);
+  writer_slab_left(w, s);
+  pthread_mutex_unlock(&w->lock);
+}
+
+uint8_t *writer_slab_room(TraceWriter *w, size_t n, Slab **slab) {
+  CHECK(n <= SEGMENT);
+  pthread_mutex_lock(&w->lock);
+  if (w->slab && w->slab_used + n > SEGMENT) {
+    writer_slab_left(w, w->slab);
+    w->slab = NULL;
+  }
+  if (!w->slab) {
+    Slab *s = mem_alloc(sizeof *s);
+    *s = (Slab){writer_segment_take(w), 1};
+    w->slab = s;
+    w->slab_used = 0;
+  }
+  *slab = w->slab;
+  w->slab->used++;
+  uint8_t *at = w->slab->data + w->slab_used;
+  w->slab_used += n;
+  pthread_mutex_unlock(&w->lock);
+  return at;
+}
