@@ -288,7 +288,10 @@ static void do_time(void) {
 static void do_select(void) {
   open_all(1);
   SessionKernel *other = session_kernel(module, "other");
-  for (int i = 0; i < 6; i++) printf("%d%d ", session_launch_selected(kernel), session_launch_selected(other));
+  for (int i = 0; i < 6; i++) {
+    bool first = session_launch_selected(kernel), second = session_launch_selected(other);     // in this order
+    printf("%d%d ", first, second);
+  }
   printf("\n");
   session_end();
 }
