@@ -41,7 +41,10 @@ struct TraceDrain {
   pthread_t threads[MOST_THREADS];
   _Atomic bool stop, enough;
 };
-typedef struct Worker { TraceDrain *d; uint32_t index; } Worker;
+typedef struct Worker {
+  TraceDrain *d;
+  uint32_t index, seen[CHANNEL_TRACES], finished[CHANNEL_TRACES];      // which use of each set this thread has begun with, and read to the end
+} Worker;
 
 uint64_t reader_trace_bytes(uint64_t wanted, uint32_t *rings, uint32_t *ring_size) {
   uint32_t n = 64, size = RING_MIN;
@@ -171,13 +174,24 @@ static size_t help_others(Worker *w, uint32_t set) {
   return found;
 }
 
-static size_t drain_set(Worker *w, uint32_t set, bool *busy, uint32_t *finished) {
+// Its pages are found before records are in them: each one costs as much as reading it.
+static void reach(Worker *w, uint32_t set) {
+  TraceDrain *d = w->d;
+  Set *s = &d->sets[set];
+  w->seen[set] = s->use;
+#ifdef MADV_POPULATE_WRITE
+  for (uint32_t i = w->index; i < d->rings; i += d->nthreads) madvise(ring_of(d, s, i), CHANNEL_TRACE_STRIDE(d->ring_size), MADV_POPULATE_WRITE);      // if the system can
+#endif
+}
+
+static size_t drain_set(Worker *w, uint32_t set, bool *busy) {
   TraceDrain *d = w->d;
   Set *s = &d->sets[set];
   int state = atomic_load_explicit(&s->state, memory_order_acquire);
   size_t found = 0;
-  if (state == SET_FREE || (state == SET_ENDED && finished[set] == s->use)) return 0;
+  if (state == SET_FREE || (state == SET_ENDED && w->finished[set] == s->use)) return 0;
   *busy = true;
+  if (state == SET_READ && w->seen[set] != s->use) reach(w, set);
   for (uint32_t i = w->index; i < d->rings; i += d->nthreads) {
     size_t n;
     if (!hold(s, i)) {
@@ -191,7 +205,7 @@ static size_t drain_set(Worker *w, uint32_t set, bool *busy, uint32_t *finished)
   }
   if (state == SET_READ && found < AT_ONCE) found += help_others(w, set);
   if (state == SET_ENDED) {
-    finished[set] = s->use;
+    w->finished[set] = s->use;
     if (atomic_fetch_add(&s->finished, 1) + 1 == d->nthreads) finish_set(d, set);
   }
   return found;
@@ -244,7 +258,6 @@ static size_t drain_contents(TraceDrain *d, uint32_t i, bool *busy) {
 
 static void *work(void *p) {
   Worker w = *(Worker *)p;
-  uint32_t finished[CHANNEL_TRACES] = {0};       // which use of each set this thread has read to the end
   unsigned sleep = SLEEP_MIN_US;
   free(p);
   prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
@@ -252,7 +265,7 @@ static void *work(void *p) {
     bool stop = atomic_load(&w.d->stop), busy = false;
     size_t found = 0;
     for (uint32_t i = w.index; i < CHANNEL_CONTENTS; i += w.d->nthreads) found += drain_contents(w.d, i, &busy);
-    for (uint32_t i = 0; i < CHANNEL_TRACES; i++) found += drain_set(&w, i, &busy, finished);
+    for (uint32_t i = 0; i < CHANNEL_TRACES; i++) found += drain_set(&w, i, &busy);
     if (stop && !busy) return NULL;
     sleep = found ? SLEEP_MIN_US : MIN(sleep * 2, (unsigned)SLEEP_MAX_US);
     if (!found) nanosleep(&(struct timespec){0, (long)sleep * 1000}, NULL);
@@ -273,7 +286,7 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) 
   int failed = 0;
   for (uint32_t i = 0; i < d->nthreads && !failed; i++) {
     Worker *w = mem_alloc(sizeof *w);
-    *w = (Worker){d, i};
+    *w = (Worker){.d = d, .index = i};
     failed = pthread_create(&d->threads[i], NULL, work, w);
   }
   pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -6,7 +6,7 @@
 #include "trace/copy.h"
 #include "trace/writer.h"
 
-enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, LEAST_PIECE = 1 << 18, COPY = 1 << 14, MANY = 1 << 17 };     // COPY: bytes that a look leaves in a processor's cache. MANY: the ring is filled faster than it is emptied
+enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, SECOND_PIECE = 1 << 18, LEAST_PIECE = 1 << 18, COPY = 1 << 14, MANY = 1 << 17 };     // COPY: bytes that a look leaves in a processor's cache. MANY: the ring is filled faster than it is emptied
 static const uint64_t MUCH = 4ull << 30;   // of memory: what has grown once may have a whole segment
 static const uint64_t AHEAD = 8ull << 30;  // at most so much is got before records come
 
@@ -222,13 +222,13 @@ static OpenPiece *piece_for(TraceWriter *w, Ring *r, uint32_t launch) {
   return &r->open.data[r->open.len - 1];
 }
 
-// Small ones grow; what has a segment is followed by another one, so that nothing is copied twice.
+// Small ones grow, in large steps where there is much memory; what has a segment is followed by another one, so that nothing is copied twice.
 static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n) {
   RawPiece *p = o->last;
   if (p && p->cap - p->len >= n) return p;
   bool grows = p && p->cap < SEGMENT && p->len + n <= SEGMENT, much = w->memory_limit >= MUCH;
   size_t cap = MAX(grows ? p->cap * 2 : (size_t)FIRST_PIECE, (grows ? p->len : 0) + n);
-  if (p && much && cap < SEGMENT) cap = SEGMENT;
+  if (p && much && cap < SEGMENT) cap = grows && cap < SECOND_PIECE ? SECOND_PIECE : SEGMENT;
   pthread_mutex_lock(&w->lock);
   bool segment = cap == SEGMENT;
   uint8_t *data = segment ? writer_segment_take(w) : NULL;
