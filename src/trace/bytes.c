@@ -1,4 +1,6 @@
+#define _GNU_SOURCE
 // Bytes that grow, numbers of variable length, and columns compressed with zstd.
+#include <sys/mman.h>
 #include <zstd.h>
 
 #include "trace/internal.h"
@@ -11,6 +13,16 @@ struct ColumnCoder {
   Bytes compressed, scratch[CODER_SCRATCHES];
   ColumnHabit habit;
 };
+
+void *memory_more(void *p, size_t used, size_t cap) {
+  enum { PAGE = 2 << 20 };
+  void *more = NULL;
+  if (cap < PAGE || posix_memalign(&more, PAGE, cap) != 0) return mem_realloc(p, cap);
+  madvise(more, cap / PAGE * PAGE, MADV_HUGEPAGE);
+  if (used) memcpy(more, p, used);
+  free(p);
+  return more;
+}
 
 void bytes_reserve(Bytes *b, size_t more) {
   if (b->cap - b->len >= more) return;

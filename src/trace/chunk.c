@@ -80,13 +80,13 @@ static size_t list_group(ChunkScratch *s, Places *places, const uint32_t *w, siz
   return rows;
 }
 
-static size_t list_records(ChunkScratch *s, Places *places, const RawPiece *pieces) {
+NEWER_TOO static size_t list_records(ChunkScratch *s, Places *places, const RawPiece *pieces) {
   size_t count = 0, n = 0;
   for (const RawPiece *p = pieces; p; p = p->next) count += p->records;
   if (s->cap < count) {
     s->cap = count;
-    s->list = mem_realloc(s->list, count * sizeof *s->list);
-    s->spare = mem_realloc(s->spare, count * sizeof *s->spare);
+    s->list = memory_more(s->list, 0, count * sizeof *s->list);
+    s->spare = memory_more(s->spare, 0, count * sizeof *s->spare);
   }
   for (const RawPiece *p = pieces; p; p = p->next)
     for (size_t at = 0; at < p->len;) {
@@ -101,7 +101,7 @@ static size_t list_records(ChunkScratch *s, Places *places, const RawPiece *piec
 }
 
 // By warp; what a warp did stays in order.
-static void sort_by_warp(ChunkScratch *s, size_t n) {
+NEWER_TOO static void sort_by_warp(ChunkScratch *s, size_t n) {
   uint64_t least = UINT64_MAX, most = 0;
   for (size_t i = 0; i < n; i++) least = MIN(least, s->list[i].warp), most = MAX(most, s->list[i].warp);
   if (!n || least == most) return;
@@ -199,7 +199,7 @@ static const uint32_t *expand(ChunkScratch *s, const Sorted *from, TraceRow *r, 
   return raw_group_expand(&s->group, from->part, r, s->addresses, &in->naddresses, s->unsplit, unsplit);
 }
 
-ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory) {
+NEWER_TOO ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory) {
   ChunkOut *out = mem_alloc(sizeof *out);
   memory.len = 0;
   *out = (ChunkOut){.id = id, .process = process, .launch = launch, .shared_only = true, .bytes = memory};

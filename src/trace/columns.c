@@ -20,7 +20,7 @@ static uint8_t *put_warps(const BlockInput *in, uint8_t *at) {
 }
 
 // All that is known of rows but addresses of single lanes and words: one column of several streams, since a call of the compressor costs more than most of them.
-static uint32_t write_rows(ColumnCoder *c, const BlockInput *in, Bytes *out) {
+NEWER_TOO static uint32_t write_rows(ColumnCoder *c, const BlockInput *in, Bytes *out) {
   const size_t longest[STREAMS] = {[STREAM_PLACES] = place_bytes(in->nplaces), [STREAM_FLAGS] = 1, [STREAM_WARPS] = 20, [STREAM_LANES] = 4, [STREAM_BASES] = 10, [STREAM_STRIDES] = 10,
                                    [STREAM_TIMES] = 10, [STREAM_MASKS] = ROW_WORDS_MAX / 8};
   size_t all = 0;
@@ -126,7 +126,7 @@ MANY_AT_A_TIME static void steps_of_row(uint32_t *rest, uint32_t n) {
 }
 
 // Planes of what is left: its low four bytes, and its high four if there are any.
-static void write_rests(ColumnCoder *c, const BlockInput *in, const Spread *s, bool small, bool by_steps, Bytes *out) {
+NEWER_TOO static void write_rests(ColumnCoder *c, const BlockInput *in, const Spread *s, bool small, bool by_steps, Bytes *out) {
   uint32_t *low = (uint32_t *)column_coder_scratch(c, CODER_RESTS, sizeof *low * 2 * (in->naddresses + 32)), *high = low + in->naddresses + 32, all = 0, all_high = 0;
   for (uint32_t i = 0, at = 0; i < in->nrows; i++) {
     const TraceRow *r = &in->rows[i];

@@ -56,6 +56,7 @@ void *writer_work(void *writer) {
   ChunkScratch *scratch = chunk_scratch_new((ChunkPause){give_way, w});
   Compressor z = {.zstd = ZSTD_createCCtx(), .cap = ZSTD_compressBound(CONTENTS_PIECE)};
   z.to = mem_alloc(z.cap);
+  pthread_setname_np(pthread_self(), "wg-encode");
   setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);           // on Linux of this thread: those that empty the rings come first, a kernel waits for them
   pthread_mutex_lock(&w->lock);
   for (;;) {

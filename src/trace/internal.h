@@ -40,6 +40,7 @@ void bytes_reserve(Bytes *b, size_t more);
 void bytes_add(Bytes *b, const void *data, size_t n);
 void bytes_varint(Bytes *b, uint64_t v);
 void bytes_free(Bytes *b);
+void *memory_more(void *p, size_t used, size_t cap);         // as realloc, of large pages where it is large: what is written all over it would need thousands of small ones
 static inline void bytes_u8(Bytes *b, uint8_t v) {
   if (b->len == b->cap) bytes_reserve(b, 1);
   b->data[b->len++] = v;

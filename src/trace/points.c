@@ -1,5 +1,6 @@
 // Postings of single places in memory, of which kernels that gather have one for each lane. They are put into buckets by address, not sorted: a question looks through one
 // bucket. Within a bucket they stay in the order of blocks; each has the bits of its address and of its place, and how wide it is follows from the place.
+#include "trace/copy.h"
 #include "trace/predict.h"
 
 enum { PART_POINTS_MOST = 4096, BUCKET_BITS_MOST = 11, REGION_AT = 24, REGIONS = 512, REGION_SLOTS = 2048, SEEN = 2048, RADIX = 11 };
@@ -7,11 +8,16 @@ typedef struct Seen { uint64_t start; uint32_t tag; bool used; } Seen;
 struct PointList {
   uint64_t *starts, *packed, *spare; uint32_t *tags;         // tag: block << POSTING_PLACE_BITS | place
   size_t n, cap, packed_cap;
+  uint64_t least, most, differ, last_global;       // of the starts; differ: bits that are not the same in all. last_global: where the last touch of global memory begins
   Seen seen[SEEN];                         // what came lately does not come again
   uint64_t region[REGION_SLOTS]; uint16_t rank[REGION_SLOTS];      // region: plus 1
 };
 
-PointList *points_new(void) { return mem_alloc(sizeof(PointList)); }
+PointList *points_new(void) {
+  PointList *p = mem_alloc(sizeof *p);
+  points_clear(p);
+  return p;
+}
 
 void points_free(PointList *p) {
   if (!p) return;
@@ -22,14 +28,15 @@ void points_free(PointList *p) {
 static void reserve(PointList *p, size_t more) {
   if (p->cap - p->n >= more) return;
   p->cap = MAX(p->cap * 2, (size_t)1 << 14);
-  p->starts = mem_realloc(p->starts, p->cap * sizeof *p->starts);
-  p->tags = mem_realloc(p->tags, p->cap * sizeof *p->tags);
+  p->starts = memory_more(p->starts, p->n * sizeof *p->starts, p->cap * sizeof *p->starts);
+  p->tags = memory_more(p->tags, p->n * sizeof *p->tags, p->cap * sizeof *p->tags);
 }
 
 size_t points_count(const PointList *p) { return p->n; }
 void points_get(const PointList *p, size_t i, uint64_t *start, uint32_t *tag) { *start = p->starts[i], *tag = p->tags[i]; }
 void points_clear(PointList *p) {
   p->n = 0;
+  p->least = UINT64_MAX, p->most = p->differ = p->last_global = 0;
   memset(p->seen, 0, sizeof p->seen);
 }
 
@@ -39,13 +46,21 @@ void points_add(PointList *p, uint64_t start, uint32_t tag) {
   *s = (Seen){start, tag, true};
   reserve(p, 1);
   p->starts[p->n] = start, p->tags[p->n++] = tag;
+  p->least = MIN(p->least, start), p->most = MAX(p->most, start), p->differ |= start ^ p->starts[0];
+  if (!(start >> 62)) p->last_global = MAX(p->last_global, start);
 }
 
 MANY_AT_A_TIME void points_add_row(PointList *p, const uint64_t *starts, uint32_t n, uint32_t tag) {
   reserve(p, n);
   uint64_t *to = p->starts + p->n;
   uint32_t *tags = p->tags + p->n;
-  for (uint32_t k = 0; k < n; k++) to[k] = starts[k], tags[k] = tag;
+  uint64_t least = p->least, most = p->last_global, differ = 0, first = p->starts[0] = p->n ? p->starts[0] : starts[0];
+  for (uint32_t k = 0; k < n; k++) {
+    uint64_t s = starts[k];
+    to[k] = s, tags[k] = tag;
+    least = MIN(least, s), most = MAX(most, s), differ |= s ^ first;
+  }
+  p->least = least, p->last_global = most, p->most = MAX(p->most, most), p->differ |= differ;
   p->n += n;
 }
 
@@ -111,7 +126,7 @@ static inline uint64_t rest_of(const Packing *k, uint64_t packed, uint64_t least
   return one_region ? (packed >> k->tag_bits) - least : (unpack(k, packed) - least) >> k->shift;
 }
 
-static uint8_t *put_bits(const Packing *k, const uint64_t *list, uint32_t n, uint64_t least, bool one_region, unsigned width, uint8_t *at) {
+NEWER_TOO static uint8_t *put_bits(const Packing *k, const uint64_t *list, uint32_t n, uint64_t least, bool one_region, unsigned width, uint8_t *at) {
   uint32_t place_mask = (1u << k->place_bits) - 1;
   unsigned each = width + k->place_bits, have = 0;
   if (each <= 32) {
@@ -169,21 +184,53 @@ static void write_part(const Packing *k, const uint64_t *list, uint32_t n, Chunk
   vec_push(&out->points, (PostingPart){first, last + k->widest});
 }
 
-// Where global memory was touched: from, and up to where something begins
-MANY_AT_A_TIME static void look_over(const PointList *p, uint64_t *least, uint64_t *most, uint64_t *differ, uint64_t *last_global) {
-  uint64_t a = UINT64_MAX, b = 0, c = 0, d = 0, first = p->starts[0];
-  for (size_t i = 0; i < p->n; i++) {
-    uint64_t s = p->starts[i];
-    a = MIN(a, s), b = MAX(b, s), c |= s ^ first;
-    d = MAX(d, s >> 62 ? 0 : s);
+// Of points that lie within 4 GB.
+MANY_AT_A_TIME static void pack(const PointList *p, const Packing *k, uint64_t *to) {
+  uint64_t low = k->low;
+  const uint64_t *starts = p->starts;
+  const uint32_t *tags = p->tags;
+  unsigned shift = k->shift, tag_bits = k->tag_bits, place_bits = k->place_bits;
+  for (size_t i = 0, n = p->n; i < n; i++) {
+    uint32_t tag = tags[i] >> POSTING_PLACE_BITS << place_bits | (tags[i] & ((1u << POSTING_PLACE_BITS) - 1));
+    to[i] = (starts[i] - low) >> shift << tag_bits | tag;
   }
-  *least = a, *most = b, *differ = c, *last_global = d;
 }
 
-bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out) {
+static void pack_regions(const PointList *p, const Packing *k, uint64_t *to) {
+  uint64_t last = UINT64_MAX, rank = 0;
+  for (size_t i = 0; i < p->n; i++) {
+    uint64_t start = p->starts[i], tag = (uint64_t)(p->tags[i] >> POSTING_PLACE_BITS) << k->place_bits | (p->tags[i] & ((1u << POSTING_PLACE_BITS) - 1));
+    if (start >> REGION_AT != last) last = start >> REGION_AT, rank = p->rank[region_slot(p, last)];
+    to[i] = ((rank << REGION_AT | (start & ((1u << REGION_AT) - 1))) - k->low) >> k->shift << k->tag_bits | tag;
+  }
+}
+
+// Each into its bucket, in order; end[d]: where bucket d begins, afterwards where it ends. What goes to a bucket waits until it fills a line of memory: writing one here and one there, each would
+// wait for the line to be read first.
+NEWER_TOO static void to_buckets(const uint64_t *from, size_t n, unsigned at, size_t *end, unsigned buckets, uint64_t *to) {
+  enum { LINE = 8 };
+  static _Thread_local uint64_t lines[1 << BUCKET_BITS_MOST][LINE];
+  size_t begin[1 << BUCKET_BITS_MOST];
+  memcpy(begin, end, buckets * sizeof *begin);
+  for (size_t i = 0; i < n; i++) {
+    uint64_t v = from[i], d = v >> at;
+    size_t k = end[d]++;
+    lines[d][k % LINE] = v;
+    if (k % LINE != LINE - 1) continue;
+    size_t first = k - (LINE - 1);
+    if (first >= begin[d]) copy_line(to + first, lines[d]);
+    else memcpy(to + begin[d], lines[d] + begin[d] % LINE, (k + 1 - begin[d]) * sizeof *to);
+  }
+  for (unsigned d = 0; d < buckets; d++) {
+    size_t first = MAX(end[d] / LINE * LINE, begin[d]);
+    if (end[d] > first) memcpy(to + first, lines[d] + first % LINE, (end[d] - first) * sizeof *to);
+  }
+  copy_lines_end();
+}
+
+NEWER_TOO bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out) {
   if (!p->n) return true;
-  uint64_t regions[REGIONS], least, most, differ, last_global;
-  look_over(p, &least, &most, &differ, &last_global);
+  uint64_t regions[REGIONS], least = p->least, most = p->most, differ = p->differ, last_global = p->last_global;
   Packing k = {.shift = differ ? MIN((unsigned)__builtin_ctzll(differ), 15u) : 0, .place_bits = bits_of(nplaces - 1), .regions = regions};
   for (uint32_t i = 0; i < nplaces; i++) k.widest = MAX(k.widest, place_width(&places[i]));
   if (!(least >> 62)) chunk_note_addresses(out, least, last_global + k.widest);
@@ -194,28 +241,21 @@ bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint
   if (span + k.tag_bits > 64) return false;
   if (p->packed_cap < p->n) {
     p->packed_cap = p->cap;
-    free(p->packed), free(p->spare);
-    p->packed = mem_alloc(p->packed_cap * sizeof *p->packed);
-    p->spare = mem_alloc(p->packed_cap * sizeof *p->spare);
+    p->packed = memory_more(p->packed, 0, p->packed_cap * sizeof *p->packed);
+    p->spare = memory_more(p->spare, 0, p->packed_cap * sizeof *p->spare);
   }
   unsigned wanted = bits_of(p->n / (PART_POINTS_MOST / 2)), bucket_bits = MIN(MIN(wanted, (unsigned)BUCKET_BITS_MOST), span), bucket_at = span - bucket_bits + k.tag_bits;
   size_t count[(1 << BUCKET_BITS_MOST) + 1] = {0}, sum = 0;
-  uint64_t last = UINT64_MAX, rank = 0;
-  for (size_t i = 0; i < p->n; i++) {
-    uint64_t start = p->starts[i], rest = start - k.low, tag = (uint64_t)(p->tags[i] >> POSTING_PLACE_BITS) << k.place_bits | (p->tags[i] & ((1u << POSTING_PLACE_BITS) - 1));
-    if (k.nregions) {
-      if (start >> REGION_AT != last) last = start >> REGION_AT, rank = p->rank[region_slot(p, last)];
-      rest = (rank << REGION_AT | (start & ((1u << REGION_AT) - 1))) - k.low;
-    }
-    uint64_t packed = rest >> k.shift << k.tag_bits | tag;
-    p->spare[i] = packed;
-    count[bucket_at >= 64 ? 0 : packed >> bucket_at]++;
-  }
+  if (k.nregions) pack_regions(p, &k, p->spare);
+  else pack(p, &k, p->spare);
+  if (bucket_bits)
+    for (size_t i = 0; i < p->n; i++) count[p->spare[i] >> bucket_at]++;
   for (unsigned d = 0; d <= 1 << BUCKET_BITS_MOST; d++) {
     size_t n = count[d];
     count[d] = sum, sum += n;
   }
-  for (size_t i = 0; i < p->n; i++) p->packed[count[bucket_at >= 64 ? 0 : p->spare[i] >> bucket_at]++] = p->spare[i];
+  if (!bucket_bits) memcpy(p->packed, p->spare, p->n * sizeof *p->packed), count[0] = p->n;
+  else to_buckets(p->spare, p->n, bucket_at, count, 1u << bucket_bits, p->packed);
   // count[d] is now where bucket d ends. Small ones are joined, large ones sorted and cut.
   size_t from = 0, upto = 0;
   for (unsigned d = 0; d < 1u << bucket_bits; d++) {
@@ -231,7 +271,7 @@ bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint
   return true;
 }
 
-bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, const TracePlace *places, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {
+NEWER_TOO bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, const TracePlace *places, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {
   Reading from = {data, data + n, false};
   uint64_t entries = reading_varint(&from), least = reading_varint(&from);
   uint8_t shift = reading_u8(&from) & 15, width = reading_u8(&from), place_bits = reading_u8(&from);

@@ -3,7 +3,7 @@
 #include "trace/predict.h"
 
 typedef struct Entry { uint64_t start; uint32_t length, tag; } Entry;          // tag: block, place
-enum { PLACE_BITS = POSTING_PLACE_BITS, LANES = 32, RADIX = 11, SMALL = 1024 };
+enum { PLACE_BITS = POSTING_PLACE_BITS, LANES = 32, RADIX = 13, SMALL = 1024 };
 
 struct PostingList {
   Entry *list, *spare;
@@ -34,7 +34,7 @@ void postings_free(PostingList *p) {
 static void push_range(PostingList *p, uint64_t start, uint64_t length, uint32_t tag) {
   if (p->n == p->cap) {
     p->cap = MAX(p->cap * 2, (size_t)4096);
-    p->list = mem_realloc(p->list, p->cap * sizeof *p->list);
+    p->list = memory_more(p->list, p->n * sizeof *p->list, p->cap * sizeof *p->list);
   }
   p->list[p->n++] = (Entry){start, (uint32_t)length, tag};
 }
@@ -105,7 +105,7 @@ static const Roaming *roamings(PostingList *p, const BlockInput *in) {
   return list;
 }
 
-void postings_add(PostingList *p, const BlockInput *in, uint32_t block) {
+NEWER_TOO void postings_add(PostingList *p, const BlockInput *in, uint32_t block) {
   if (p->nopen < in->nplaces) p->open = mem_realloc(p->open, sizeof *p->open * LANES * in->nplaces), p->nopen = in->nplaces;
   for (uint32_t i = 0; i < in->nplaces * LANES; i++) p->open[i] = (Posting){.block = block, .place = i / LANES};
   const Roaming *roaming = roamings(p, in);
@@ -139,27 +139,29 @@ static int by_start(const void *a, const void *b) {
 
 static void reserve_spare(PostingList *p) {
   if (p->spare_cap >= p->cap) return;
-  free(p->spare);
-  p->spare = mem_alloc((p->spare_cap = p->cap) * sizeof *p->spare);
+  p->spare = memory_more(p->spare, 0, (p->spare_cap = p->cap) * sizeof *p->spare);
 }
 
-static void sort(PostingList *p) {
+NEWER_TOO static void sort(PostingList *p) {
   if (p->n < SMALL) {
     if (p->n) qsort(p->list, p->n, sizeof *p->list, by_start);
     return;
   }
   reserve_spare(p);
-  uint64_t least = UINT64_MAX, most = 0;
-  for (size_t i = 0; i < p->n; i++) least = MIN(least, p->list[i].start), most = MAX(most, p->list[i].start);
-  for (unsigned shift = 0; shift < 64 && (most - least) >> shift; shift += RADIX) {
+  uint64_t least = UINT64_MAX, most = 0, differ = 0;
+  for (size_t i = 0; i < p->n; i++) least = MIN(least, p->list[i].start), most = MAX(most, p->list[i].start), differ |= p->list[i].start ^ p->list[0].start;
+  // As few rounds as can be, by as many bits each as that takes.
+  unsigned low = differ ? (unsigned)__builtin_ctzll(differ) : 0, bits = 64 - (unsigned)__builtin_clzll((most - least) >> low | 1), rounds = (bits + RADIX - 1) / RADIX, radix = (bits + rounds - 1) / rounds;
+  for (unsigned shift = low; shift < 64 && (most - least) >> shift; shift += radix) {
     size_t count[1 << RADIX] = {0}, at = 0;
-    for (size_t i = 0; i < p->n; i++) count[(p->list[i].start - least) >> shift & ((1 << RADIX) - 1)]++;
-    if (count[(p->list[0].start - least) >> shift & ((1 << RADIX) - 1)] == p->n) continue;
-    for (unsigned d = 0; d < 1 << RADIX; d++) {
+    uint64_t mask = (1u << radix) - 1;
+    for (size_t i = 0; i < p->n; i++) count[(p->list[i].start - least) >> shift & mask]++;
+    if (count[(p->list[0].start - least) >> shift & mask] == p->n) continue;
+    for (unsigned d = 0; d <= mask; d++) {
       size_t n = count[d];
       count[d] = at, at += n;
     }
-    for (size_t i = 0; i < p->n; i++) p->spare[count[(p->list[i].start - least) >> shift & ((1 << RADIX) - 1)]++] = p->list[i];
+    for (size_t i = 0; i < p->n; i++) p->spare[count[(p->list[i].start - least) >> shift & mask]++] = p->list[i];
     Entry *t = p->list;
     size_t cap = p->cap;
     p->list = p->spare, p->spare = t;

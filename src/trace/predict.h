@@ -41,6 +41,9 @@ static inline uint32_t value_line(uint64_t address) {
   return ((uint32_t)line ^ (uint32_t)(line >> 10) * 5u ^ (uint32_t)(line >> 20)) & (VALUE_LINES - 1);
 }
 static inline uint32_t value_slot(uint64_t address) { return value_line(address) << VALUE_LINE_BITS | ((uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1)); }
+MANY_AT_A_TIME static inline void slots_of(const uint64_t *addresses, uint32_t n, uint32_t plane, uint32_t *slots) {
+  for (uint32_t k = 0; k < n; k++) slots[k] = value_slot(addresses[k] + 4 * plane);
+}
 // Fills the slots of a row's words, in the order in which they are kept: planes of values, then of what was found.
 static inline void row_slots(const TracePlace *p, const TraceRow *row, const uint64_t *addresses, uint32_t *slots) {
   uint32_t lanes = row->lanes, n = row_plane_words(p, lanes), parts = !!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD);
@@ -54,7 +57,8 @@ static inline void row_slots(const TracePlace *p, const TraceRow *row, const uin
     }
     for (uint32_t plane = 0; plane < p->planes; plane++) {
       if (p->has & ROW_EACH) {
-        for (uint32_t k = 0; k < n; k++) *slots++ = value_slot(addresses[row->addresses + k] + 4 * plane);
+        slots_of(addresses + row->addresses, n, plane, slots);
+        slots += n;
       } else if (lanes == UINT32_MAX) {
         uint64_t a = row->base + 4 * plane;
         for (uint32_t k = 0; k < n; k++, a += (uint64_t)(int64_t)row->stride) *slots++ = value_slot(a);

@@ -63,7 +63,7 @@ static unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t 
   return mode;
 }
 
-unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row) {
+NEWER_TOO unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row) {
   const TraceRow *r = &in->rows[row];
   const TracePlace *p = &in->places[r->place];
   const uint32_t *words = in->words[row];
@@ -84,7 +84,7 @@ unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row) {
   return mode;
 }
 
-bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
+NEWER_TOO bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
   Reading masks = b->masks;
   const uint32_t *given;
   size_t ngiven, at = 0;

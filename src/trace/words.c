@@ -15,7 +15,7 @@ MANY_AT_A_TIME static void join(uint32_t *restrict words, size_t n, unsigned pla
 
 // Some of the words: bytes of each plane, and what comes from one to the next.
 typedef struct Look { uint32_t bytes[4][256], steps[4][256]; uint32_t seen[1024], n, again; } Look;
-static void look_at(const uint32_t *words, size_t n, Look *l) {
+NEWER_TOO static void look_at(const uint32_t *words, size_t n, Look *l) {
   enum { RUN = 32, RUNS = 32 };
   memset(l, 0, sizeof *l);
   size_t apart = n / RUNS > RUN ? n / RUNS : RUN;
@@ -76,7 +76,7 @@ MANY_AT_A_TIME static void pack(const uint8_t *restrict codes, size_t quarter, b
     for (size_t i = 0; i < quarter; i++) to[i] = (uint8_t)(codes[i] | codes[quarter + i] << 2 | codes[2 * quarter + i] << 4 | codes[3 * quarter + i] << 6);
 }
 
-static void write_packed(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned plane, bool four, const uint8_t *list) {
+NEWER_TOO static void write_packed(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned plane, bool four, const uint8_t *list) {
   unsigned symbols = four ? 15 : 3, parts = four ? 2 : 4;
   size_t part = (n + parts - 1) / parts, others = 0;
   uint8_t *bytes = column_coder_scratch(c, CODER_PACKED, 3 * n + 64), *codes = bytes + n, *other = codes + n + 8, code[256];
@@ -98,7 +98,7 @@ static void write_packed(ColumnCoder *c, Bytes *out, const uint32_t *words, size
   bytes_add(out, other, others);
 }
 
-static bool read_packed(Reading *from, uint32_t *words, size_t n, unsigned plane, bool four) {
+NEWER_TOO static bool read_packed(Reading *from, uint32_t *words, size_t n, unsigned plane, bool four) {
   unsigned symbols = four ? 15 : 3, parts = four ? 2 : 4, bits = four ? 4 : 2;
   size_t part = (n + parts - 1) / parts;
   uint8_t list[15];
