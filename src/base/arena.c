@@ -28,6 +28,16 @@ void *arena_alloc(Arena *a, size_t size) {
   return p;
 }
 
+// A chunk of its own, behind the one that is being filled.
+void *arena_alloc_uncleared(Arena *a, size_t size) {
+  if (size < FIRST_CHUNK) return arena_alloc(a, size);
+  ArenaChunk *c = mem_realloc(NULL, size + 16);
+  c->size = size + 16;
+  if (a->chunks) c->next = a->chunks->next, a->chunks->next = c;
+  else c->next = NULL, a->chunks = c, a->next = a->end = (char *)c + size + 16;
+  return (char *)c + 16;
+}
+
 char *arena_strndup(Arena *a, const char *s, size_t n) {
   char *p = arena_alloc(a, n + 1);
   memcpy(p, s, n);

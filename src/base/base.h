@@ -31,6 +31,7 @@ typedef struct Arena {
   char *next, *end;
 } Arena;                                    // {0} is a valid empty arena
 void *arena_alloc(Arena *a, size_t size);
+void *arena_alloc_uncleared(Arena *a, size_t size);         // with anything in it: for what is large and filled at once
 char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_strdup(Arena *a, const char *s);
 char *arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);

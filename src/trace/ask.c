@@ -81,7 +81,7 @@ static ScanResult host_element(TraceReader *t, const ReaderStep *s, uint64_t add
 }
 
 // Within a launch the clock of the device says what came first, if it is not too much to sort; else warp for warp.
-enum { SORTED_MOST = 512 };
+enum { SORTED_MOST = 512, BLOCKS_AT_ONCE = 192 };
 typedef struct Hit { uint64_t record; uint32_t lane, time; } Hit;
 typedef struct Hits { Hit list[SORTED_MOST]; uint32_t n; bool many; } Hits;
 
@@ -106,15 +106,24 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
   BlockSet set = {0};
   uint64_t n = 0;
   bool ok = true;
+  uint32_t ahead = 0, window = 8;
+  VEC(Want) blocks = {0};
   for (uint32_t i = 0; i < l->nchunks && ok && n <= SORTED_MOST; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
     if (!c->has_global || c->low >= scan->high || c->high <= scan->low) continue;
     if (!t->scanning) reader_cache_trim(t);
+    if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, window, scan), window *= 2;
     ok = reader_blocks_touching(t, c, scan->low, scan->high, NULL, NULL, &set, err);
+    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){c, NULL, PART_ROWS + set.list[k], true});
     n += set.n;
   }
   free(set.list);
   *often = n > SORTED_MOST;
+  // All of them will be looked at; as many as the cache keeps.
+  blocks.len = MIN(blocks.len, (uint32_t)BLOCKS_AT_ONCE);
+  for (uint32_t k = 0; ok && !*often && k < blocks.len; k++) ok = (blocks.data[k].directory = reader_directory(t, blocks.data[k].chunk, err)) != NULL;
+  if (ok && !*often) reader_ahead(t, blocks.data, blocks.len);
+  vec_free(&blocks);
   return ok;
 }
 
@@ -150,7 +159,7 @@ bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uin
   if (address < life.base || address - life.base > life.size || bytes > life.size - (address - life.base))
     return error_set(err, "the allocation begins at 0x%llx and has %llu bytes.", (unsigned long long)life.base, (unsigned long long)life.size);
   Page p = {.out = out, .skip = skip, .most = most};
-  RangeScan scan = {.low = address, .high = address + bytes};
+  RangeScan scan = {.low = address, .high = address + bytes, .values = !skip};
   ScanResult result = SCAN_GO_ON;
   for (uint32_t i = 0; i < t->nsteps && result == SCAN_GO_ON; i++) {
     const ReaderStep *s = &t->steps[i];
@@ -166,7 +175,7 @@ bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t 
   const ReaderLaunch *l = reader_launch(t, launch);
   if (!l) return error_set(err, "the run file has no launch %u.", launch);
   Page p = {.out = out, .skip = skip, .most = most, .launch = l, .each_thread_once = true};
-  RangeScan scan = {.low = address, .high = address + bytes};
+  RangeScan scan = {.low = address, .high = address + bytes, .values = !skip};
   bool ok = page_end(&p, reader_scan_range(t, l, &scan, element_lane, &p, err));
   u64map_free(&p.threads);
   return ok;

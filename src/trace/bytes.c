@@ -111,7 +111,7 @@ size_t column_size(ColumnCoder *c, const uint8_t *data, size_t n) {
 bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out) {
   uint64_t n = reading_varint(from), compressed = reading_varint(from);
   if (from->bad || n > most || (compressed ? compressed : n) > (uint64_t)(from->end - from->at)) return false;
-  uint8_t *data = arena_alloc(arena, n ? n : 1);
+  uint8_t *data = arena_alloc_uncleared(arena, n ? n : 1);
   if (compressed) {
     if (!c->expand) c->expand = ZSTD_createDCtx();
     CHECK(c->expand);

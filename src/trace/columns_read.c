@@ -61,7 +61,17 @@ static bool read_rows(Reading *streams, TraceBlock *b) {
   return !streams[STREAM_LANES].bad && !streams[STREAM_TIMES].bad && !streams[STREAM_BASES].bad && !streams[STREAM_STRIDES].bad;
 }
 
-static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *b) {
+MANY_AT_A_TIME static void widen(const uint32_t *words, size_t n, unsigned half, uint64_t *to) {
+  if (!half)
+    for (size_t i = 0; i < n; i++) to[i] = words[i];
+  else
+    for (size_t i = 0; i < n; i++) to[i] |= (uint64_t)words[i] << 32;
+}
+MANY_AT_A_TIME static void place_row(uint64_t *a, uint32_t n, uint64_t least, unsigned shift) {
+  for (uint32_t k = 0; k < n; k++) a[k] = (least + (a[k] << shift)) & TRACE_ADDRESS_MASK;
+}
+
+NEWER_TOO static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *b) {
   uint64_t n = reading_varint(from), wanted = 0;
   for (uint32_t i = 0; i < b->nrows; i++) {
     TraceRow *r = &b->rows[i];
@@ -80,28 +90,25 @@ static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *b) {
   }
   uint8_t by_steps = reading_u8(from), planes = reading_u8(from);
   if (from->bad || planes > 8) return false;
-  b->addresses = ARENA_ARRAY(&b->arena, uint64_t, n);
+  b->addresses = arena_alloc_uncleared(&b->arena, n * sizeof *b->addresses);
   for (unsigned half = 0; half < (planes > 4 ? 2 : 1); half++) {
     const uint32_t *words;
     size_t count;
     if (!column_read_words(c, from, &b->arena, n, &words, &count) || count != n) return false;
-    for (uint64_t i = 0; i < n; i++) b->addresses[i] |= (uint64_t)words[i] << 32 * half;
+    widen(words, n, half, b->addresses);
   }
   for (uint32_t i = 0; i < b->nrows; i++) {
     const TraceRow *r = &b->rows[i];
     if (!(b->places[r->place].has & ROW_EACH)) continue;
-    uint64_t before = 0;
-    for (uint32_t k = 0, lanes = (uint32_t)__builtin_popcount(r->lanes); k < lanes; k++) {
-      uint64_t *a = &b->addresses[r->addresses + k];
-      if (by_steps) *a = before + (uint64_t)unzigzag(*a);
-      before = *a;
-      *a = (least[r->place] + (*a << shift[r->place])) & TRACE_ADDRESS_MASK;
-    }
+    uint64_t *a = &b->addresses[r->addresses], before = 0;
+    uint32_t lanes = (uint32_t)__builtin_popcount(r->lanes);
+    for (uint32_t k = 0; by_steps && k < lanes; k++) before = a[k] = before + (uint64_t)unzigzag(a[k]);
+    place_row(a, lanes, least[r->place], shift[r->place]);
   }
   return true;
 }
 
-bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places, uint32_t nplaces, TraceBlock *b) {
+NEWER_TOO bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places, uint32_t nplaces, TraceBlock *b) {
   Reading from = {data, data + n, false};
   uint64_t nrows = reading_varint(&from), nwords = reading_varint(&from);
   if (from.bad || !nrows || nrows > BLOCK_ROWS || nwords > (uint64_t)BLOCK_ROWS * ROW_WORDS_MAX) return false;
@@ -117,7 +124,7 @@ bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace 
   }
   if (words != nwords) return false;
   size_t rest = (size_t)(from.end - from.at);
-  uint8_t *copy = arena_alloc(&b->arena, rest + 1);
+  uint8_t *copy = arena_alloc_uncleared(&b->arena, rest + 1);
   memcpy(copy, from.at, rest);
   b->values = (Reading){copy, copy + rest, false};
   return true;

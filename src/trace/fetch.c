@@ -83,7 +83,7 @@ const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_
   return add(t, e, CONTENTS | id)->contents;
 }
 
-typedef bool Decode(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e);
+typedef bool Decode(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e);
 
 // Where a part lies in its chunk.
 static void part_place(const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, uint64_t *at, uint64_t *end) {
@@ -124,7 +124,7 @@ static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirector
   const uint8_t *data = end > at ? chunk_bytes(t, c, at, end, why) : NULL;
   if (data) {
     e = mem_alloc(sizeof *e);
-    if (!decode(t, c, d, data, end - at, e)) free_entry(e), e = NULL;
+    if (!decode(t->coder, c, d, data, end - at, e)) free_entry(e), e = NULL;
   }
   if (t->get_block) sqlite3_reset(t->get_block);
   if (e) return add(t, e, id);
@@ -132,29 +132,29 @@ static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirector
   return NULL;
 }
 
-static bool decode_directory(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+static bool decode_directory(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
   (void)d;
   e->directory = mem_alloc(sizeof *e->directory);
   e->bytes = n * 8 + 4096;
-  return directory_read(t->coder, data, n, c->records, c->directory, e->directory);
+  return directory_read(coder, data, n, c->records, c->directory, e->directory);
 }
 
-static bool decode_block(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+static bool decode_block(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
   (void)c;
   e->block = mem_alloc(sizeof *e->block);
-  if (!block_read(t->coder, data, n, d->places, d->nplaces, e->block)) return false;
+  if (!block_read(coder, data, n, d->places, d->nplaces, e->block)) return false;
   e->bytes = n * 2 + e->block->nrows * sizeof(TraceRow) + e->block->nwords * 5 + 65536;
   return true;
 }
 
-static bool decode_postings(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+static bool decode_postings(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
   (void)c;
   e->bytes = POSTINGS_PER_BLOCK * sizeof(Posting) + 65536;
-  return postings_read(t->coder, data, n, d->nblocks, d->nplaces, &e->arena, &e->postings, &e->npostings);
+  return postings_read(coder, data, n, d->nblocks, d->nplaces, &e->arena, &e->postings, &e->npostings);
 }
 
-static bool decode_points(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
-  (void)t, (void)c;
+static bool decode_points(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
+  (void)coder, (void)c;
   bool ok = points_read(data, n, d->nblocks, d->places, d->nplaces, &e->arena, &e->postings, &e->npostings);
   e->bytes = e->npostings * sizeof(Posting) + 4096;
   return ok;
@@ -172,6 +172,7 @@ TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, b
   if (!e) return NULL;
   // What the directory promised.
   bool ok = block < d->nblocks && e->block->nrows == d->blocks[block + 1].first_row - d->blocks[block].first_row && e->block->nplaces == d->nplaces;
+  if (ok) e->block->places = d->places;      // the directory may have been read again since
   if (ok && values) ok = block_read_values(t->coder, e->block);
   if (ok) return e->block;
   reader_damaged(t, e->id, err);
@@ -186,11 +187,12 @@ static void add_block(BlockSet *s, uint32_t block) {
   s->list[s->n++] = block;
 }
 
-static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint64_t low, uint64_t high, const bool *places, const RangeScan *what, uint8_t *marked, BlockSet *out, Error *err) {
+// The next part of points or ranges, from the one of that number on, that may touch [low, high); UINT32_MAX: none
+static uint32_t next_part(const ChunkDirectory *d, bool ranges, uint32_t i, uint64_t low, uint64_t high) {
   const PostingPart *parts = ranges ? d->ranges : d->points;
-  uint32_t n = ranges ? d->nranges : d->npoints, first = 0;
+  uint32_t n = ranges ? d->nranges : d->npoints;
   // Points reach POINT_BYTES at most, so that the parts before can be left out by halving; ranges are looked at one by one.
-  if (!ranges) {
+  if (!ranges && !i) {
     uint64_t from = low < POINT_BYTES ? 0 : low - POINT_BYTES;
     uint32_t a = 0, b = n;
     while (a < b) {
@@ -198,10 +200,14 @@ static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *
       if (parts[m].first < from) a = m + 1;
       else b = m;
     }
-    first = a ? a - 1 : 0;
+    i = a ? a - 1 : 0;
   }
-  for (uint32_t i = first; i < n && parts[i].first < high; i++) {
-    if (parts[i].end <= low) continue;
+  while (i < n && parts[i].first < high && parts[i].end <= low) i++;
+  return i < n && parts[i].first < high ? i : UINT32_MAX;
+}
+
+static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint64_t low, uint64_t high, const bool *places, const RangeScan *what, uint8_t *marked, BlockSet *out, Error *err) {
+  for (uint32_t i = 0; (i = next_part(d, ranges, i, low, high)) != UINT32_MAX; i++) {
     CacheEntry *e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + i, ranges ? decode_postings : decode_points, err);
     if (!e) return false;
     for (uint32_t at = 0; at < e->npostings; at++) {
@@ -228,6 +234,46 @@ bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, 
   free(marked);
   if (out->n) qsort(out->list, out->n, sizeof *out->list, ascending);
   return ok;
+}
+
+// --- for ahead.c ---
+
+static uint64_t want_id(const Want *w) { return w->chunk->id << 16 | w->part; }
+CacheEntry *reader_kept(TraceReader *t, const Want *w) { return find(t, want_id(w)); }
+
+uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n) {
+  Error none = {{0}};
+  uint64_t at, end;
+  part_place(w->chunk, w->directory, w->part, &at, &end);
+  const uint8_t *data = end > at ? chunk_bytes(t, w->chunk, at, end, &none) : NULL;
+  uint8_t *copy = data ? memcpy(mem_realloc(NULL, end - at), data, end - at) : NULL;
+  *n = end - at;
+  if (t->get_block) sqlite3_reset(t->get_block);
+  return copy;
+}
+
+bool reader_decode(ColumnCoder *c, const Want *w, const uint8_t *data, size_t n, CacheEntry *e) {
+  Decode *decode = w->part == PART_DIRECTORY ? decode_directory : w->part >= PART_RANGES ? decode_postings : w->part >= PART_POINTS ? decode_points : decode_block;
+  return decode(c, w->chunk, w->directory, data, n, e);
+}
+
+void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok) {
+  if (ok && !u64map_get(&t->cache, want_id(w))) add(t, e, want_id(w));
+  else free_entry(e);
+}
+
+void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint64_t low, uint64_t high) {
+  VEC(Want) wants = {0};
+  for (uint32_t i = 0; i < n; i++) vec_push(&wants, (Want){.chunk = chunks[i], .part = PART_DIRECTORY});
+  reader_ahead(t, wants.data, wants.len);
+  wants.len = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const ChunkDirectory *d = reader_directory(t, chunks[i], NULL);
+    for (int ranges = 0; d && ranges < 2; ranges++)
+      for (uint32_t k = 0; (k = next_part(d, ranges, k, low, high)) != UINT32_MAX; k++) vec_push(&wants, (Want){chunks[i], d, (ranges ? PART_RANGES : PART_POINTS) + k, false});
+  }
+  reader_ahead(t, wants.data, wants.len);
+  vec_free(&wants);
 }
 
 bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, RangeVisitor *f, void *user, Error *err) {

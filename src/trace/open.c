@@ -173,6 +173,7 @@ TraceReader *trace_open(sqlite3 *db, Error *err) {
 
 void trace_close(TraceReader *t) {
   if (!t) return;
+  ahead_free(t->ahead);
   reader_cache_free(t);
   reader_idle(t);
   bytes_free(&t->piece);

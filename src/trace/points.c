@@ -276,7 +276,7 @@ NEWER_TOO bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, cons
   uint64_t entries = reading_varint(&from), least = reading_varint(&from);
   uint8_t shift = reading_u8(&from) & 15, width = reading_u8(&from), place_bits = reading_u8(&from);
   if (from.bad || entries > PART_POINTS_MOST || width > 62 || place_bits > POSTING_PLACE_BITS) return false;
-  Posting *out = ARENA_ARRAY(arena, Posting, entries + 1);
+  Posting *out = arena_alloc_uncleared(arena, sizeof *out * (entries + 1));
   for (uint64_t i = 0; i < entries;) {
     uint64_t block = reading_varint(&from), run = reading_varint(&from);
     if (from.bad || !run || run > entries - i || block >= nblocks) return false;
@@ -285,7 +285,22 @@ NEWER_TOO bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, cons
   unsigned each = width + place_bits, have = 0;
   if ((uint64_t)(from.end - from.at) < (entries * each + 7) / 8) return false;
   unsigned __int128 pending = 0;
-  for (uint64_t i = 0; i < entries; i++) {
+  uint64_t i = 0;
+  if (each <= 56)                            // all but the last ones: 8 bytes at once
+    for (uint64_t at = 0; i < entries && (uint64_t)(from.end - from.at) >= at / 8 + 8; i++, at += each) {
+      uint64_t bits;
+      memcpy(&bits, from.at + at / 8, 8);
+      bits >>= at % 8;
+      uint32_t place = (uint32_t)bits & ((1u << place_bits) - 1);
+      if (place >= nplaces) return false;
+      out[i].start = least + ((bits >> place_bits & ((1ull << width) - 1)) << shift), out[i].end = out[i].start + place_width(&places[place]), out[i].place = place;
+    }
+  if (i < entries) {
+    from.at += i * each / 8;
+    have = (unsigned)(i * each % 8);
+    if (have) pending = reading_u8(&from) >> have, have = 8 - have;
+  }
+  for (; i < entries; i++) {
     while (have < each) pending |= (unsigned __int128)reading_u8(&from) << have, have += 8;      // never more than is there
     uint32_t place = (uint32_t)pending & ((1u << place_bits) - 1);
     uint64_t rest = (uint64_t)(pending >> place_bits) & ((1ull << width) - 1);

@@ -31,8 +31,10 @@ typedef struct ReaderStep {
 
 typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; uint8_t *contents; const Posting *postings; uint32_t npostings; } CacheEntry;
 
+typedef struct Ahead Ahead;
 struct TraceReader {
   sqlite3 *db;
+  Ahead *ahead;                            // threads that unpack; NULL: none yet
   ColumnCoder *coder;
   sqlite3_stmt *get_block;
   struct { const char *sql; sqlite3_stmt *statement; } statements[8];
@@ -67,6 +69,17 @@ typedef struct BlockSet { uint32_t *list, n, cap; } BlockSet;
 struct RangeScan;
 bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, const struct RangeScan *what, BlockSet *out, Error *err);     // what: NULL, or has `wanted`
 
+// Parts that will be needed: of those chunks that may touch the range directories and postings; ahead.c unpacks several at a time.
+typedef struct Want { const ReaderChunk *chunk; const ChunkDirectory *directory; uint32_t part; bool values; } Want;      // directory: of the chunk, unless it is the part itself
+void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint64_t low, uint64_t high);
+CacheEntry *reader_kept(TraceReader *t, const Want *w);
+uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n);         // its bytes, to be freed; NULL: not to be had
+bool reader_decode(ColumnCoder *c, const Want *w, const uint8_t *data, size_t n, CacheEntry *e);
+void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok);      // not ok: it goes
+// --- ahead.c ---
+void reader_ahead(TraceReader *t, const Want *list, uint32_t n);
+void ahead_free(Ahead *a);
+
 // --- scan.c: rows, one after the other ---
 typedef struct RowRef { const ReaderChunk *chunk; TraceBlock *block; const TraceRow *row; uint32_t index; uint64_t record; } RowRef;
 typedef enum { SCAN_GO_ON, SCAN_STOP, SCAN_FAILED } ScanResult;
@@ -84,6 +97,7 @@ typedef struct RangeScan {
 bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);       // whether it may touch some of it
 ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one chunk, which touches some of it
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t most, const RangeScan *what);      // unpacks what tells which blocks touch it, of so many chunks; returns the next chunk
 ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
 // Ranges of global memory that writes of a launch touch, within [low, high): as far as postings know.

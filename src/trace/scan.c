@@ -1,6 +1,7 @@
 // Rows of a recording, one after the other: those of a warp, those that touch a range of addresses.
 #include "trace/reader.h"
 
+enum { BLOCKS_AHEAD = 32, CHUNKS_AHEAD = 64 };
 enum { CLASS_LOAD = 1 << 0, CLASS_STORE = 1 << 1, CLASS_ATOMIC = 1 << 2 };     // site.classes; docs/run-file.md
 
 TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site) {
@@ -126,6 +127,12 @@ ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor 
 
 typedef struct RangeState { const RangeScan *what; LaneVisitor *f; void *user; } RangeState;
 
+MANY_AT_A_TIME static bool some_between(const uint64_t *a, uint32_t n, uint64_t from, uint64_t length) {
+  uint32_t some = 0;
+  for (uint32_t k = 0; k < n; k++) some |= a[k] - from < length;
+  return some;
+}
+
 static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef *r, uint32_t bytes, Error *err) {
   const RangeScan *w = s->what;
   const TracePlace *p = &r->block->places[r->row->place];
@@ -135,6 +142,7 @@ static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef 
     if (high - low < 1ull << 40 && (high <= w->low || low >= w->high)) return SCAN_GO_ON;
   }
   const uint64_t *each = p->has & ROW_EACH ? r->block->addresses + r->row->addresses : NULL;
+  if (each && w->low >= bytes && !some_between(each, (uint32_t)__builtin_popcount(r->row->lanes), w->low - bytes + 1, w->high - w->low + bytes - 1)) return SCAN_GO_ON;
   for (uint32_t left = r->row->lanes; left; left &= left - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(left);
     uint64_t a = each ? *each++ : row_address(r->block, r->row, lane);
@@ -148,6 +156,13 @@ static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef 
 static void blocks_all(BlockSet *set, uint32_t n) {
   if (set->cap < n) set->list = mem_realloc(set->list, sizeof *set->list * n), set->cap = n;
   for (set->n = 0; set->n < n; set->n++) set->list[set->n] = set->n;
+}
+
+static void blocks_ahead(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const BlockSet *set, uint32_t from, bool values) {
+  Want list[BLOCKS_AHEAD];
+  uint32_t n = MIN(set->n - from, (uint32_t)BLOCKS_AHEAD);
+  for (uint32_t i = 0; i < n; i++) list[i] = (Want){c, d, PART_ROWS + set->list[from + i], values};
+  reader_ahead(t, list, n);
 }
 
 static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeState *s, BlockSet *set, Error *err) {
@@ -175,6 +190,7 @@ static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
     if (all) blocks_all(set, d->nblocks);
     else if (!reader_blocks_touching(t, c, from, high, places, widest ? NULL : w, set, err)) result = SCAN_FAILED;
     for (uint32_t i = 0; i < set->n && result == SCAN_GO_ON; i++) {
+      if (i % BLOCKS_AHEAD == 0) blocks_ahead(t, c, d, set, i, w->values);
       TraceBlock *b = reader_block(t, c, set->list[i], w->values, err);
       if (!b) result = SCAN_FAILED;
       RowList rows = {0};
@@ -210,15 +226,26 @@ bool chunk_in_range(const ReaderChunk *c, const RangeScan *what) {
   return global ? c->has_global && c->low < what->high && c->high + 64 > what->low : c->first_warp <= what->last_warp && c->last_warp >= what->first_warp;
 }
 
+uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t most, const RangeScan *what) {
+  const ReaderChunk *list[CHUNKS_AHEAD];
+  uint32_t n = 0, i = from;
+  for (; i < l->nchunks && n < MIN(most, (uint32_t)CHUNKS_AHEAD); i++)
+    if (chunk_in_range(&t->chunks[l->first_chunk + i], what)) list[n++] = &t->chunks[l->first_chunk + i];
+  if (!(what->low >> WG_TRACE_SPACE_AT)) reader_ahead_postings(t, list, n, what->low, what->high);
+  return i;
+}
+
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err) {
   RangeState s = {what, f, user};
   BlockSet set = {0};
   ScanResult result = SCAN_GO_ON;
+  uint32_t ahead = 0, window = 4;            // more each time: the first ones may have what is sought
   enter(t);
   for (uint32_t i = 0; i < l->nchunks && result == SCAN_GO_ON; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
     if (!chunk_in_range(c, what)) continue;
     between(t);
+    if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, window, what), window *= 2;
     result = scan_range_chunk(t, c, &s, &set, err);
   }
   leave(t);

@@ -63,14 +63,33 @@ static unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t 
   return mode;
 }
 
+// Words of 4 bytes side by side, or one: what most rows have.
+static inline bool is_adjacent(const TracePlace *p, const TraceRow *r, uint32_t n) {
+  if (!r->lanes) return false;                // damaged
+  uint32_t run = r->lanes >> __builtin_ctz(r->lanes);
+  return p->has & ROW_AFFINE && p->planes == 1 && !(p->has & ROW_OLD) && (n == 1 || (r->stride == 4 && !(run & (run + 1))));
+}
+
+// Between a row's words and the table, where they are one stretch or two.
+static void exchange_adjacent(uint32_t *table, uint64_t address, uint32_t *words, uint32_t n, bool expected) {
+  uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1), first = MIN(n, (1u << VALUE_LINE_BITS) - from);
+  uint32_t *a = table + (value_line(address) << VALUE_LINE_BITS) + from, *b = table + (value_line(address + 4 * (uint64_t)first) << VALUE_LINE_BITS);
+  if (expected) {
+    memcpy(words, a, (size_t)first * 4);
+    if (n > first) memcpy(words + first, b, (size_t)(n - first) * 4);
+  } else {
+    memcpy(a, words, (size_t)first * 4);
+    if (n > first) memcpy(b, words + first, (size_t)(n - first) * 4);
+  }
+}
+
 NEWER_TOO unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row) {
   const TraceRow *r = &in->rows[row];
   const TracePlace *p = &in->places[r->place];
   const uint32_t *words = in->words[row];
   uint32_t n = row_words(p, r->lanes), slots[ROW_WORDS_MAX], wrong = 0;
   unsigned mode;
-  uint32_t run = r->lanes >> __builtin_ctz(r->lanes);
-  if (p->has & ROW_AFFINE && p->planes == 1 && !(p->has & ROW_OLD) && (n == 1 || (r->stride == 4 && !(run & (run + 1))))) {
+  if (is_adjacent(p, r, n)) {
     uint64_t address = r->base + (uint64_t)((int64_t)r->stride * __builtin_ctz(r->lanes));
     mode = n == 1 ? write_one(v, address, words) : write_adjacent(v, address, words, n);
   } else {
@@ -84,22 +103,38 @@ NEWER_TOO unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t r
   return mode;
 }
 
+static bool needs_table(const TraceBlock *b, uint32_t row) {
+  unsigned mode = b->flags[row] >> FLAG_VALUES_AT & 3;
+  return b->places[b->rows[row].place].has & (ROW_VALUES | ROW_OLD) && (mode == VALUE_SOME || mode == VALUE_EXPECTED);
+}
+
 NEWER_TOO bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
   Reading masks = b->masks;
   const uint32_t *given;
   size_t ngiven, at = 0;
   if (!column_read_words(c, from, &b->arena, b->nwords, &given, &ngiven)) return false;
-  uint32_t *table = memset(column_coder_scratch(c, CODER_TABLE, sizeof *table * VALUE_SLOTS), 0, sizeof *table * VALUE_SLOTS);
-  uint32_t slots[ROW_WORDS_MAX], *out = ARENA_ARRAY(&b->arena, uint32_t, b->nwords + 1), nbefore = 0;
+  uint32_t *table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *table * VALUE_SLOTS);
+  uint32_t slots[ROW_WORDS_MAX], *out = arena_alloc_uncleared(&b->arena, sizeof *out * (b->nwords + 1)), nbefore = 0;
   const uint32_t *before = NULL;
   bool ok = true;
+  uint32_t expecting = b->nrows;             // behind the last row that needs the table nobody needs to keep it
+  while (expecting && !needs_table(b, expecting - 1)) expecting--;
+  if (expecting) memset(table, 0, sizeof *table * VALUE_SLOTS);
   for (uint32_t i = 0; i < b->nrows && ok; i++) {
     const TraceRow *r = &b->rows[i];
     const TracePlace *p = &b->places[r->place];
     uint32_t n = row_words(p, r->lanes), *words = out + r->words;
     if (!n) continue;
-    row_slots(p, r, b->addresses, slots);
     unsigned mode = b->flags[i] >> FLAG_VALUES_AT & 3;
+    if (i < expecting && mode != VALUE_SOME && is_adjacent(p, r, n)) {
+      if (mode == VALUE_AGAIN && nbefore == n) memcpy(words, before, (size_t)n * 4);
+      else if (mode == VALUE_ALL && ngiven - at >= n) memcpy(words, given + at, (size_t)n * 4), at += n;
+      else if (mode != VALUE_EXPECTED) return false;
+      exchange_adjacent(table, r->base + (uint64_t)((int64_t)r->stride * __builtin_ctz(r->lanes)), words, n, mode == VALUE_EXPECTED);
+      before = words, nbefore = n;
+      continue;
+    }
+    if (i < expecting) row_slots(p, r, b->addresses, slots);
     if (mode == VALUE_EXPECTED) {
       for (uint32_t k = 0; k < n; k++) words[k] = table[slots[k]];
     } else if (mode == VALUE_AGAIN && nbefore == n) {
@@ -118,7 +153,7 @@ NEWER_TOO bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
     } else {
       ok = false;
     }
-    values_seen(table, p, slots, words, n, 0);
+    if (i < expecting) values_seen(table, p, slots, words, n, 0);
     before = words, nbefore = n;
   }
   if (!ok || masks.bad) return false;

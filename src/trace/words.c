@@ -9,8 +9,15 @@ enum { KIND_PLAIN = 8 };                   // words as they lie, as one column; 
 MANY_AT_A_TIME static void split(const uint32_t *restrict words, size_t n, unsigned plane, uint8_t *restrict to) {
   for (size_t i = 0; i < n; i++) to[i] = (uint8_t)(words[i] >> 8 * plane);
 }
-MANY_AT_A_TIME static void join(uint32_t *restrict words, size_t n, unsigned plane, const uint8_t *restrict from) {
-  for (size_t i = 0; i < n; i++) words[i] |= (uint32_t)from[i] << 8 * plane;
+MANY_AT_A_TIME static void join(uint32_t *restrict words, size_t n, unsigned planes, const uint8_t *const from[4]) {
+  const uint8_t *restrict a = from[0], *restrict b = from[1], *restrict c = from[2], *restrict d = from[3];
+  switch (planes) {
+    case 0: memset(words, 0, n * sizeof *words); break;
+    case 1: for (size_t i = 0; i < n; i++) words[i] = a[i]; break;
+    case 2: for (size_t i = 0; i < n; i++) words[i] = a[i] | (uint32_t)b[i] << 8; break;
+    case 3: for (size_t i = 0; i < n; i++) words[i] = a[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16; break;
+    default: for (size_t i = 0; i < n; i++) words[i] = a[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16 | (uint32_t)d[i] << 24; break;
+  }
 }
 
 // Some of the words: bytes of each plane, and what comes from one to the next.
@@ -98,18 +105,37 @@ NEWER_TOO static void write_packed(ColumnCoder *c, Bytes *out, const uint32_t *w
   bytes_add(out, other, others);
 }
 
-NEWER_TOO static bool read_packed(Reading *from, uint32_t *words, size_t n, unsigned plane, bool four) {
+// The numbers of a part lie one to a byte, so many bits from its start; `others`: how many of them are the largest one.
+MANY_AT_A_TIME static size_t unpack(const uint8_t *restrict packed, size_t n, unsigned shift, uint8_t largest, uint8_t *restrict to) {
+  size_t others = 0;
+  for (size_t from = 0; from < n; from += 128) {
+    size_t upto = MIN(n, from + 128);
+    uint8_t some = 0;
+    for (size_t i = from; i < upto; i++) {
+      uint8_t k = packed[i] >> shift & largest;
+      to[i] = k;
+      some += k == largest;
+    }
+    others += some;
+  }
+  return others;
+}
+
+NEWER_TOO static bool read_packed(Reading *from, uint8_t *to, size_t n, bool four) {
   unsigned symbols = four ? 15 : 3, parts = four ? 2 : 4, bits = four ? 4 : 2;
   size_t part = (n + parts - 1) / parts;
-  uint8_t list[15];
+  uint8_t list[16] = {0};
   for (unsigned i = 0; i < symbols; i++) list[i] = reading_u8(from);
   uint64_t others = reading_varint(from);
   if (from->bad || (uint64_t)(from->end - from->at) < part || others > (uint64_t)(from->end - from->at) - part) return false;
   const uint8_t *packed = from->at, *other = packed + part, *end = other + others;
+  uint64_t found = 0;
+  for (size_t q = 0; q < parts && q * part < n; q++) found += unpack(packed, MIN(part, n - q * part), (unsigned)q * bits, (uint8_t)symbols, to + q * part);
+  if (found > others) return false;
   for (size_t i = 0; i < n; i++) {
-    unsigned k = packed[i % part] >> i / part * bits & symbols;
-    if (k == symbols && other == end) return false;
-    words[i] |= (uint32_t)(k == symbols ? *other++ : list[k]) << 8 * plane;
+    uint8_t k = to[i];
+    if (k == symbols) to[i] = *other++;
+    else to[i] = list[k];
   }
   from->at = end;
   return true;
@@ -178,20 +204,24 @@ bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most,
   if (from->bad || planes > 4) return false;
   for (unsigned p = 0; p < planes; p++) compressed += (ways >> 2 * p & 3) == PLANE_COMPRESSED;
   if (compressed && (!column_read(c, from, arena, n * 4, &col) || (uint64_t)(col.end - col.at) != n * compressed)) return false;
-  uint32_t *w = ARENA_ARRAY(arena, uint32_t, n);
+  uint32_t *w = arena_alloc_uncleared(arena, n * sizeof *w);
+  const uint8_t *bytes[4] = {0};
   for (unsigned p = 0; p < planes; p++) {
     unsigned way = ways >> 2 * p & 3;
     if (way == PLANE_COMPRESSED) {
-      join(w, n, p, col.at);
+      bytes[p] = col.at;
       col.at += n;
     } else if (way == PLANE_RAW) {
       if ((uint64_t)(from->end - from->at) < n) return false;
-      join(w, n, p, from->at);
+      bytes[p] = from->at;
       from->at += n;
-    } else if (!read_packed(from, w, n, p, way == PLANE_FOUR_BITS)) {
-      return false;
+    } else {
+      uint8_t *to = column_coder_scratch(c, CODER_PACKED, 4 * n) + p * n;
+      if (!read_packed(from, to, n, way == PLANE_FOUR_BITS)) return false;
+      bytes[p] = to;
     }
   }
+  join(w, n, planes, bytes);
   *words = w;
   return true;
 }
