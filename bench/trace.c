@@ -239,37 +239,42 @@ static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned thr
   return operations;
 }
 
-typedef struct Times { double sum, most; unsigned n; } Times;
-static void took(Times *t, double began) {
-  double s = now(CLOCK_PROCESS_CPUTIME_ID) - began;
-  t->sum += s, t->n++;
-  if (s > t->most) t->most = s;
+// A question's time: on the wall, since threads share the work, and of processors.
+typedef struct Moment { double wall, cpu; } Moment;
+typedef struct Times { double wall, cpu, most_wall, most_cpu; unsigned n; } Times;
+static Moment moment(void) { return (Moment){now(CLOCK_MONOTONIC), now(CLOCK_PROCESS_CPUTIME_ID)}; }
+static void took(Times *t, Moment began) {
+  double wall = now(CLOCK_MONOTONIC) - began.wall, cpu = now(CLOCK_PROCESS_CPUTIME_ID) - began.cpu;
+  t->wall += wall, t->cpu += cpu, t->n++;
+  t->most_wall = fmax(t->most_wall, wall), t->most_cpu = fmax(t->most_cpu, cpu);
 }
 
 static void ask(const char *path) {
   sqlite3 *db;
   Error err = {{0}};
   CHECK(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
-  double began = now(CLOCK_PROCESS_CPUTIME_ID);
+  Moment began = moment();
   TraceReader *t = trace_open(db, &err);
   if (!t) { fprintf(stderr, "%s\n", err.text); exit(1); }
-  double opened = now(CLOCK_PROCESS_CPUTIME_ID) - began;
-  Times thread = {0}, element = {0}, writers = {0}, contents = {0}, touching = {0};
+  enum { OPEN, THREAD, ELEMENT, WRITERS, TOUCHING, CONTENTS, QUESTIONS };
+  static const char *const names[] = {"open", "thread", "element", "writers", "threads of an element", "4096 bytes of contents"};
+  Times times[QUESTIONS] = {0};
+  took(&times[OPEN], began);
   for (unsigned i = 0; i < ARRAY_LEN(samples); i++) {
     TraceOps o;
     // Each question with an empty cache of ours: a newly opened reader; what the system has read stays.
     trace_close(t);
     t = trace_open(db, &err);
-    began = now(CLOCK_PROCESS_CPUTIME_ID);
+    began = moment();
     CHECK(trace_of_thread(t, 300, samples[i].warp * 32 + 7, 0, 200, &o, &err));
-    took(&thread, began);
+    took(&times[THREAD], began);
     trace_ops_free(&o);
     trace_close(t);
     t = trace_open(db, &err);
     uint32_t allocation = samples[i].address >= C ? 202 : samples[i].address >= B ? 201 : 200;
-    began = now(CLOCK_PROCESS_CPUTIME_ID);
+    began = moment();
     CHECK(trace_of_element(t, allocation, samples[i].address, 4, 0, 200, &o, &err));
-    took(&element, began);
+    took(&times[ELEMENT], began);
     uint64_t record = 0;
     uint32_t lane = 0;
     for (uint32_t k = 0; k < o.n; k++)
@@ -277,25 +282,30 @@ static void ask(const char *path) {
     trace_ops_free(&o);
     if (record) {
       TraceWriters w;
-      began = now(CLOCK_PROCESS_CPUTIME_ID);
+      began = moment();
       CHECK(trace_writers(t, record, lane, false, &w, &err));
-      took(&writers, began);
+      took(&times[WRITERS], began);
       trace_ops_free(&w.ops);
     }
-    began = now(CLOCK_PROCESS_CPUTIME_ID);
+    began = moment();
     CHECK(trace_touching(t, 300, samples[i].address, 4, 0, 200, &o, &err));
-    took(&touching, began);
+    took(&times[TOUCHING], began);
     trace_ops_free(&o);
     trace_close(t);
     t = trace_open(db, &err);
     uint8_t value[4096], known[4096];
-    began = now(CLOCK_PROCESS_CPUTIME_ID);
+    began = moment();
     CHECK(trace_contents(t, allocation, 0, (samples[i].address & ((1ull << 32) - 1)) & ~4095ull, 4096, value, known, &err));
-    took(&contents, began);
+    took(&times[CONTENTS], began);
   }
-  printf("  milliseconds of a processor (mean, largest): open %.1f; thread %.2f %.1f; element %.2f %.1f; writers %.2f %.1f; threads of an element %.2f %.1f; 4096 bytes of contents %.2f %.1f\n", opened * 1e3,
-         thread.sum / thread.n * 1e3, thread.most * 1e3, element.sum / element.n * 1e3, element.most * 1e3, writers.n ? writers.sum / writers.n * 1e3 : 0, writers.most * 1e3, touching.sum / touching.n * 1e3,
-         touching.most * 1e3, contents.sum / contents.n * 1e3, contents.most * 1e3);
+  for (int cpu = 0; cpu < 2; cpu++) {
+    printf(cpu ? "  of a processor:" : "  milliseconds (mean, largest):");
+    for (int i = 0; i < QUESTIONS; i++) {
+      const Times *x = &times[i];
+      printf("%s %s %.2f %.1f", i ? ";" : "", names[i], (cpu ? x->cpu : x->wall) / MAX(x->n, 1u) * 1e3, (cpu ? x->most_cpu : x->most_wall) * 1e3);
+    }
+    printf("\n");
+  }
   trace_close(t);
   sqlite3_close(db);
 }

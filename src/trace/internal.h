@@ -22,7 +22,7 @@ enum {
 };
 
 // Functions that are made twice: for any processor, and for those that count bits and work on 32 bytes at a time. Which one is called is found out when the program starts.
-#if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && __GNUC__ >= 12 && !defined __clang__ && !defined __SANITIZE_ADDRESS__
+#if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && __GNUC__ >= 12 && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define NEWER_TOO __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define NEWER_TOO
