@@ -7,7 +7,7 @@
 
 #include "trace/writer.h"
 
-enum { CONTENTS_PIECE = 1 << 16, NICE = 19, PRESSED_NS = 2000000, PAUSE_NS = 300000 };
+enum { CONTENTS_PIECE = 1 << 16, NICE = 19, PRESSED_NS = 20000000, PAUSE_NS = 300000 };
 
 void writer_submit(TraceWriter *w, Job *job) {
   if (w->last_job) w->last_job->next = job;
@@ -63,7 +63,7 @@ void *writer_work(void *writer) {
     if (w->ending) break;
     Job *j = w->first_job;
     bool pressed = is_pressed(w);
-    if ((pressed || !j) && writer_segments_wanted(w)) {        // who empties a ring should not wait for the system
+    if ((pressed || !j) && writer_segments_wanted(w, pressed)) {        // who empties a ring should not wait for the system
       writer_segments_more(w);
       continue;
     }

@@ -113,6 +113,10 @@ static inline size_t raw_length(const uint32_t *w) {
 typedef enum { RAW_MISSING, RAW_COMPLETE, RAW_DAMAGED } RawState;
 RawState raw_look(const uint32_t *words, size_t length, size_t *used, uint32_t *rows);
 bool raw_complete(const uint8_t *record, size_t n);
+// Most records look like the one before: then only their words have to be there.
+typedef struct RawSeen { const uint32_t *words; size_t length, used; uint32_t rows, units, begin, rest; } RawSeen;      // words NULL: none; units, begin, rest: words that must be there
+RawSeen raw_seen(const uint32_t *words, size_t length, size_t used, uint32_t rows);         // of one that was complete
+bool raw_again(const uint32_t *words, const RawSeen *s);        // it has the same form and launch, and is complete
 static inline bool time_is_later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }      // clocks have 31 bits
 uint64_t raw_warp(const uint32_t *words);
 uint64_t raw_place_key(const uint32_t *words);

@@ -2,7 +2,7 @@
 // known length and every content is some operation, so that nothing else needs to be believed.
 #include "trace/internal.h"
 
-enum { HEAD = 0, LANES = 1, WARP = 2, LAUNCH = 3, UNIT = 4 };
+enum { HEAD = 0, LANES = 1, WARP = 2, LAUNCH = 3, UNIT = 4, FURTHER = 2048 };
 static const uint32_t TOP = 0x80000000u;
 
 static uint32_t format_of(const uint32_t *w) { return w[HEAD] >> 24 & 0x7F; }
@@ -21,13 +21,21 @@ const RawShape raw_shapes[4][128] = {SHAPES(0), SHAPES(1), SHAPES(2), SHAPES(3)}
 
 static inline bool complete(const uint8_t *record, size_t n) {
   typedef uint32_t Four __attribute__((vector_size(16)));
+  typedef uint32_t Eight __attribute__((vector_size(32)));
   Four zero = {0};
-  for (size_t i = 0; i < n; i += 16) {
+  Eight zeros = {0};
+  size_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    Eight v;
+    memcpy(&v, record + i, 32);
+    zeros |= (Eight)(v == 0);
+  }
+  for (; i < n; i += 16) {
     Four v;
     memcpy(&v, record + i, 16);
     zero |= (Four)(v == 0);
   }
-  return !(zero[0] | zero[1] | zero[2] | zero[3]);
+  return !(zero[0] | zero[1] | zero[2] | zero[3] | zeros[0] | zeros[1] | zeros[2] | zeros[3] | zeros[4] | zeros[5] | zeros[6] | zeros[7]);
 }
 bool raw_complete(const uint8_t *record, size_t n) { return complete(record, n); }
 
@@ -54,6 +62,32 @@ NEWER_TOO RawState raw_look(const uint32_t *w, size_t length, size_t *used, uint
   uint32_t units = format_of(w) & WG_TRACE_ADDRESS ? 8 : 4, rest = (uint32_t)__builtin_popcount(w[LANES]) * s->each + s->fixed - units;
   *used = 4 * (units + rest);
   return words_there(w + UNIT, units - UNIT) && words_there(w + raw_begin(w, units, rest), rest) ? RAW_COMPLETE : RAW_MISSING;
+}
+
+RawSeen raw_seen(const uint32_t *w, size_t length, size_t used, uint32_t rows) {
+  RawSeen s = {.words = w, .length = length, .used = used, .rows = rows, .units = (uint32_t)(length / 4)};
+  if (!raw_is_wide(w)) return s;
+  s.units = raw_is_group(w) ? raw_group_units(w) : format_of(w) & WG_TRACE_ADDRESS ? 8 : 4;
+  s.rest = (uint32_t)(used / 4) - s.units;
+  s.begin = raw_begin(w, s.units, s.rest);
+  return s;
+}
+
+// What a group's length and the places of its values follow from (raw_group.c): its counts, its operations, which units have one address for all lanes.
+static inline bool same_group(const uint32_t *w, const uint32_t *before) {
+  if (w[4] != before[4] || w[5] != before[5]) return false;
+  uint32_t nops = w[4] & 0xFF, nunits = w[4] >> 8 & 15, units = raw_group_units(w) - 4 * nunits, differ = 0;
+  for (uint32_t i = 0; i < nops; i++) differ |= w[7 + i] ^ before[7 + i];
+  for (uint32_t u = 0; u < nunits; u++) differ |= w[units + 4 * u + 2] ^ before[units + 4 * u + 2];
+  return !differ;
+}
+
+NEWER_TOO bool raw_again(const uint32_t *w, const RawSeen *s) {
+  const uint32_t *before = s->words;
+  if (!before || w[HEAD] != before[HEAD] || w[LANES] != before[LANES] || w[LAUNCH] != before[LAUNCH]) return false;
+  for (size_t i = 0; i < s->length; i += 64) __builtin_prefetch((const uint8_t *)w + FURTHER + i);       // it comes from memory, in pages of 4 KB, at whose ends processors stop
+  if (raw_is_group(w) && !same_group(w, before)) return false;
+  return words_there(w, s->units) && words_there(w + s->begin, s->rest);
 }
 
 uint64_t raw_warp(const uint32_t *w) { return (w[WARP] & ~TOP) | (uint64_t)(w[LAUNCH] >> 24 & 15) << 31; }

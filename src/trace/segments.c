@@ -34,10 +34,10 @@ uint8_t *writer_segment_take(TraceWriter *w) {
 
 void writer_segment_give(TraceWriter *w, uint8_t *data) { vec_push(&w->segments, data); }
 
-// As many as are in use, and some to begin with, as far as the limit allows.
-bool writer_segments_wanted(const TraceWriter *w) {
+// As many as are in use, and some to begin with, as far as the limit allows. While rings are full only the last ones are replaced: clearing memory is as much work as copying into it.
+bool writer_segments_wanted(const TraceWriter *w, bool pressed) {
   uint64_t have = w->segments.len * (uint64_t)SEGMENT, used = w->in_memory;
-  return w->ahead && have + used + SEGMENT <= w->memory_limit && have < MAX(w->ahead, used);
+  return w->ahead && have + used + SEGMENT <= w->memory_limit && have < (pressed ? w->ahead / 16 : MAX(w->ahead, used));
 }
 
 void writer_segments_more(TraceWriter *w) {

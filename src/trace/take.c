@@ -6,9 +6,9 @@
 #include "trace/copy.h"
 #include "trace/writer.h"
 
-enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, SECOND_PIECE = 1 << 18, LEAST_PIECE = 1 << 18, COPY = 1 << 14, MANY = 1 << 17 };     // COPY: bytes that a look leaves in a processor's cache. MANY: the ring is filled faster than it is emptied
+enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, SECOND_PIECE = 1 << 18, LEAST_PIECE = 1 << 18, COPY = 1 << 14, MANY = 1 << 17, SEEN = 8 };     // COPY: bytes that a look leaves in a processor's cache. MANY: the ring is filled faster than it is emptied
 static const uint64_t MUCH = 4ull << 30;   // of memory: what has grown once may have a whole segment
-static const uint64_t AHEAD = 8ull << 30;  // at most so much is got before records come
+static const uint64_t AHEAD = 16ull << 30;  // at most so much is got before records come
 
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   TraceWriter *w = mem_alloc(sizeof *w);
@@ -21,7 +21,7 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   unsigned wanted = limits && limits->threads ? limits->threads : (unsigned)(cores < 1 ? 1 : MIN(cores, 16));
   w->piece_bytes = CHUNK_BYTES;
-  if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = w->memory_limit < 4 * MUCH ? w->memory_limit / 16 : MIN(w->memory_limit / 8, AHEAD);
+  if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = w->memory_limit < 4 * MUCH ? w->memory_limit / 16 : MIN(w->memory_limit / 4, AHEAD);
   w->threads = mem_alloc(sizeof *w->threads * wanted);
   while (w->nthreads < wanted && pthread_create(&w->threads[w->nthreads], NULL, writer_work, w) == 0) w->nthreads++;
   if (w->nthreads) return w;
@@ -272,7 +272,17 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
   size_t at = 0, from = 0;
   uint32_t launch = 0, records = 0;
   uint64_t lost = 0, taken = 0, bytes = 0;
+  RawSeen seen[SEEN] = {0};
   while (n - at >= sizeof(WgTraceHead)) {
+    const RawSeen *s = &seen[*(const uint32_t *)(data + at) % SEEN];
+    if (n - at >= s->length && raw_again((const uint32_t *)(data + at), s)) {
+      if (records >= CHUNK_RECORDS / 16 || at - from >= COPY) {
+        append(w, r, launch, data + from, at - from, records);
+        from = at, records = 0;
+      }
+      at += s->length, records += s->rows, bytes += s->used, taken++;
+      continue;
+    }
     uint32_t head[8] = {0}, rows = 1;
     if (n - at >= sizeof head) memcpy(head, data + at, sizeof head);
     else memcpy(head, data + at, n - at);
@@ -297,6 +307,7 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
       append(w, r, launch, data + from, at - from, records);
       from = at, records = 0, launch = its;
     }
+    if (complete) seen[head[0] % SEEN] = raw_seen((const uint32_t *)(data + at), length, used, rows);
     at += length;
     if (complete) records += rows, taken++, bytes += used;
     else from = at, lost++;                  // its warp ended in the middle of it

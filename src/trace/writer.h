@@ -69,7 +69,7 @@ void writer_pieces_free(RawPiece *p);
 // --- segments.c; the lock is held ---
 uint8_t *writer_segment_take(TraceWriter *w);
 void writer_segment_give(TraceWriter *w, uint8_t *data);
-bool writer_segments_wanted(const TraceWriter *w);                        // there are fewer than there should be
+bool writer_segments_wanted(const TraceWriter *w, bool pressed);                        // there are fewer than there should be
 void writer_segments_more(TraceWriter *w);                                // gives up the lock for a while
 void writer_segments_free(TraceWriter *w);
 uint8_t *writer_slab_room(TraceWriter *w, size_t n, Slab **slab);         // these three take the lock themselves, but for _left

@@ -7,6 +7,7 @@ make_show
 build operations &
 build bandwidth &
 build loops &
+build sustained &
 wait
 "$work/operations" > "$work/plain.out"
 record "$device" operations gpu &
@@ -49,6 +50,15 @@ nanoseconds=$(sql speed "SELECT sum(end_ns - begin_ns) FROM timed_launch")
 awk -v b="$(sql speed "SELECT value FROM meta WHERE key='trace_raw_bytes'")" -v n="${nanoseconds:-0}" 'BEGIN { printf "    %.1f GB/s of raw records while kernels ran\n", b / (n + 1e-9) }'
 echo "    $records records, $operations operations, $took ms in all, $bytes bytes in the file"
 check speed-records test "${records:-0}" -gt 1000
+# records without end: RECORD_SUSTAINED is the number of elements and of launches
+RECORD_ARGS=${RECORD_SUSTAINED:-4194304 8}
+# shellcheck disable=SC2086
+"$work/sustained" $RECORD_ARGS > "$work/plain-sustained.out" 2> /dev/null
+record "$device" sustained sustained
+check sustained-result cmp "$work/plain-sustained.out" "$work/sustained.out"
+check sustained-complete test "$(sql sustained "SELECT value FROM meta WHERE key='trace_lost'")" = 0
+awk -v b="$(sql sustained "SELECT value FROM meta WHERE key='trace_raw_bytes'")" '/^update/ { printf "    %.2f GB of raw records in %.1f ms: %.1f GB/s\n", b / 1e9, $2, b / $2 / 1e6 }' "$work/sustained.err"
+rm -f "$work/sustained.wg"
 
 # --record=inputs: launches run again on both devices, and what keeping their inputs costs
 unset RECORD_ARGS
