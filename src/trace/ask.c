@@ -81,7 +81,7 @@ static ScanResult host_element(TraceReader *t, const ReaderStep *s, uint64_t add
 }
 
 // Within a launch the clock of the device says what came first, if it is not too much to sort; else warp for warp.
-enum { SORTED_MOST = 512, BLOCKS_AT_ONCE = 192 };
+enum { SORTED_MOST = 256, BLOCKS_AT_ONCE = 192 };
 typedef struct Hit { uint64_t record; uint32_t lane, time; } Hit;
 typedef struct Hits { Hit list[SORTED_MOST]; uint32_t n; bool many; } Hits;
 
@@ -114,7 +114,7 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
     if (!t->scanning) reader_cache_trim(t);
     if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, window, scan), window *= 2;
     ok = reader_blocks_touching(t, c, scan->low, scan->high, NULL, NULL, &set, err);
-    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){c, NULL, PART_ROWS + set.list[k], true});
+    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){c, NULL, PART_ROWS + set.list[k], false});
     n += set.n;
   }
   free(set.list);
@@ -127,12 +127,28 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
   return ok;
 }
 
+// Values of those that come on the page.
+static void page_ahead(TraceReader *t, const Hits *h, const Page *p) {
+  Want list[BLOCKS_AT_ONCE];
+  uint32_t n = 0;
+  uint64_t from = p->skip > p->seen ? p->skip - p->seen : 0, upto = from + (p->most - MIN(p->most, p->out->n));
+  for (uint64_t i = from; i < MIN((uint64_t)h->n, upto) && n < BLOCKS_AT_ONCE; i++) {
+    Want w;
+    bool known = !reader_want_of(t, h->list[i].record, &w);
+    for (uint32_t k = 0; k < n && !known; k++) known = list[k].chunk == w.chunk && list[k].part == w.part;
+    if (!known) list[n++] = w;
+  }
+  reader_ahead(t, list, n);
+}
+
 static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const RangeScan *scan, Page *p, Error *err) {
   bool often;
   if (!touched_often(t, l, scan, &often, err)) return SCAN_FAILED;
   if (often) return reader_scan_range(t, l, scan, element_lane, p, err);
   Hits *h = mem_alloc(sizeof *h);
-  ScanResult result = reader_scan_range(t, l, scan, hit, h, err);
+  RangeScan places = *scan;
+  places.values = false;
+  ScanResult result = reader_scan_range(t, l, &places, hit, h, err);
   if (h->many && result != SCAN_FAILED) {
     free(h);
     return reader_scan_range(t, l, scan, element_lane, p, err);
@@ -141,6 +157,7 @@ static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const
   uint32_t from = h->n ? h->list[0].time - (1u << 30) : 0;
   for (uint32_t i = 0; i < h->n; i++) h->list[i].time = (h->list[i].time - from) & 0x7FFFFFFF;
   qsort(h->list, h->n, sizeof *h->list, by_time);
+  page_ahead(t, h, p);
   result = result == SCAN_FAILED ? result : SCAN_GO_ON;
   for (uint32_t i = 0; i < h->n && result == SCAN_GO_ON; i++) {
     RowRef r;

@@ -107,6 +107,7 @@ TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **sit
 uint32_t row_bytes(const RowRef *r, const ReaderSite *site);
 bool row_writes(const TraceReader *t, const RowRef *r);
 bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err);
+bool reader_want_of(TraceReader *t, uint64_t record, Want *out);        // the block that has it, with its values
 bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err);
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
 

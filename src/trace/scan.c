@@ -253,22 +253,19 @@ ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeS
   return result;
 }
 
-bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err) {
-  *host = NULL;
-  if (!t->scanning) reader_cache_trim(t);
-  if (!record || record > t->records) return error_set(err, "there is no recorded operation %llu.", (unsigned long long)record);
-  uint32_t low = 0, high = t->nsteps;      // the last step that begins there or before
+// The last step that begins there or before.
+static const ReaderStep *step_of(const TraceReader *t, uint64_t record) {
+  uint32_t low = 0, high = t->nsteps;
   while (high - low > 1) {
     uint32_t m = (low + high) / 2;
     if (t->steps[m].first_record <= record) low = m;
     else high = m;
   }
-  const ReaderStep *s = &t->steps[low];
-  if (!s->launch) {
-    *host = s;
-    return true;
-  }
-  const ReaderLaunch *l = &t->launches[s->launch - 1];
+  return &t->steps[low];
+}
+
+// The block of a launch that has the record, and which row of it that is.
+static bool find_block(TraceReader *t, const ReaderLaunch *l, uint64_t record, Want *out, uint32_t *index, Error *err) {
   for (uint32_t i = 0; i < l->nchunks; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
     if (record < c->first_record || record >= c->first_record + c->records) continue;
@@ -280,11 +277,35 @@ bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep *
       if (d->blocks[m].first_row <= row) a = m;
       else b = m;
     }
-    TraceBlock *block = reader_block(t, c, a, true, err);
-    if (!block) return false;
-    uint32_t index = row - d->blocks[a].first_row;
-    *out = (RowRef){c, block, &block->rows[index], index, record};
+    *out = (Want){c, d, PART_ROWS + a, true};
+    *index = row - d->blocks[a].first_row;
     return true;
   }
   return error_set(err, "there is no recorded operation %llu.", (unsigned long long)record);
+}
+
+bool reader_want_of(TraceReader *t, uint64_t record, Want *out) {
+  Error none = {{0}};
+  uint32_t index;
+  if (!record || record > t->records) return false;
+  const ReaderStep *s = step_of(t, record);
+  return s->launch && find_block(t, &t->launches[s->launch - 1], record, out, &index, &none);
+}
+
+bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err) {
+  *host = NULL;
+  if (!t->scanning) reader_cache_trim(t);
+  if (!record || record > t->records) return error_set(err, "there is no recorded operation %llu.", (unsigned long long)record);
+  const ReaderStep *s = step_of(t, record);
+  if (!s->launch) {
+    *host = s;
+    return true;
+  }
+  Want w;
+  uint32_t index;
+  if (!find_block(t, &t->launches[s->launch - 1], record, &w, &index, err)) return false;
+  TraceBlock *block = reader_block(t, w.chunk, w.part - PART_ROWS, true, err);
+  if (!block) return false;
+  *out = (RowRef){w.chunk, block, &block->rows[index], index, record};
+  return true;
 }

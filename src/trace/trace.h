@@ -61,7 +61,7 @@ typedef struct TraceOps { TraceOp *list; uint32_t n; bool more; uint64_t total; 
 void trace_ops_free(TraceOps *o);
 bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 // All that touched a byte of [address, address + bytes) while that allocation (id in the run file) lived, copies and sets too: step for step, within a launch by the
-// clock of the device, and where more than 512 operations of a launch did, warp for warp.
+// clock of the device, and where more than 256 operations of a launch did, warp for warp.
 bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Error *err);
 

@@ -103,6 +103,27 @@ NEWER_TOO unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t r
   return mode;
 }
 
+// Without branches: which of them are given is as good as random.
+static inline bool take_some(Reading *masks, const uint32_t *table, const uint32_t *slots, const uint32_t *given, size_t ngiven, size_t *from, uint32_t *words, uint32_t n) {
+  size_t at = *from, last = ngiven - 1;
+  for (uint32_t k = 0; k < n; k += 8) {
+    uint32_t mask = reading_u8(masks), some = MIN(8u, n - k);
+    mask &= (1u << some) - 1;
+    if ((unsigned)__builtin_popcount(mask) > ngiven - at) return false;
+    if (!mask) {
+      for (uint32_t j = 0; j < some; j++) words[k + j] = table[slots[k + j]];
+      continue;
+    }
+    for (uint32_t j = 0; j < some; j++) {
+      uint32_t bit = mask >> j & 1, there = given[MIN(at, last)], expected = table[slots[k + j]];
+      words[k + j] = bit ? there : expected;
+      at += bit;
+    }
+  }
+  *from = at;
+  return true;
+}
+
 static bool needs_table(const TraceBlock *b, uint32_t row) {
   unsigned mode = b->flags[row] >> FLAG_VALUES_AT & 3;
   return b->places[b->rows[row].place].has & (ROW_VALUES | ROW_OLD) && (mode == VALUE_SOME || mode == VALUE_EXPECTED);
@@ -140,13 +161,7 @@ NEWER_TOO bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
     } else if (mode == VALUE_AGAIN && nbefore == n) {
       memcpy(words, before, (size_t)n * 4);
     } else if (mode == VALUE_SOME) {
-      uint8_t mask = 0;
-      for (uint32_t k = 0; k < n && ok; k++) {
-        if (k % 8 == 0) mask = reading_u8(&masks);
-        if (!(mask >> k % 8 & 1)) words[k] = table[slots[k]];
-        else if (at < ngiven) words[k] = given[at++];
-        else ok = false;
-      }
+      ok = take_some(&masks, table, slots, given, ngiven, &at, words, n);
     } else if (mode == VALUE_ALL && ngiven - at >= n) {
       memcpy(words, given + at, (size_t)n * 4);
       at += n;

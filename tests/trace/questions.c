@@ -79,7 +79,7 @@ static void ask_elements(Program *p, TraceReader *t) {
         bool in_launch = true;
         uint32_t at[2] = {0, 0}, found_at = 0, inside = 0;
         for (uint32_t j = 0; j < o.n; j++) inside += o.list[j].launch == a->launch;
-        in_launch = inside <= 512;
+        in_launch = inside <= 256;
         for (int side = 0; side < 2; side++)
           for (uint32_t j = 0; j < p->ops.len && in_launch; j++)
             if (p->ops.data[j].launch == a->launch && p->ops.data[j].thread == a[side - 1].thread && same_op(&a[side - 1], &p->ops.data[j]) && (!side || j > at[0])) { at[side] = j, found_at++; break; }
