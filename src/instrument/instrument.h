@@ -76,6 +76,7 @@ enum { RACE_LIMITS = 8 };
 typedef struct RaceReach {                 // one access: [address, address + bytes), where the terms of the limits are less
   uint16_t address, nlimits;
   uint32_t bytes;
+  bool writes;
   struct { uint16_t less, than; bool later; } limits[RACE_LIMITS];     // later: from the second turn of the loop on
 } RaceReach;
 

@@ -124,7 +124,7 @@ typedef struct LoopCopy {                  // loop_copy.c
   bool together;                           // whoever leaves the copy for code out of line returns to the copy
   struct { PtxLabel *label, *copy; } *returns; uint32_t nreturns;      // labels that such code returns to, and what they are in the copy
 } LoopCopy;
-enum { BODY_TEMPS = 8 };
+enum { BODY_TEMPS = 16 };
 struct Body {
   Program *program;
   PtxFunc *func;

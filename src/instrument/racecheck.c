@@ -182,7 +182,9 @@ static void weave(Body *b) {
   if (!b->func->is_entry || !b->info->record || b->info->is_twin) return;
   RaceCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg)};
   race_plan(&k);
+  RaceIntervals *intervals = race_intervals(&k);
   race_join_same(&k);
+  race_find_unread(&k, intervals);
   if (k.accesses.len) k.record = record_reserve(b, sizeof(WgRaceRecord));
   if (k.record) {
     number_sites(&k);

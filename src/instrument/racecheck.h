@@ -27,7 +27,8 @@ typedef struct RaceAccess {
   const PtxOperand *address;
   uint32_t bytes, flags;     // WG_RACE_WRITE …
   bool reads_too;            // a store: the thread has read it just before, which is not looked at, or stores something else later: no other thread writes the same
-  bool gone;                 // another access says the same
+  bool gone;                 // another access says the same, or it cannot race
+  bool unread;               // a write to shared memory: nobody reads there between the same two barriers
   bool same;                 // racecheck_same.c: its address is still in its register
   uint32_t lanes;            // matrices: so many lanes of a warp access a line of `bytes` each; 0: every lane
   const PtxOperand *apart; uint32_t apart_bits;      // … lines of a tile are so many elements apart, of that many bits; apart NULL, bits not 0: that many bits; both 0: each lane has its address
@@ -67,7 +68,11 @@ void race_plan(RaceCheck *k);
 bool race_is_strong(const PtxInstr *in);
 bool race_is_acquire(const PtxInstr *in);
 bool race_is_release(const PtxInstr *in);
-bool race_call_orders(const PtxInstr *call);               // nothing is known of the order of things behind it
+bool race_call_orders(const PtxInstr *call);                // nothing is known of the order of things behind it
+// --- racecheck_intervals.c ---
+typedef struct RaceIntervals RaceIntervals;
+RaceIntervals *race_intervals(RaceCheck *k);                // accesses to shared memory that cannot race are gone. NULL: nothing is known
+void race_find_unread(RaceCheck *k, const RaceIntervals *v);// with those that are left
 // --- racecheck_same.c ---
 void race_join_same(RaceCheck *k);                          // accesses that need not be looked at are gone
 bool race_is_order(const PtxInstr *in);                     // behind it accesses may be ordered
@@ -90,6 +95,7 @@ void race_range(RaceCheck *k, const RaceAccess *a);
 bool race_says(const RaceCheck *k, uint32_t i);             // that races on some bytes are meant
 void race_said(RaceCheck *k, uint32_t i);
 // --- racecheck_order.c ---
+bool race_is_block_barrier(const PtxInstr *in);             // of all threads of the block
 bool race_is_matrix(const PtxInstr *in);                    // lanes of a warp access a matrix together
 void race_order_before(RaceCheck *k, uint32_t i);           // what they all have done before
 void race_order(RaceCheck *k, uint32_t i);                  // barriers, fences, what tells another thread something

@@ -7,22 +7,9 @@
 //     off = address - base;  @off >= size bra Back
 //     the entry says that this is known: bra Back; it is of an earlier launch: swap, bra Back
 //     wg_race_access(entries, off, …);  bra Back
-#include "instrument/racecheck.h"
-
-typedef struct Emit {
-  RaceCheck *k;
-  const RaceAccess *a;
-  PtxInstr *in;
-  PtxReg *at, *off;
-  PtxLabel *slow, *back, *shared_slow, *remote_slow;     // shared_slow: a generic address of shared memory; remote_slow: of another block's
-  PtxReg *entries;                         // of another block of the cluster; NULL: its own
-} Emit;
+#include "instrument/racecheck_emit.h"
 
 void race_load(const RaceCheck *k, Code *c, PtxReg *to, size_t field) { record_load(c, to, k->record + (uint32_t)field); }
-
-static PtxReg *wide(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_B64, n); }
-static PtxReg *word(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_B32, n); }
-static PtxReg *pred(Emit *e, unsigned n) { return body_temp(e->k->body, TYPE_PRED, n); }
 
 // Where this lane's bytes are; lanes that have none go back.
 static void find_address(Emit *e, Code *c, PtxReg *to) {
@@ -200,222 +187,6 @@ static void look_up(Emit *e, Code *hot) {
   EMIT(cold, "bra", opd_label(e->slow));
 }
 
-// The value a store is about to write, in a register of 8 bytes; false: it is none of one register or constant, and of up to 8 bytes.
-static bool written(Emit *e, Code *c, PtxReg *to, bool *constant) {
-  const PtxInstr *in = e->in;
-  const PtxOperand *o = in->nops == 2 ? &in->ops[1] : NULL;
-  uint64_t mask = e->a->bytes < 8 ? (1ull << 8 * e->a->bytes) - 1 : ~0ull;
-  *constant = o && (o->kind == OPD_INT || o->kind == OPD_FLOAT);
-  if (in->op != OP_ST || !o || e->a->bytes > 8) return false;
-  if (*constant) {
-    if (c) EMIT(c, "mov.b64", opd_reg(to), opd_imm((int64_t)((uint64_t)o->imm & mask)));
-    return true;
-  }
-  if (o->kind != OPD_REG || o->reg->vector || o->reg->type == TYPE_PRED || o->selector != SEL_NONE) return false;
-  unsigned size = ptx_type_size(o->reg->type);
-  if (size == 8) {
-    if (c) EMIT(c, "mov.b64", opd_reg(to), *o);
-    if (c && e->a->bytes < 8) EMIT(c, "and.b64", opd_reg(to), opd_reg(to), opd_imm((int64_t)mask));
-  } else if (size == 4) {
-    PtxReg *w = word(e, 2);
-    if (c) EMIT(c, "mov.b32", opd_reg(w), *o);
-    if (c) EMIT(c, "cvt.u64.u32", opd_reg(to), opd_reg(w));
-  } else if (size == 2 && ptx_type_kind(o->reg->type) != KIND_FLOAT) {
-    if (c) EMIT(c, "cvt.u64.u16", opd_reg(to), *o);
-  } else return false;
-  return true;
-}
-
-// --- what needs no call: words of 4 bytes, accesses that are not strong ---
-//
-// Entries are read as any memory is: from a cache, which may be late. Whoever has replaced an entry since has seen it, and everything that an entry has ever said was so.
-
-enum { WHOLE = 15 << WG_RACE_BYTES_AT };
-static const int64_t not_the_time = (int64_t)1023 << WG_RACE_SITE_AT | WG_RACE_FLAGS;
-static const int64_t one_launch = (int64_t)1 << WG_RACE_LAUNCH_AT;
-
-// The entry of this access.
-static void make_entry(Emit *e, Code *c, PtxReg *to) {
-  bool constant;
-  int64_t rest = (int64_t)e->a->site << WG_RACE_SITE_AT | e->a->flags | WHOLE;
-  if (!written(e, c, to, &constant)) {
-    EMIT(c, "or.b64", opd_reg(to), opd_reg(e->k->me), opd_imm(rest));
-    return;
-  }
-  EMIT(c, "mul.lo.u64", opd_reg(to), opd_reg(to), opd_imm((int64_t)0x9e3779b97f4a7c15));
-  EMIT(c, "shr.u64", opd_reg(to), opd_reg(to), opd_imm(61));
-  EMIT(c, "shl.b64", opd_reg(to), opd_reg(to), opd_imm(3));
-  EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_reg(e->k->me));
-  EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_imm(rest));
-}
-
-// Loads an entry, and what it has different from this thread's into `other`.
-static void load_entry(Emit *e, Code *c, PtxReg *to, PtxReg *other, PtxReg *at, int64_t offset) {
-  EMIT(c, "ld.global.u64", opd_reg(to), opd_at(c, opd_reg(at), offset));
-  EMIT(c, "xor.b64", opd_reg(other), opd_reg(to), opd_reg(e->k->me));
-}
-
-// Branches where what is different is this, as far as one looks.
-static void branch_if(Emit *e, Code *c, PtxReg *other, int64_t want, int64_t look, PtxLabel *to) {
-  PtxReg *t = wide(e, 5), *p = pred(e, 0);
-  EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_imm(look));
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(want));
-  code_branch(c, p, false, to);
-}
-
-// Branches where the entry is of this launch and barrier interval, or where it is not.
-static void branch_if_now(Emit *e, Code *c, PtxReg *other, bool now, PtxLabel *to) {
-  PtxReg *t = wide(e, 5), *p = pred(e, 0);
-  RACE_LOAD(e->k, c, t, interval);
-  EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(0));
-  code_branch(c, p, !now, to);
-}
-
-// Puts the access into the entry at [at + offset], which held `entry`. It branches to `done`, or goes on: somebody was faster.
-static void swap_in(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry, PtxLabel *done) {
-  PtxReg *t = wide(e, 5), *p = pred(e, 0);
-  make_entry(e, c, t);
-  EMIT(c, "atom.global.cas.b64", opd_reg(t), opd_at(c, opd_reg(at), offset), opd_reg(entry), opd_reg(t));
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_reg(entry));
-  code_branch(c, p, false, done);
-}
-
-// All of these go on where a call is needed.
-static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *moment = wide(e, 6), *t = wide(e, 5), *p = pred(e, 0);
-  PtxLabel *old = body_label(e->k->body), *kept = body_label(e->k->body), *call = body_label(e->k->body);
-  load_entry(e, c, entry, other, at, 8);
-  branch_if_now(e, c, other, false, old);
-  branch_if(e, c, other, WHOLE, ~not_the_time | WG_RACE_STRONG, kept);               // this thread, before
-  RACE_LOAD(e->k, c, moment, moment);                                               // several
-  EMIT(c, "or.b64", opd_reg(moment), opd_reg(moment), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
-  EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(moment));
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(WHOLE | WG_RACE_MANY));
-  code_branch(c, p, false, kept);
-  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(WHOLE));
-  code_branch(c, p, false, call);
-  if (e->k->has_clock) EMIT(c, "bra", opd_label(call));
-  else {                                                                            // another one before
-    EMIT(c, "mov.b64", opd_reg(t), opd_imm(WG_RACE_MANY));
-    EMIT(c, "red.global.or.b64", opd_at(c, opd_reg(at), 8), opd_reg(t));
-  }
-  code_label(c, kept);
-  load_entry(e, c, entry, other, at, 0);
-  branch_if_now(e, c, other, false, e->back);
-  branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE, e->back);
-  EMIT(c, "bra", opd_label(call));
-  code_label(c, old);
-  swap_in(e, c, at, 8, entry, kept);
-  code_label(c, call);
-}
-
-// Atomic operations: somebody has made one of the same kind since the same barrier. It stays.
-static void branch_if_strong(Emit *e, Code *c, PtxReg *other, bool shared, PtxLabel *to) {
-  PtxReg *t = wide(e, 5), *p = pred(e, 0);
-  int64_t scope = shared ? 0 : WG_RACE_CTA, kind = WHOLE | WG_RACE_WRITE | WG_RACE_STRONG;
-  RACE_LOAD(e->k, c, t, interval);
-  EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_imm(kind | scope));
-  EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(kind));
-  code_branch(c, p, false, to);
-}
-
-static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *p = pred(e, 0), *t = wide(e, 5);
-  PtxLabel *call = body_label(e->k->body), *kept = body_label(e->k->body);
-  bool strong = e->a->flags & WG_RACE_STRONG;
-  load_entry(e, c, entry, other, at, 0);
-  if (strong) branch_if_strong(e, c, other, true, kept);
-  branch_if_now(e, c, other, true, call);
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
-  code_branch(c, p, false, e->back);
-  swap_in(e, c, at, 0, entry, kept);
-  EMIT(c, "bra", opd_label(call));
-  code_label(c, kept);
-  load_entry(e, c, entry, other, at, 8);
-  branch_if_now(e, c, other, false, e->back);
-  if (strong) {
-    EMIT(c, "and.b64", opd_reg(t), opd_reg(entry), opd_imm(WG_RACE_STRONG));
-    EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(0));
-    code_branch(c, p, false, e->back);
-  } else branch_if(e, c, other, WHOLE, ~not_the_time | WG_RACE_MANY | WG_RACE_STRONG, e->back);
-  code_label(c, call);
-}
-
-static void one_entry(Emit *e, Code *c, PtxReg *at) {
-  RaceCheck *k = e->k;
-  bool writes = e->a->flags & WG_RACE_WRITE;
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *t = wide(e, 5), *p = pred(e, 0);
-  PtxLabel *call = body_label(k->body);
-  load_entry(e, c, entry, other, at, 0);
-  if (e->a->flags & WG_RACE_STRONG) branch_if_strong(e, c, other, false, e->back);
-  else branch_if(e, c, other, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0), e->back);
-  if (!writes && !k->has_clock)            // reads of several blocks
-    branch_if(e, c, other, WHOLE | WG_RACE_BLOCKS, ~(one_launch - 1) | WHOLE | WG_RACE_BLOCKS | WG_RACE_WRITE | WG_RACE_WROTE | WG_RACE_STRONG, e->back);
-  RACE_LOAD(k, c, t, replace);
-  EMIT(c, "setp.lt.u64", opd_reg(p), opd_reg(entry), opd_reg(t));
-  EMIT(c, "setp.ge.and.u64", opd_reg(p), opd_reg(other), opd_imm(one_launch), opd_reg(p));
-  code_branch(c, p, true, call);
-  swap_in(e, c, at, 0, entry, e->back);
-  code_label(c, call);
-}
-
-static void find_entries(Emit *e, Code *c, PtxReg *to, bool shared) {
-  if (shared) EMIT(c, "mov.b64", opd_reg(to), opd_reg(e->entries ? e->entries : e->k->shared_at));
-  else if (e->a->place == RACE_PARAM) record_load(c, to, e->a->fact_at + 16);
-  else EMIT(c, "mov.b64", opd_reg(to), opd_reg(e->k->cache_entries));
-}
-
-// Several words: only what is known already goes without a call. In shared memory that is: several threads have read all of it since the last barrier, and nobody has written it.
-static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n, bool shared) {
-  bool writes = e->a->flags & WG_RACE_WRITE;
-  int64_t want = shared ? WHOLE | WG_RACE_MANY : WHOLE | (writes ? WG_RACE_WRITE : 0), look = ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0);
-  PtxReg *entry = wide(e, 3), *other = wide(e, 4), *mask = wide(e, 5), *interval = wide(e, 6), *p = pred(e, 0);
-  if (shared) {
-    RACE_LOAD(e->k, c, mask, moment);
-    EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask), opd_imm(want | WG_RACE_STRONG));
-    RACE_LOAD(e->k, c, interval, interval);
-  }
-  for (unsigned i = 0; i < n; i++) {
-    load_entry(e, c, entry, other, at, shared ? 16 * i + 8 : 8 * i);
-    if (shared) EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(mask));
-    else EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_imm(look));
-    if (i) EMIT(c, "setp.eq.and.u64", opd_reg(p), opd_reg(other), opd_imm(want), opd_reg(p));
-    else EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(other), opd_imm(want));
-    if (!shared) continue;
-    load_entry(e, c, entry, other, at, 16 * i);
-    EMIT(c, "and.b64", opd_reg(other), opd_reg(other), opd_reg(interval));
-    EMIT(c, "setp.ne.and.u64", opd_reg(p), opd_reg(other), opd_imm(0), opd_reg(p));
-  }
-  code_branch(c, p, false, e->back);
-}
-
-// The call begins where this ends.
-static void without_call(Emit *e, Code *c, bool shared) {
-  bool writes = e->a->flags & WG_RACE_WRITE;
-  unsigned n = e->a->bytes / 4;
-  bool strong = e->a->flags & WG_RACE_STRONG;
-  if (strong && (!writes || e->k->has_clock || n != 1 || (!shared && e->a->flags & WG_RACE_CTA))) return;
-  if (e->a->bytes % 4 || n > 4 || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
-  if (!shared && e->k->has_global_async) return;
-  if (shared && (e->k->has_async || e->k->has_clusters)) return;       // a barrier of the block does not order what is not done yet, nor what another block does
-  if (shared && writes && n > 1) return;   // mostly the first write since a barrier
-  if (ptx_has(e->in, MOD_NC)) return;      // the compiler was told that nobody writes there: it is hardly ever reached, and need not be fast
-  PtxReg *at = wide(e, 2), *entries = wide(e, 3);
-  find_entries(e, c, entries, shared);
-  if (e->a->place == RACE_LOOKUP && !shared) {           // a variable may begin within a word, which counts as a whole; the address is a multiple of 4
-    EMIT(c, "add.u64", opd_reg(at), opd_reg(e->off), opd_imm(3));
-    EMIT(c, "and.b64", opd_reg(at), opd_reg(at), opd_imm(~3));
-  } else EMIT(c, "and.b64", opd_reg(at), opd_reg(e->off), opd_imm(~3));
-  EMIT(c, "shl.b64", opd_reg(at), opd_reg(at), opd_imm(shared ? 2 : 1));
-  EMIT(c, "add.u64", opd_reg(at), opd_reg(at), opd_reg(entries));
-  if (n > 1) several_words(e, c, at, n, shared);
-  else if (!shared) one_entry(e, c, at);
-  else if (writes) write_of_pair(e, c, at);
-  else read_of_pair(e, c, at);
-}
-
 // What memory holds that is about to be written.
 static void load_content(Emit *e, Code *c, PtxReg *to, bool shared) {
   PtxReg *w = word(e, 2), *at = shared ? e->off : e->at;
@@ -475,7 +246,7 @@ static void compare(Emit *e, Code *c, bool shared) {
   Body *b = k->body;
   Program *p = b->program;
   PtxReg *entries = wide(e, 3), *value = wide(e, 4), *unordered = wide(e, 5), *launches = wide(e, 6), *with = wide(e, 7), *layout = word(e, 0), *none = pred(e, 0);
-  bool constant, stores = !e->entries && written(e, c, value, &constant);
+  bool constant, stores = !e->entries && race_written(e, c, value, &constant);
   uint32_t what = e->a->bytes | (stores ? WG_RACE_ACCESS_STORES : 0u) | (shared ? WG_RACE_ACCESS_SHARED : 0u) | (stores && constant ? WG_RACE_ACCESS_CONSTANT : 0u) |
                   (e->a->reads_too ? WG_RACE_ACCESS_READS : 0u) | (e->a->flags & 7) << WG_RACE_ACCESS_FLAGS_AT | e->a->site << WG_RACE_ACCESS_SITE_AT;
   PtxOperand stored = stores ? opd_reg(value) : opd_imm(0), knows = k->has_clock ? opd_reg(k->knows) : opd_imm(0);
@@ -483,7 +254,7 @@ static void compare(Emit *e, Code *c, bool shared) {
     wait_for_look(e, c, shared, what, stores);
     return;
   }
-  find_entries(e, c, entries, shared);
+  race_find_entries(e, c, entries, shared);
   RACE_LOAD(k, c, layout, layout);
   RACE_LOAD(k, c, unordered, unordered);
   RACE_LOAD(k, c, launches, launches);
@@ -519,11 +290,11 @@ void race_access(RaceCheck *k, const RaceAccess *a) {
     default: look_up(&e, hot); code_label(c, e.slow); keep_once(&e, c); break;
   }
   code_label(hot, e.back);
-  without_call(&e, c, shared);
+  race_without_call(&e, c, shared);
   compare(&e, c, shared);
   if (e.shared_slow) {
     code_label(c, e.shared_slow);
-    without_call(&e, c, true);
+    race_without_call(&e, c, true);
     compare(&e, c, true);
   }
   if (e.remote_slow) {

@@ -140,9 +140,13 @@ static void depart(RaceCheck *k, Code *c, unsigned where, const PtxOperand *numb
   after(k, c);
 }
 
+bool race_is_block_barrier(const PtxInstr *in) {
+  return (in->op == OP_BAR || in->op == OP_BARRIER) && !ptx_has(in, MOD_ARRIVE) && in->nops <= (ptx_has(in, MOD_RED) ? 3u : 1u);
+}
+
 static void at_barrier(RaceCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  bool red = ptx_has(in, MOD_RED), part = ptx_has(in, MOD_ARRIVE) || in->nops > (red ? 3u : 1u);
+  bool red = ptx_has(in, MOD_RED), part = !race_is_block_barrier(in);
   const PtxOperand *number = part ? &in->ops[red ? 1 : 0] : NULL;
   unsigned where = part ? WG_RACE_MEET_PART : WG_RACE_MEET_BLOCK;
   if (k->has_clock) {

@@ -387,7 +387,7 @@ static void add_turn_limit(Apart *a, RaceReach *x, uint32_t loop) {
 static bool reach(Apart *a, const RaceAccess *x, RaceReach *out) {
   const PtxOperand *o = x->address;
   if (x->flags & WG_RACE_STRONG || o->nlist != 1) return false;
-  *out = (RaceReach){.bytes = x->bytes};
+  *out = (RaceReach){.bytes = x->bytes, .writes = x->flags & WG_RACE_WRITE};
   uint16_t base = of_operand(a, &o->list[0], 8, x->instr, IR_NONE, DEPTH);
   if (!base) return false;
   out->address = term(a, RACE_ADD, base, number(a, o->imm), 0);

@@ -55,6 +55,10 @@ typedef struct IrUniformFacts {
   // Lane l of a warp has tid.x = first + l and the same tid.y and tid.z as lane 0: blockDim.x is a multiple of 32, or
   // blockDim.y and blockDim.z are 1.
   bool lanes_are_consecutive;
+  // What all threads of a block have in common, not only those of a warp: they run the same blocks that are not divergent, in the same order, and find the same in UNIFORM registers there.
+  bool whole_block;
+  // … a load from shared memory, whose address is the same for all threads, gives all of them the same. NULL: none does.
+  bool (*same_in_block)(void *user, const PtxInstr *load); void *user;
 } IrUniformFacts;
 // A lane is finished when it has exited or stands at a block that only holds ret or exit. The guarantee, provided the
 // device always runs the lanes at the lowest place of IrCfg.order first and merges lanes that reach the same place:

@@ -36,8 +36,9 @@ static Value special_register(const Analysis *a, const PtxOperand *o) {
     case SREG_TID:
       if (!a->facts->lanes_are_consecutive) return varying;
       return o->selector == SEL_X ? affine(1) : o->selector == SEL_NONE ? varying : uniform;
-    case SREG_LANEID: return affine(1);
-    case SREG_CTAID: case SREG_NCTAID: case SREG_NTID: case SREG_WARPID: case SREG_NWARPID: case SREG_GRIDID: case SREG_SMID:
+    case SREG_LANEID: return a->facts->whole_block ? varying : affine(1);
+    case SREG_WARPID: return a->facts->whole_block ? varying : uniform;
+    case SREG_CTAID: case SREG_NCTAID: case SREG_NTID: case SREG_NWARPID: case SREG_GRIDID: case SREG_SMID:
     case SREG_NSMID: case SREG_DYNAMIC_SMEM_SIZE: case SREG_TOTAL_SMEM_SIZE: return uniform;
     default: return varying;
   }
@@ -107,18 +108,21 @@ static Value affine_result(const Analysis *a, const PtxInstr *in) {
   }
 }
 
-// Memory that all lanes share. Parameter space also holds arguments and results of calls, which they do not.
+// Memory that all lanes share, and for a block: that nobody writes. Parameter space also holds arguments and results of calls, which they do not.
 static bool is_shared_load(const Analysis *a, const PtxInstr *in) {
   if (ptx_has(in, MOD_VOLATILE)) return false;
   if (in->space == SPACE_PARAM) return in->nops > 1 && in->ops[1].kind == OPD_ADDR && ir_is_kernel_param(a->c->func, &in->ops[1].list[0]);
+  if (a->facts->whole_block)
+    return in->space == SPACE_CONST || ptx_has(in, MOD_NC) || (in->space == SPACE_SHARED && a->facts->same_in_block && a->facts->same_in_block(a->facts->user, in));
   return in->space == SPACE_GLOBAL || in->space == SPACE_SHARED || in->space == SPACE_CONST;
 }
 
 static Value result(const Analysis *a, const PtxInstr *in) {
   switch (in->op) {
     case OP_VOTE: case OP_REDUX:            // one answer for the warp, given one mask
-      return ptx_has(in, MOD_SYNC) && operand(a, &in->ops[in->nops - 1]).class == IR_UNIFORM ? uniform : varying;
-    case OP_ACTIVEMASK: return uniform;
+      return !a->facts->whole_block && ptx_has(in, MOD_SYNC) && operand(a, &in->ops[in->nops - 1]).class == IR_UNIFORM ? uniform : varying;
+    case OP_ACTIVEMASK: return a->facts->whole_block ? varying : uniform;
+    case OP_BAR: case OP_BARRIER: return a->facts->whole_block && ptx_has(in, MOD_RED) && in->nops == 3 ? uniform : varying;      // one answer for the block
     case OP_CVTA: return all_uniform(a, in, 1) && in->space != SPACE_LOCAL ? uniform : varying;
     case OP_ISSPACEP: return all_uniform(a, in, 1) ? uniform : varying;
     case OP_LD: return is_shared_load(a, in) && all_uniform(a, in, 1) ? uniform : varying;

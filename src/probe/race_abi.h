@@ -64,7 +64,9 @@ typedef struct WgRaceRecord {
   uint32_t shared_stride, shared_slots;    // bytes of entries for a block; blocks share slots by their number
   uint32_t layout, serial; // serial: no other launch of the process has it
   uint64_t channel;        // WgReports
-  uint32_t sites, reserved;                // the process-wide number of the kernel's first site
+  uint32_t sites;          // the process-wide number of the kernel's first site
+  uint32_t threads;        // a mask: bits of a thread's number
+  uint32_t block, reserved;                // threads of a block
 } WgRaceRecord;
 
 // Copies and sets have numbers as launches have, and come to entries in the same way (race_copy.h). Rows of bytes of one allocation, from `offset` of its first word on; rows 0: nothing.

@@ -272,6 +272,8 @@ static void choose_layout(const InstrumentedKernel *code, const SessionLaunch *l
   thread = WG_RACE_TIME_BITS - syncs - clock - barriers;
   uint32_t at = WG_RACE_TIME_AT + thread + clock;
   out->layout = WG_RACE_LAYOUT(clock, syncs, barriers, thread, block) | (session_plan()->race_full ? (uint32_t)WG_RACE_PAIRS : 0);
+  out->threads = (1u << thread) - 1;
+  out->block = (uint32_t)block;
   out->sync = syncs ? 1ull << at : 0;
   out->syncs = ((1ull << syncs) - 1) << at;
   out->barrier = 1ull << (at + syncs);

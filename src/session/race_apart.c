@@ -373,12 +373,77 @@ static bool are_apart(const Launch *l, const InstrumentFact *const *facts, uint3
   return joined && do_not_meet(sides, nsides, all.high - all.low, all.modulus);
 }
 
-static bool try(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
-  for (uint32_t i = 0; i < l->code->nrace_terms; i++) l->values[i] = evaluate(l, &l->code->race_terms[i]);
+static bool are_all_apart(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
   l->flat = false;
   if (are_apart(l, facts, n, false)) return true;
   l->flat = true;
   return are_apart(l, facts, n, false) || are_apart(l, facts, n, true);
+}
+
+// --- columns ---
+//
+// Everything moves by multiples of one number, as elements of an array of structures do: accesses to different columns of it never meet. In a column that somebody writes every thread must stay with bytes of its own.
+
+enum { MOST_REACHES = 128 };
+typedef struct Column { const RaceReach *reach; int64_t from, bytes; uint32_t in; } Column;
+
+static int64_t common_stride(const Value *v) {
+  int64_t all = gcd(v->modulus, v->step);
+  for (unsigned i = 0; i < COORDINATES; i++) all = gcd(all, v->stride[i]);
+  return all;
+}
+
+static bool do_overlap(const Column *a, const Column *b, int64_t width) {
+  int64_t d = (b->from - a->from + width) % width;
+  return d < a->bytes || width - d < b->bytes;
+}
+
+// 0: they are not in columns
+static uint32_t find_columns(const Launch *l, const InstrumentFact *const *facts, uint32_t n, Column *out) {
+  uint32_t all = 0;
+  int64_t width = 0;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < facts[i]->nrace_reaches; k++, all++) {
+      if (all == MOST_REACHES) return 0;
+      out[all].reach = &facts[i]->race_reaches[k];
+      width = gcd(width, common_stride(&l->values[out[all].reach->address]));
+    }
+  if (width < 2) return 0;
+  for (uint32_t i = 0; i < all; i++) {
+    const Value *v = &l->values[out[i].reach->address];
+    out[i].from = (v->low % width + width) % width;
+    out[i].bytes = v->high - v->low + out[i].reach->bytes;
+    out[i].in = i;
+    if (out[i].bytes >= width) return 0;
+    for (uint32_t k = 0; k < i; k++) {
+      if (out[k].in == out[i].in || !do_overlap(&out[k], &out[i], width)) continue;
+      for (uint32_t m = 0, was = out[k].in; m < i; m++)          // both are one
+        if (out[m].in == was) out[m].in = i;
+    }
+  }
+  return all;
+}
+
+static bool are_in_columns(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
+  Column columns[MOST_REACHES];
+  RaceReach some[MOST_REACHES];
+  uint32_t all = find_columns(l, facts, n, columns);
+  for (uint32_t in = 0; in < all; in++) {
+    InstrumentFact one = {.race_reaches = some};
+    bool written = false;
+    for (uint32_t i = 0; i < all; i++) {
+      if (columns[i].in != in) continue;
+      some[one.nrace_reaches++] = *columns[i].reach;
+      written |= columns[i].reach->writes;
+    }
+    if (written && !are_all_apart(l, (const InstrumentFact *const[]){&one}, 1)) return false;
+  }
+  return all != 0;
+}
+
+static bool try(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
+  for (uint32_t i = 0; i < l->code->nrace_terms; i++) l->values[i] = evaluate(l, &l->code->race_terms[i]);
+  return are_all_apart(l, facts, n) || are_in_columns(l, facts, n);
 }
 
 bool session_race_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n) {

@@ -72,6 +72,23 @@ __global__ void one_adds(const float *x, float *a, int n) {
   if (threadIdx.x == 1) a[blockIdx.x + 64] = a[blockIdx.x];             // race one_adds
 }
 
+struct Body { float at[3], goes[3], mass; };
+__global__ void columns(Body *b, int n) {                               // … where somebody does
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; k++) sum += b[k].mass * b[k].at[0];            // race columns
+  b[i].at[0] += sum;                                                    // race columns
+}
+
+__global__ void letters(char *a) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i / 2 * 4] = i;                                                     // race letters
+}
+
+__global__ void pairs(double *a, int n) {
+  a[blockIdx.x * blockDim.x + (threadIdx.x * 6 + n) % blockDim.x] = threadIdx.x;       // race pairs
+}
+
 int main() {
   float *a;
   cudaMalloc(&a, 1 << 16);
@@ -90,5 +107,8 @@ int main() {
   first_two<<<4, 64>>>(a);
   all_add<<<4, 64>>>(a + 256, a, 9);
   one_adds<<<4, 64>>>(a + 256, a, 9);
+  columns<<<4, 64>>>((Body *)a, 256);
+  letters<<<4, 64>>>((char *)a);
+  pairs<<<4, 64>>>((double *)a, 3);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

@@ -63,6 +63,23 @@ __global__ void one_adds(const float *x, float *a, int n) {
   if (threadIdx.x == 1) a[blockIdx.x + 64] = a[blockIdx.x];
 }
 
+struct Body { float at[3], goes[3], mass; };
+__global__ void columns(Body *b, int n) {                               // all are read where nobody writes
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; k++) sum += b[k].mass * b[k].at[0];
+  b[i].goes[0] += sum;
+}
+
+__global__ void letters(char *a) {                                      // bytes of one word
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i] = a[i] + 1;
+}
+
+__global__ void pairs(double *a, int n) {
+  a[blockIdx.x * blockDim.x + (threadIdx.x * 5 + n) % blockDim.x] += 1; // the remainder is not followed
+}
+
 int main() {
   float *a;
   cudaMalloc(&a, 1 << 16);
@@ -80,5 +97,8 @@ int main() {
   first<<<4, 64>>>(a);
   all_add<<<4, 64>>>(a + 256, a, 9);
   one_adds<<<4, 64>>>(a + 256, a, 9);
+  columns<<<4, 64>>>((Body *)a, 256);
+  letters<<<4, 64>>>((char *)a);
+  pairs<<<4, 64>>>((double *)a, 3);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
