@@ -79,6 +79,9 @@ typedef struct RaceReach {                 // one access: [address, address + by
   bool writes;
   struct { uint16_t less, than; bool later; } limits[RACE_LIMITS];     // later: from the second turn of the loop on
 } RaceReach;
+// Accesses to a variable in shared memory that may meet between two barriers. uint32_t: 0: each thread of the block stays with bytes of its own in this launch.
+// same_loops: by number, loops whose counters are the same for all threads that are there at the same time. nreaches 0: not known
+typedef struct RaceGroup { uint32_t record_offset, same_loops; const RaceReach *reaches; uint32_t nreaches; } RaceGroup;
 
 typedef struct InstrumentFact {
   InstrumentFactKind kind;
@@ -119,6 +122,7 @@ typedef struct InstrumentedKernel {
   const char *uninit_reason;               // initcheck does not follow what it writes, and why; NULL: it does
   uint32_t race_at, race_first_site, race_shared;      // racecheck: where its WgRaceRecord is (0: nothing to check); bytes of shared memory that it knows of, plus 1; 0: uses none
   const RaceTerm *race_terms; uint32_t nrace_terms;
+  const RaceGroup *race_groups; uint32_t nrace_groups;
   bool race_by_facts;                      // … where its facts are all zeros there is nothing to check
   bool race_clock, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_lets, race_tells_host;      // waits: for the launch before it (griddepcontrol); lets: the one behind it begin
   // InstrumentPlan.find_writes. elsewhere: also through pointers that are no parameters

@@ -107,6 +107,13 @@ static uint32_t shared_bytes(const Body *b) {
   return (uint32_t)MIN(n.bytes, (uint64_t)1 << 20);
 }
 
+// Shared memory to check, whatever the launch.
+static bool has_shared_left(const RaceCheck *k) {
+  for (uint32_t i = 0; i < k->accesses.len; i++)
+    if (!k->accesses.data[i].gone && k->accesses.data[i].place == RACE_SHARED_MEMORY && !k->accesses.data[i].group_at) return true;
+  return k->has_clusters;
+}
+
 static void tell_host(RaceCheck *k) {
   InstrumentedKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
   out->race_at = k->record;
@@ -117,7 +124,7 @@ static void tell_host(RaceCheck *k) {
   out->race_waits = k->waits;
   out->race_lets = k->lets;
   out->race_tells_host = k->tells_host;
-  out->race_by_facts = !k->looks_up && !k->stores_anywhere && !k->uses_shared && !k->calls;
+  out->race_by_facts = !k->looks_up && !k->stores_anywhere && !has_shared_left(k) && !k->calls;
   out->race_looks_up = k->looks_up;
   out->race_stores_anywhere = k->stores_anywhere;
   facts_keep(k->body, k->facts.data, k->facts.len);
@@ -186,18 +193,20 @@ static void weave(Body *b) {
   race_join_same(&k);
   race_find_unread(&k, intervals);
   if (k.accesses.len) k.record = record_reserve(b, sizeof(WgRaceRecord));
+  if (k.record) race_find_groups(&k, intervals);
   if (k.record) {
     number_sites(&k);
     prepare(&k);
     race_find_once(&k);
     weave_blocks(&k);
-    if (!k.looks_up && !k.stores_anywhere) race_find_private(&k);
+    race_find_private(&k);
     tell_host(&k);
   }
   if (!k.accesses.len) b->program->out->kernels[b->info->kernel].race_by_facts = !k.calls;
   if (k.unseen) name_unseen(&k);
   vec_free(&k.accesses);
   vec_free(&k.facts);
+  vec_free(&k.shared_groups);
   ir_provenance_free(k.provenance);
 }
 

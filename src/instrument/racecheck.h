@@ -35,6 +35,7 @@ typedef struct RaceAccess {
   bool is_shared_space;      // the instruction says .shared; else the address is global or generic
   RacePlaceKind place;
   uint32_t fact_at;          // PARAM: base, size, entries in the record
+  uint32_t group_at;         // SHARED_MEMORY: the word of its RaceGroup in the record; 0: none
   uint32_t site;             // of the kernel's
   uint32_t once;             // a bit of RaceCheck.once: it was looked at since the loop was entered; 0: it is looked at every time
 } RaceAccess;
@@ -44,6 +45,7 @@ typedef struct RaceCheck {   // one kernel
   IrProvenance *provenance;
   VEC(RaceAccess) accesses;
   VEC(InstrumentFact) facts;
+  VEC(RaceGroup) shared_groups;
   uint32_t first_site;       // of the module's
   uint32_t record;           // where the WgRaceRecord is
   uint32_t same_from;        // racecheck_same.c
@@ -73,6 +75,7 @@ bool race_call_orders(const PtxInstr *call);                // nothing is known 
 typedef struct RaceIntervals RaceIntervals;
 RaceIntervals *race_intervals(RaceCheck *k);                // accesses to shared memory that cannot race are gone. NULL: nothing is known
 void race_find_unread(RaceCheck *k, const RaceIntervals *v);// with those that are left
+void race_find_groups(RaceCheck *k, const RaceIntervals *v);
 // --- racecheck_same.c ---
 void race_join_same(RaceCheck *k);                          // accesses that need not be looked at are gone
 bool race_is_order(const PtxInstr *in);                     // behind it accesses may be ordered
@@ -80,7 +83,7 @@ bool race_writes_sum(const RaceCheck *k, const RaceAccess *a);
 // --- racecheck_once.c ---
 void race_find_once(RaceCheck *k);                          // accesses that are looked at once in a loop
 // --- racecheck_private.c ---
-void race_find_private(RaceCheck *k);                       // facts of pointers whose threads may each have bytes of their own
+void race_find_private(RaceCheck *k);                       // facts of pointers, and groups, whose threads may each have bytes of their own
 // --- racecheck_access.c ---
 void race_access(RaceCheck *k, const RaceAccess *a);
 void race_look(RaceCheck *k, Code *c);                      // at what waits

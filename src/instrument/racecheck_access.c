@@ -78,7 +78,8 @@ static void go_by_param(Emit *e, Code *hot, Code *cold) {
 
 static void go_to_shared(Emit *e, Code *hot, Code *cold) {
   PtxReg *stride = word(e, 0);
-  RACE_LOAD(e->k, hot, stride, shared_stride);
+  if (e->a->group_at) record_load(hot, stride, e->a->group_at);
+  else RACE_LOAD(e->k, hot, stride, shared_stride);
   go_if(e, hot, stride);
   code_label(cold, e->slow);
   find_address(e, cold, e->off);

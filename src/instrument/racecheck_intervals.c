@@ -15,7 +15,7 @@ struct RaceIntervals {
   uint64_t *within;                        // by instruction: intervals that it is in
   bool *reached;                           // by block, of one search
   bool *trusted;                           // by instruction: a load that gives all threads the same
-  IrUniform *uniform;
+  bool *divergent;                         // by block: threads may come to it one without the other
 };
 
 // --- intervals ---
@@ -71,7 +71,7 @@ static void follow(RaceIntervals *v, uint32_t a, uint32_t b) {
   v->beside[b] |= 1ull << a;
   bool together = a == b;
   for (uint32_t s = 1; s < v->n && together; s++)
-    if (v->next[a] >> s & 1 && v->uniform->block_divergent[v->cfg->block_of[v->starts[s]]]) together = false;
+    if (v->next[a] >> s & 1 && v->divergent[v->cfg->block_of[v->starts[s]]]) together = false;
   for (uint32_t x = 1; x < v->n; x++)
     for (uint32_t y = 1; y < v->n; y++)
       if (v->next[a] >> x & 1 && v->next[b] >> y & 1 && (!together || x == y)) follow(v, x, y);
@@ -163,14 +163,16 @@ RaceIntervals *race_intervals(RaceCheck *k) {
   v->k = k, v->cfg = c;
   v->within = ARENA_ARRAY(scratch, uint64_t, c->ninstrs + 1);
   v->reached = ARENA_ARRAY(scratch, bool, c->nblocks + 1);
+  v->divergent = ARENA_ARRAY(scratch, bool, c->nblocks + 1);
   v->trusted = ARENA_ARRAY(scratch, bool, c->ninstrs + 1);
   if (!find_intervals(v)) return NULL;
   for (uint32_t i = 0; i < k->accesses.len; i++) v->trusted[k->accesses.data[i].instr] = is_plain_load(k, &k->accesses.data[i]);
   do {
-    v->uniform = ir_uniform_build(c, &(IrUniformFacts){.whole_block = true, .same_in_block = is_trusted, .user = v});
+    IrUniform *u = ir_uniform_build(c, &(IrUniformFacts){.whole_block = true, .same_in_block = is_trusted, .user = v});
+    memcpy(v->divergent, u->block_divergent, sizeof(bool) * c->nblocks);
+    ir_uniform_free(u);
     memset(v->beside, 0, sizeof v->beside);
     follow(v, 0, 0);
-    ir_uniform_free(v->uniform);
   } while (take_back(v));
   k->uses_shared = says_something(k);
   for (uint32_t i = 0; i < k->accesses.len; i++) {
@@ -186,4 +188,107 @@ void race_find_unread(RaceCheck *k, const RaceIntervals *v) {
     RaceAccess *a = &k->accesses.data[i];
     a->unread = !a->gone && a->place == RACE_SHARED_MEMORY && a->flags & WG_RACE_WRITE && !finds(v, a, true);
   }
+}
+
+// --- counters of loops that are the same for all threads that come to a group ---
+//
+// All threads turn a loop together if its header is not divergent. What an access finds in the counter is the same for all of them, and for all accesses of the group, if these are in one interval
+// and the loop does not turn between them.
+
+typedef struct Turns { const RaceIntervals *v; uint32_t header; uint8_t *blocks, *instrs; bool twice; } Turns;      // by block and instruction: bit 0: before the header is passed, bit 1: behind that
+
+static void walk_turns(Turns *t, uint32_t block, uint32_t from, unsigned passed) {
+  const IrBlock *b = &t->v->cfg->blocks[block];
+  for (uint32_t i = from; i < b->end; i++) {
+    if (start_at(t->v, i)) return;
+    t->instrs[i] |= (uint8_t)(1u << passed);
+  }
+  for (uint32_t i = 0; i < b->nsucc; i++) {
+    uint32_t to = b->succ[i];
+    unsigned next = passed + (to == t->header);
+    if (next > 1) t->twice = true;
+    if (next > 1 || t->blocks[to] >> next & 1) continue;
+    t->blocks[to] |= (uint8_t)(1u << next);
+    walk_turns(t, to, t->v->cfg->blocks[to].first, next);
+  }
+}
+
+static void drop_loop(RaceCheck *k, const Turns *t, uint32_t loop, uint32_t start) {
+  for (uint32_t g = 0; g < k->shared_groups.len; g++) {
+    RaceGroup *group = &k->shared_groups.data[g];
+    unsigned found = 0;
+    for (uint32_t i = 0; i < k->accesses.len; i++) {
+      const RaceAccess *a = &k->accesses.data[i];
+      if (a->group_at == group->record_offset && t->v->within[a->instr] >> start & 1) found |= t->instrs[a->instr];
+    }
+    if (found == 3 || (found && t->twice)) group->same_loops &= ~(1u << loop);
+  }
+}
+
+static void find_same_loops(RaceCheck *k, const RaceIntervals *v) {
+  const IrCfg *c = v->cfg;
+  Arena *scratch = &k->body->program->scratch;
+  uint32_t n = MIN(c->nloops, 32u);
+  for (uint32_t g = 0; g < k->shared_groups.len; g++) {
+    RaceGroup *group = &k->shared_groups.data[g];
+    group->same_loops = n == 32 ? ~0u : (1u << n) - 1;
+    for (uint32_t i = 0; i < k->accesses.len; i++) {
+      const RaceAccess *a = &k->accesses.data[i];
+      for (uint32_t loop = 0; loop < n && a->group_at == group->record_offset; loop++)
+        if (v->divergent[c->loops[loop].header] || !ir_in_loop(c, c->block_of[a->instr], loop) || !is_common(v, a->instr)) group->same_loops &= ~(1u << loop);
+    }
+  }
+  Turns t = {.v = v, .blocks = ARENA_ARRAY(scratch, uint8_t, c->nblocks + 1), .instrs = ARENA_ARRAY(scratch, uint8_t, c->ninstrs + 1)};
+  for (uint32_t loop = 0; loop < n; loop++)
+    for (uint32_t s = 0; s < v->n; s++) {
+      memset(t.blocks, 0, c->nblocks);
+      memset(t.instrs, 0, c->ninstrs);
+      t.header = c->loops[loop].header, t.twice = false;
+      walk_turns(&t, s ? c->block_of[v->starts[s]] : 0, s ? v->starts[s] + 1 : c->blocks[0].first, 0);
+      drop_loop(k, &t, loop, s);
+    }
+}
+
+// --- groups: accesses that may meet, directly or by way of others ---
+
+static uint32_t root(uint32_t *of, uint32_t i) {
+  while (of[i] != i) i = of[i] = of[of[i]];
+  return i;
+}
+
+// The host can only say something of addresses in one variable.
+static bool is_plain(const RaceCheck *k, const RaceAccess *a) {
+  PtxOp op = k->body->cfg->instrs[a->instr]->op;
+  return a->place == RACE_SHARED_MEMORY && (op == OP_LD || op == OP_ST) && !(a->flags & WG_RACE_STRONG) && !a->lanes && variable_of(k, a);
+}
+
+void race_find_groups(RaceCheck *k, const RaceIntervals *v) {
+  uint32_t n = k->accesses.len, *of = ARENA_ARRAY(&k->body->program->scratch, uint32_t, n + 1);
+  bool *mixed = ARENA_ARRAY(&k->body->program->scratch, bool, n + 1);
+  if (!v) return;
+  for (uint32_t i = 0; i < n; i++) of[i] = i;
+  for (uint32_t i = 0; i < n; i++) {
+    const RaceAccess *a = &k->accesses.data[i];
+    if (a->gone || a->place != RACE_SHARED_MEMORY) continue;
+    uint64_t around = beside(v, a->instr);
+    const PtxVar *var = variable_of(k, a);
+    for (uint32_t b = 0; b < n; b++) {
+      const RaceAccess *other = &k->accesses.data[b];
+      if (b != i && !other->gone && root(of, b) != root(of, i) && may_race(v, a, around, var, other)) of[root(of, b)] = root(of, i);
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    const RaceAccess *a = &k->accesses.data[i], *first = &k->accesses.data[root(of, i)];
+    if (!is_plain(k, a) || variable_of(k, a) != variable_of(k, first)) mixed[root(of, i)] = true;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    RaceAccess *a = &k->accesses.data[i], *first = &k->accesses.data[root(of, i)];
+    if (a->gone || a->place != RACE_SHARED_MEMORY || mixed[root(of, i)]) continue;
+    if (!first->group_at) {
+      first->group_at = record_reserve(k->body, 8);
+      if (first->group_at) vec_push(&k->shared_groups, ((RaceGroup){.record_offset = first->group_at}));
+    }
+    a->group_at = first->group_at;
+  }
+  find_same_loops(k, v);
 }

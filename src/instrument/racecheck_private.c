@@ -93,6 +93,7 @@ static uint16_t of_special(Apart *a, const PtxOperand *o) {
 static uint16_t of_operand(Apart *a, const PtxOperand *o, unsigned bytes, uint32_t at, uint32_t fewer, unsigned depth) {
   if (o->kind == OPD_INT) return number(a, bytes == 4 ? (int32_t)o->imm : o->imm);
   if (o->kind == OPD_SREG) return of_special(a, o);
+  if (o->kind == OPD_VAR && o->var->space == SPACE_SHARED) return number(a, o->imm);       // of several variables only one is looked at
   if (o->kind == OPD_REG && o->selector == SEL_NONE && !o->negated) return use(a, o->reg, a->cfg->block_of[at], at, fewer, depth);
   return anything();
 }
@@ -397,23 +398,23 @@ static bool reach(Apart *a, const RaceAccess *x, RaceReach *out) {
   return out->address != 0;
 }
 
-static void settle(Apart *a, InstrumentFact *fact) {
+// of: in the record, of a fact or group. How many there are; 0: one of them is not known.
+static uint32_t settle(Apart *a, RacePlaceKind place, uint32_t of, const RaceReach **out) {
   VEC(RaceReach) list = {0};
   bool known = true;
   for (uint32_t i = 0; known && i < a->k->accesses.len; i++) {
     const RaceAccess *x = &a->k->accesses.data[i];
     RaceReach r;
-    if (x->place != RACE_PARAM || x->fact_at != fact->record_offset) continue;
+    if (x->place != place || (place == RACE_PARAM ? x->fact_at : x->group_at) != of) continue;
     known = reach(a, x, &r);
     if (known) vec_push(&list, r);
   }
-  if (known && list.len) {
-    RaceReach *kept = ARENA_ARRAY(&a->k->body->program->out->arena, RaceReach, list.len);
-    memcpy(kept, list.data, sizeof *kept * list.len);
-    fact->race_reaches = kept;
-    fact->nrace_reaches = list.len;
-  }
+  uint32_t n = known ? list.len : 0;
+  RaceReach *kept = ARENA_ARRAY(&a->k->body->program->out->arena, RaceReach, n + 1);
+  for (uint32_t i = 0; i < n; i++) kept[i] = list.data[i];
+  *out = kept;
   vec_free(&list);
+  return n;
 }
 
 void race_find_private(RaceCheck *k) {
@@ -422,12 +423,22 @@ void race_find_private(RaceCheck *k) {
   a.count_of = ARENA_ARRAY(scratch, uint16_t, a.cfg->nloops + 1);
   a.seen = ARENA_ARRAY(scratch, uint32_t, a.cfg->nblocks + 1);
   vec_push(&a.terms, ((RaceTerm){.op = RACE_ANYTHING}));
-  for (uint32_t i = 0; i < k->facts.len; i++) settle(&a, &k->facts.data[i]);
+  for (uint32_t i = 0; i < k->facts.len && !k->looks_up && !k->stores_anywhere; i++) {
+    InstrumentFact *f = &k->facts.data[i];
+    f->nrace_reaches = settle(&a, RACE_PARAM, f->record_offset, &f->race_reaches);
+  }
+  RaceGroup *groups = ARENA_ARRAY(&k->body->program->out->arena, RaceGroup, k->shared_groups.len + 1);
+  for (uint32_t i = 0; i < k->shared_groups.len; i++) {
+    groups[i] = k->shared_groups.data[i];
+    groups[i].nreaches = settle(&a, RACE_SHARED_MEMORY, groups[i].record_offset, &groups[i].reaches);
+  }
   InstrumentedKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
   RaceTerm *kept = ARENA_ARRAY(&k->body->program->out->arena, RaceTerm, a.terms.len);
   memcpy(kept, a.terms.data, sizeof *kept * a.terms.len);
   out->race_terms = kept;
   out->nrace_terms = a.terms.len;
+  out->race_groups = groups;
+  out->nrace_groups = k->shared_groups.len;
   vec_free(&a.terms);
   vec_free(&a.known);
 }

@@ -241,7 +241,13 @@ static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const S
   }
 }
 
+static void fill_groups(const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
+  for (uint32_t i = 0; i < code->nrace_groups; i++)
+    memcpy((char *)record + code->race_groups[i].record_offset, &(uint64_t){!session_race_group_apart(code, l, params, &code->race_groups[i])}, 8);
+}
+
 static void clear_facts(const InstrumentedKernel *code, void *record) {
+  for (uint32_t i = 0; i < code->nrace_groups; i++) memset((char *)record + code->race_groups[i].record_offset, 0, 8);
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (code->facts[i].kind == FACT_RACE) memset((char *)record + code->facts[i].record_offset, 0, 24);
 }
@@ -251,6 +257,11 @@ static bool has_nothing_to_check(const InstrumentedKernel *code, const void *rec
     uint64_t fact[3];
     memcpy(fact, (const char *)record + code->facts[i].record_offset, sizeof fact);
     if (code->facts[i].kind == FACT_RACE && fact[1]) return false;
+  }
+  for (uint32_t i = 0; i < code->nrace_groups; i++) {
+    uint64_t left;
+    memcpy(&left, (const char *)record + code->race_groups[i].record_offset, sizeof left);
+    if (left) return false;
   }
   return code->race_by_facts;
 }
@@ -339,6 +350,7 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
   RaceDevice *r = session_race_device(d, true);
   session_order_uses(l->stream);
   fill_facts(d, code, l, params, record);
+  fill_groups(code, l, params, record);
   uint32_t number = has_nothing_to_check(code, record) ? 0 : session_race_next(r);
   fill_order(r, k, l, number, launch, channel, &out);
   if (number) fill(r, code, l, &out);

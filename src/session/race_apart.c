@@ -4,12 +4,15 @@
 // understood is a multiple of 1.
 #include "session/race.h"
 
-enum { COORDINATES = 6, MOST_TERMS = 1500, MOST_LOOPS = 3 };
+// Behind the coordinates of the thread: numbers that nobody knows, but that are the same for all threads that can meet.
+enum { OF_THREAD = 6, SAME = 4, COORDINATES = OF_THREAD + SAME, MOST_TERMS = 1500, MOST_LOOPS = 3 };
 typedef struct Value { int64_t stride[COORDINATES], low, high, modulus, step; uint32_t loop; } Value;
 typedef struct Launch {
   const InstrumentedKernel *code;
   const SessionParams *params;
-  int64_t extent[COORDINATES];
+  int64_t extent[OF_THREAD], grid[3];
+  uint32_t same_loops;                     // RaceGroup
+  bool in_block;                           // only threads of one block can meet
   bool flat;                               // the steps of loops are taken as multiples, too
   unsigned bounded;                        // loops whose counters are taken as ranges, the others as multiples; by number modulo MOST_LOOPS
   Value *values;                           // by term
@@ -41,6 +44,12 @@ static bool is_uniform(const Value *v) {
   return !v->modulus && !v->step;
 }
 static bool is_number(const Value *v) { return is_uniform(v) && v->low == v->high; }
+
+static bool has_same(const Value *v) {
+  for (unsigned i = OF_THREAD; i < COORDINATES; i++)
+    if (v->stride[i]) return true;
+  return false;
+}
 
 // Any number of steps is a multiple.
 static Value flat(Value v) {
@@ -83,7 +92,8 @@ static Value times(Value a, Value b) {
 // From where to where, over all threads; false: there is no end.
 static bool range(const Launch *l, const Value *v, int64_t *low, int64_t *high) {
   *low = v->low, *high = v->high;
-  for (unsigned i = 0; i < COORDINATES; i++) {
+  if (has_same(v)) return false;
+  for (unsigned i = 0; i < OF_THREAD; i++) {
     int64_t most;
     if (!product(v->stride[i], l->extent[i] - 1, &most)) return false;
     if (most > 0) *high += most;
@@ -139,7 +149,7 @@ static Value parameter(const Launch *l, const RaceTerm *t) {
 
 static Value extended(const Launch *l, Value v, bool is_signed) {
   int64_t low, high;
-  if (v.modulus || v.step) return v;                             // taken as if it did not overflow
+  if (v.modulus || v.step || has_same(&v)) return v;             // taken as if it did not overflow
   if (!range(l, &v, &low, &high)) return anything;
   return is_signed ? (low < INT32_MIN || high > INT32_MAX ? anything : v) : low < 0 || high > UINT32_MAX ? anything : v;
 }
@@ -155,9 +165,18 @@ static Value turns(const Launch *l, const RaceTerm *t) {
   return number(t->bytes == RACE_BELOW ? (away + step - 1) / step + 1 : away / step + 2);
 }
 
+// The counter of a loop that all threads turn together: the number of its turn is the same for all. false: it is none, or there are too many.
+static bool turn_together(const Launch *l, const RaceTerm *t, int64_t by, Value *v) {
+  if (t->loop > 31 || !(l->same_loops >> t->loop & 1)) return false;
+  int which = __builtin_popcount(l->same_loops & ((1u << t->loop) - 1));
+  if (which < SAME) v->stride[OF_THREAD + which] += by;
+  return which < SAME;
+}
+
 static Value steps(const Launch *l, const RaceTerm *t) {
   const Value *count = &l->values[t->b];
   Value v = l->values[t->a];
+  if (turn_together(l, t, t->imm, &v)) return checked(v);
   if (is_number(count) && l->bounded >> t->loop % MOST_LOOPS & 1) {
     int64_t last = MAX(count->low - 1 - t->bytes, 0), by;
     if (!product(last, t->imm, &by)) return anything;
@@ -171,6 +190,7 @@ static Value strides(const Launch *l, const RaceTerm *t) {
   const Value *by = &l->values[t->b];
   Value v = l->values[t->a];
   if (!is_number(by)) return anything;
+  if (turn_together(l, t, by->low, &v)) return checked(v);
   if (v.step) v = flat(v);
   v.step = by->low, v.loop = t->loop;
   return checked(v);
@@ -184,10 +204,11 @@ static Value evaluate(const Launch *l, const RaceTerm *t) {
     case RACE_PARAMETER: return parameter(l, t);
     case RACE_COORDINATE: {
       Value v = {0};
+      if (l->in_block && t->imm >= 3) return anything;
       if (l->extent[t->imm] > 1) v.stride[t->imm] = 1;
       return v;
     }
-    case RACE_EXTENT: return number(l->extent[t->imm]);
+    case RACE_EXTENT: return number(t->imm < 3 ? l->extent[t->imm] : l->grid[t->imm - 3]);
     case RACE_ADD: return add(a, b, 1);
     case RACE_SUBTRACT: return add(a, b, -1);
     case RACE_MULTIPLY: return times(a, b);
@@ -227,7 +248,7 @@ static int64_t limited(const Launch *l, const RaceReach *r, int axis) {
     int64_t s = along(l, less.stride, axis), others = 0;
     for (int k = 0; k < 3; k++)
       if (k != axis) others |= less.stride[k] | less.stride[3 + k];
-    if (s <= 0 || others || less.modulus || less.step || r->limits[i].later) continue;
+    if (s <= 0 || others || less.modulus || less.step || has_same(&less) || r->limits[i].later) continue;
     most = MIN(most, below(&less, s));
   }
   return most;
@@ -253,7 +274,7 @@ static int64_t limited_steps(const Launch *l, const RaceReach *r, int axis, bool
     int64_t s = blocks_too ? along(l, less.stride, axis) : less.stride[axis], others = less.modulus | (blocks_too ? 0 : less.stride[3 + axis]);
     for (int k = 0; k < 3; k++)
       if (k != axis) others |= less.stride[k] | less.stride[3 + k];
-    if (s <= 0 || others || less.step != s * threads) continue;
+    if (s <= 0 || others || has_same(&less) || less.step != s * threads) continue;
     int64_t limit = r->limits[i].later ? MAX(below(&less, s), threads) : below(&less, s);
     most = most ? MIN(most, limit) : limit;
   }
@@ -287,13 +308,13 @@ static int64_t distance(int64_t from, int64_t to, int64_t modulus) {
   return d < -modulus / 2 ? d + modulus : d > modulus / 2 ? d - modulus : d;
 }
 
-typedef struct Reached { Value first; bool any; int64_t modulus, rows, low, high, most[3], coordinate[COORDINATES]; } Reached;
+typedef struct Reached { Value first; bool any; int64_t modulus, rows, low, high, most[3], coordinate[OF_THREAD]; } Reached;
 
 static Value address_of(const Launch *l, const RaceReach *r) { return l->flat ? flat(l->values[r->address]) : l->values[r->address]; }
 
 static unsigned strides_of(const Value *v) {
   unsigned n = 0;
-  for (unsigned i = 0; i < COORDINATES; i++) n += v->stride[i] != 0;
+  for (unsigned i = 0; i < OF_THREAD; i++) n += v->stride[i] != 0;
   return n;
 }
 
@@ -301,7 +322,7 @@ static unsigned strides_of(const Value *v) {
 static bool moves_like(const Launch *l, const RaceReach *r, const Value *v, const Value *first) {
   for (int axis = 0; axis < 3; axis++)
     if ((v->stride[axis] != first->stride[axis] || v->stride[3 + axis] != first->stride[3 + axis]) && limited(l, r, axis) > 1) return false;
-  return v->step == first->step;
+  return v->step == first->step && !memcmp(&v->stride[OF_THREAD], &first->stride[OF_THREAD], SAME * sizeof v->stride[0]);
 }
 
 // pass 0: what the others are compared with; 1: which modulus, and how far apart the places are that one thread comes to; 2: the rest
@@ -324,7 +345,7 @@ static bool look(const Launch *l, const InstrumentFact *f, Reached *all, int pas
     all->low = MIN(all->low, at);
     all->high = MAX(all->high, at + v.high - v.low + (int64_t)r->bytes);
     for (int axis = 0; axis < 3; axis++) all->most[axis] = MAX(all->most[axis], limited(l, r, axis));
-    for (int k = 0; k < COORDINATES; k++) all->coordinate[k] = MAX(all->coordinate[k], limited_coordinate(l, r, k));
+    for (int k = 0; k < OF_THREAD; k++) all->coordinate[k] = MAX(all->coordinate[k], limited_coordinate(l, r, k));
   }
   return true;
 }
@@ -351,7 +372,7 @@ static bool are_apart(const Launch *l, const InstrumentFact *const *facts, uint3
     if (pass == 1 && in_rows) all.modulus = gcd(all.modulus, all.rows);
     if (pass == 1 && (all.modulus == 1 || (in_rows && !all.rows))) return false;
   }
-  Side sides[COORDINATES];
+  Side sides[OF_THREAD];
   unsigned nsides = 0;
   bool joined = !all.first.step;
   for (int axis = 0; axis < 3; axis++) {
@@ -389,7 +410,7 @@ typedef struct Column { const RaceReach *reach; int64_t from, bytes; uint32_t in
 
 static int64_t common_stride(const Value *v) {
   int64_t all = gcd(v->modulus, v->step);
-  for (unsigned i = 0; i < COORDINATES; i++) all = gcd(all, v->stride[i]);
+  for (unsigned i = 0; i < OF_THREAD; i++) all = gcd(all, v->stride[i]);
   return all;
 }
 
@@ -406,7 +427,9 @@ static uint32_t find_columns(const Launch *l, const InstrumentFact *const *facts
     for (uint32_t k = 0; k < facts[i]->nrace_reaches; k++, all++) {
       if (all == MOST_REACHES) return 0;
       out[all].reach = &facts[i]->race_reaches[k];
-      width = gcd(width, common_stride(&l->values[out[all].reach->address]));
+      const Value *v = &l->values[out[all].reach->address];
+      if (memcmp(&v->stride[OF_THREAD], &l->values[out[0].reach->address].stride[OF_THREAD], SAME * sizeof v->stride[0])) return 0;
+      width = gcd(width, common_stride(v));
     }
   if (width < 2) return 0;
   for (uint32_t i = 0; i < all; i++) {
@@ -446,17 +469,26 @@ static bool try(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
   return are_all_apart(l, facts, n) || are_in_columns(l, facts, n);
 }
 
-bool session_race_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n) {
+static bool are_known_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n, bool in_block, uint32_t same_loops) {
   static Value values[MOST_TERMS];         // with the lock of race.c
-  Launch l = {.code = code, .params = params, .values = values};
+  Launch l = {.code = code, .params = params, .values = values, .in_block = in_block, .same_loops = same_loops};
   if (!code->nrace_terms || code->nrace_terms > MOST_TERMS) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!facts[i]->nrace_reaches) return false;
-  for (int axis = 0; axis < 3; axis++) l.extent[axis] = launch->block[axis], l.extent[3 + axis] = launch->grid[axis];
+  for (int axis = 0; axis < 3; axis++) l.extent[axis] = launch->block[axis], l.grid[axis] = launch->grid[axis], l.extent[3 + axis] = in_block ? 1 : launch->grid[axis];
   unsigned ways = code->has_loops ? 1u << MOST_LOOPS : 1;
   for (unsigned k = 0; k < ways; k++) {
     l.bounded = ~k;
     if (try(&l, facts, n)) return true;
   }
   return false;
+}
+
+bool session_race_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n) {
+  return are_known_apart(code, launch, params, facts, n, false, 0);
+}
+
+bool session_race_group_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const RaceGroup *g) {
+  InstrumentFact all = {.race_reaches = g->reaches, .nrace_reaches = g->nreaches};
+  return are_known_apart(code, launch, params, (const InstrumentFact *const[]){&all}, 1, true, g->same_loops);
 }

@@ -40,6 +40,48 @@ __global__ void two_arrays(int *out) {                                  // both 
   out[threadIdx.x] = (int)b[threadIdx.x / 4];                           // race two_arrays
 }
 
+__global__ void rows(int *out, int width) {                             // rows are shorter than the block
+  __shared__ int tile[256];
+  tile[threadIdx.y * width + threadIdx.x] = threadIdx.y;                // race rows
+  __syncthreads();
+  out[threadIdx.y * 16 + threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void neighbour(int *out) {
+  __shared__ int a[65];
+  a[threadIdx.x] = threadIdx.x;                                         // race neighbour
+  out[threadIdx.x] = a[threadIdx.x + 1];                                // race neighbour
+}
+
+__global__ void fill(int *out, int n) {                                 // the last turn comes to what the first of the next row has
+  __shared__ int a[256];
+  for (int i = threadIdx.x; i <= n; i += blockDim.x) a[threadIdx.y * n + i] = threadIdx.y;      // race fill
+  __syncthreads();
+  out[threadIdx.y * 16 + threadIdx.x] = a[threadIdx.x];
+}
+
+__global__ void turns(int *out, int n) {                                // what is read in one turn is written by the neighbour in the next
+  __shared__ int a[256];
+  int sum = 0;
+  for (int m = 0; m < n; m++) {
+    a[m + threadIdx.x] = m;                                             // race turns
+    __syncthreads();
+    sum += a[m + threadIdx.x];                                          // race turns
+  }
+  out[threadIdx.x] = sum;
+}
+
+__global__ void wave(int *out, int n) {                                 // the row of the neighbour, not the diagonal
+  __shared__ int t[17 * 17];
+  for (int i = threadIdx.x; i < 17 * 17; i += blockDim.x) t[i] = i;
+  __syncthreads();
+  for (int m = 0; m < n; m++) {
+    if (threadIdx.x <= m) t[(m - threadIdx.x + 1) * 17 + threadIdx.x + 1] += t[(m - threadIdx.x + 2) * 17 + threadIdx.x];    // race wave
+    __syncthreads();
+  }
+  out[threadIdx.x] = t[threadIdx.x];
+}
+
 int main() {
   int *out;
   cudaMalloc(&out, 4096);
@@ -47,5 +89,10 @@ int main() {
   other_barrier<<<1, 64>>>(out);
   several_words<<<1, 64>>>(out);
   two_arrays<<<1, 64, 1024>>>(out);
+  rows<<<1, dim3(16, 4)>>>(out, 8);
+  neighbour<<<1, 64>>>(out);
+  fill<<<1, dim3(16, 4)>>>(out, 48);
+  turns<<<1, 64>>>(out, 5);
+  wave<<<1, 16>>>(out, 16);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

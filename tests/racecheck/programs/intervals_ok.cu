@@ -58,6 +58,50 @@ __global__ void votes(int *out, int n) {
   out[threadIdx.x] = sum;
 }
 
+__global__ void rows(int *out, int width) {
+  __shared__ int tile[256];
+  tile[threadIdx.y * width + threadIdx.x] = threadIdx.y;
+  __syncthreads();
+  out[threadIdx.y * 16 + threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void neighbour(int *out) {
+  __shared__ int a[65];
+  a[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = a[threadIdx.x + 1];
+}
+
+__global__ void fill(int *out, int n) {
+  __shared__ int a[256];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) a[threadIdx.y * n + i] = threadIdx.y;
+  __syncthreads();
+  out[threadIdx.y * 16 + threadIdx.x] = a[threadIdx.x];
+}
+
+__global__ void turns(int *out, int n) {
+  __shared__ int a[256];
+  int sum = 0;
+  for (int m = 0; m < n; m++) {
+    a[m + threadIdx.x] = m;
+    __syncthreads();
+    sum += a[m + threadIdx.x];
+    __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
+
+__global__ void wave(int *out, int n) {                                 // along the diagonal
+  __shared__ int t[17 * 17];
+  for (int i = threadIdx.x; i < 17 * 17; i += blockDim.x) t[i] = i;
+  __syncthreads();
+  for (int m = 0; m < n; m++) {
+    if (threadIdx.x <= m) t[(m - threadIdx.x + 1) * 17 + threadIdx.x + 1] += t[(m - threadIdx.x) * 17 + threadIdx.x] + t[(m - threadIdx.x + 1) * 17 + threadIdx.x];
+    __syncthreads();
+  }
+  out[threadIdx.x] = t[threadIdx.x];
+}
+
 int main() {
   int *out;
   cudaMalloc(&out, 4096);
@@ -66,5 +110,10 @@ int main() {
   until<<<1, 64>>>(out, 3);
   several_words<<<1, 64>>>(out);
   votes<<<1, 64>>>(out, 200);
+  rows<<<1, dim3(16, 4)>>>(out, 16);
+  neighbour<<<1, 64>>>(out);
+  fill<<<1, dim3(16, 4)>>>(out, 48);
+  turns<<<1, 64>>>(out, 5);
+  wave<<<1, 16>>>(out, 16);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
