@@ -67,9 +67,10 @@ typedef enum {
   RACE_SIGN_EXTENDED, RACE_ZERO_EXTENDED,  // a, from 32 bits to 64
   RACE_MERGE,                              // a or b
   RACE_COUNT,                              // how often a loop turns: after turn k it goes on while a + k * imm is … (bytes: RACE_UNTIL …)
-  RACE_STEPS,                              // a + imm * (0 … b - 1); bytes: of the turns of loop b that many do not count
-  RACE_STRIDES,                            // a + b * (0 …), where b stays the same in the loop
+  RACE_STEPS,                              // a + imm * (0 … b - 1); bytes: RACE_FEWER: of the turns of loop b the last does not count; RACE_EVERY_TURN
+  RACE_STRIDES,                            // a + b * (0 …), where b stays the same in the loop; bytes: RACE_EVERY_TURN
 } RaceTermOp;
+enum { RACE_FEWER = 1, RACE_EVERY_TURN = 2 };          // the step is made in every turn
 enum { RACE_UNTIL = 1, RACE_BELOW, RACE_UP_TO };       // … not 0; still away from 0; not beyond 0
 typedef struct RaceTerm { uint8_t op, bytes, loop; uint16_t a, b; int64_t imm; } RaceTerm;
 enum { RACE_LIMITS = 8 };

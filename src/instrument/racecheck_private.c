@@ -251,10 +251,31 @@ static bool goes_on(Apart *a, const PtxReg *r, uint32_t loop) {
 
 static uint16_t merge(Apart *a, uint16_t x, uint16_t y, bool first) { return first ? y : term(a, RACE_MERGE, x, y, 0); }
 
+// A way leads from one block to the other without another turn of the loop.
+static bool leads_to(Apart *a, uint32_t from, uint32_t to, uint32_t loop) {
+  const IrBlock *b = &a->cfg->blocks[from];
+  for (uint32_t i = 0; i < b->nsucc; i++) {
+    uint32_t next = b->succ[i];
+    if (next == a->cfg->loops[loop].header || a->seen[next] == a->stamp || !ir_in_loop(a->cfg, next, loop)) continue;
+    a->seen[next] = a->stamp;
+    if (next == to || leads_to(a, next, to, loop)) return true;
+  }
+  return false;
+}
+
 // In one turn of the loop the use comes before the write.
-static bool comes_before(const IrCfg *c, uint32_t block, uint32_t at, uint32_t write) {
-  uint32_t to = c->block_of[write];
-  return block == to ? at <= write : ir_dominates(c, block, to);
+static bool comes_before(Apart *a, uint32_t block, uint32_t at, uint32_t write, uint32_t loop) {
+  uint32_t from = a->cfg->block_of[write];
+  if (block == from) return at <= write;
+  a->stamp++;
+  return !leads_to(a, from, block, loop);
+}
+
+static uint8_t in_every_turn(const Apart *a, uint32_t update, uint32_t loop) {
+  const IrBlock *header = &a->cfg->blocks[a->cfg->loops[loop].header];
+  for (uint32_t i = 0; i < header->npred; i++)
+    if (ir_in_loop(a->cfg, header->pred[i], loop) && !ir_dominates(a->cfg, a->cfg->block_of[update], header->pred[i])) return 0;
+  return RACE_EVERY_TURN;
 }
 
 static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, const Writes *w, uint32_t fewer, unsigned depth) {
@@ -265,23 +286,24 @@ static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at
     if (loop != IR_NONE && ir_in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop)) inside++, update = w->at[i];
     else start = merge(a, start, of_instr(a, w->at[i], IR_NONE, depth), !outside++);
   int64_t by;
-  if (inside == 1 && comes_before(a->cfg, block, at, update) && moves_by(a, r, update, loop, &by)) {
+  if (inside == 1 && comes_before(a, block, at, update, loop) && moves_by(a, r, update, loop, &by)) {
     RaceTerm t;
     memset(&t, 0, sizeof t);
-    t.op = RACE_STEPS, t.a = start, t.b = goes_on(a, r, loop) ? anything() : turns(a, loop, depth), t.imm = by, t.bytes = fewer == loop;
+    t.op = RACE_STEPS, t.a = start, t.b = goes_on(a, r, loop) ? anything() : turns(a, loop, depth), t.imm = by;
+    t.bytes = (uint8_t)((fewer == loop ? RACE_FEWER : 0) | in_every_turn(a, update, loop));
     t.loop = (uint8_t)MIN(loop, 255u);
     return add(a, t);
   }
-  uint16_t step = inside == 1 && comes_before(a->cfg, block, at, update) && !goes_on(a, r, loop) ? moves_by_register(a, r, update, loop, depth) : 0;
+  uint16_t step = inside == 1 && comes_before(a, block, at, update, loop) && !goes_on(a, r, loop) ? moves_by_register(a, r, update, loop, depth) : 0;
   if (step) {
     RaceTerm t;
     memset(&t, 0, sizeof t);
-    t.op = RACE_STRIDES, t.a = start, t.b = step, t.loop = (uint8_t)MIN(loop, 255u);
+    t.op = RACE_STRIDES, t.a = start, t.b = step, t.loop = (uint8_t)MIN(loop, 255u), t.bytes = in_every_turn(a, update, loop);
     return add(a, t);
   }
   for (uint32_t i = 0; i < w->n; i++)
     if (loop != IR_NONE && ir_in_loop(a->cfg, a->cfg->block_of[w->at[i]], loop))
-      start = merge(a, start, of_instr(a, w->at[i], comes_before(a->cfg, block, at, w->at[i]) ? loop : fewer, depth), inside-- == w->n);
+      start = merge(a, start, of_instr(a, w->at[i], comes_before(a, block, at, w->at[i], loop) ? loop : fewer, depth), inside-- == w->n);
   return start;
 }
 

@@ -167,7 +167,7 @@ static Value turns(const Launch *l, const RaceTerm *t) {
 
 // The counter of a loop that all threads turn together: the number of its turn is the same for all. false: it is none, or there are too many.
 static bool turn_together(const Launch *l, const RaceTerm *t, int64_t by, Value *v) {
-  if (t->loop > 31 || !(l->same_loops >> t->loop & 1)) return false;
+  if (t->loop > 31 || !(l->same_loops >> t->loop & 1) || !(t->bytes & RACE_EVERY_TURN)) return false;
   int which = __builtin_popcount(l->same_loops & ((1u << t->loop) - 1));
   if (which < SAME) v->stride[OF_THREAD + which] += by;
   return which < SAME;
@@ -178,7 +178,7 @@ static Value steps(const Launch *l, const RaceTerm *t) {
   Value v = l->values[t->a];
   if (turn_together(l, t, t->imm, &v)) return checked(v);
   if (is_number(count) && l->bounded >> t->loop % MOST_LOOPS & 1) {
-    int64_t last = MAX(count->low - 1 - t->bytes, 0), by;
+    int64_t last = MAX(count->low - 1 - (t->bytes & RACE_FEWER), 0), by;
     if (!product(last, t->imm, &by)) return anything;
     if (by > 0) v.high += by;
     else v.low += by;

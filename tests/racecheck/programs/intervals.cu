@@ -82,6 +82,18 @@ __global__ void wave(int *out, int n) {                                 // the r
   out[threadIdx.x] = t[threadIdx.x];
 }
 
+__global__ void some_turns(int *out, int n) {                           // the counter moves in some threads only
+  __shared__ int a[512];
+  int i = threadIdx.x;
+  for (int m = 0; m < n; m++) {
+    a[i] = m;                                                           // race some_turns
+    __syncthreads();
+    if (threadIdx.x % 2) i += 1;
+    __syncthreads();
+  }
+  out[threadIdx.x] = a[threadIdx.x];
+}
+
 int main() {
   int *out;
   cudaMalloc(&out, 4096);
@@ -94,5 +106,6 @@ int main() {
   fill<<<1, dim3(16, 4)>>>(out, 48);
   turns<<<1, 64>>>(out, 5);
   wave<<<1, 16>>>(out, 16);
+  some_turns<<<1, 64>>>(out, 5);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
