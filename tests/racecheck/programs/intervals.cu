@@ -86,7 +86,7 @@ __global__ void some_turns(int *out, int n) {                           // the c
   __shared__ int a[512];
   int i = threadIdx.x;
   for (int m = 0; m < n; m++) {
-    a[i] = m;                                                           // race some_turns
+    a[i] = threadIdx.x;                                                 // race some_turns
     __syncthreads();
     if (threadIdx.x % 2) i += 1;
     __syncthreads();
