@@ -94,15 +94,17 @@ static void swap_in(Emit *e, Code *c, PtxReg *at, int64_t offset, PtxReg *entry,
 static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   PtxReg *entry = wide(e, 3), *other = wide(e, 4), *moment = wide(e, 6), *t = wide(e, 5), *p = pred(e, 0);
   PtxLabel *old = body_label(e->k->body), *kept = body_label(e->k->body), *call = body_label(e->k->body);
+  int64_t strong = e->a->flags & WG_RACE_STRONG, alike = WHOLE | strong;
   load_entry(e, c, entry, other, at, 8);
   branch_if_now(e, c, other, false, old);
-  branch_if(e, c, other, WHOLE, ~not_the_time | WG_RACE_STRONG, kept);               // this thread, before
+  if (strong) branch_if(e, c, other, WHOLE, WHOLE | WG_RACE_STRONG, kept);           // one that can race with more stays
+  branch_if(e, c, other, alike, ~not_the_time | WG_RACE_STRONG, kept);               // this thread, before
   RACE_LOAD(e->k, c, moment, moment);                                               // several
   EMIT(c, "or.b64", opd_reg(moment), opd_reg(moment), opd_imm(WHOLE | WG_RACE_MANY | WG_RACE_STRONG));
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(moment));
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(WHOLE | WG_RACE_MANY));
+  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(alike | WG_RACE_MANY));
   code_branch(c, p, false, kept);
-  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(WHOLE));
+  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(alike));
   code_branch(c, p, false, call);
   if (e->k->has_clock) EMIT(c, "bra", opd_label(call));
   else {                                                                            // another one before
@@ -113,6 +115,7 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   load_entry(e, c, entry, other, at, 0);
   branch_if_now(e, c, other, false, e->back);
   branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE, e->back);
+  if (strong) branch_if(e, c, other, WG_RACE_WRITE | WG_RACE_STRONG, WG_RACE_WRITE | WG_RACE_STRONG, e->back);
   EMIT(c, "bra", opd_label(call));
   code_label(c, old);
   swap_in(e, c, at, 8, entry, NULL, kept);
@@ -385,7 +388,7 @@ void race_without_call(Emit *e, Code *c, bool shared) {
   bool writes = e->a->flags & WG_RACE_WRITE;
   unsigned n = e->a->bytes / 4;
   bool strong = e->a->flags & WG_RACE_STRONG, part = e->a->bytes == 1 || e->a->bytes == 2;
-  if (strong && (e->k->has_clock || part || n > 2 || (n == 2 && !writes) || (shared && (n != 1 || !writes)) || (!shared && e->a->flags & WG_RACE_CTA))) return;
+  if (strong && (e->k->has_clock || part || n > 2 || (n == 2 && !writes) || (shared && n != 1) || (!shared && e->a->flags & WG_RACE_CTA))) return;
   if ((e->a->bytes % 4 && !part) || n > 4 || e->a->site == WG_RACE_NO_SITE || (!shared && e->k->body->program->plan->race_full)) return;
   if (part && (shared || e->a->lanes)) return;
   if (!shared && e->k->has_global_async) return;

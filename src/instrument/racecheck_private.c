@@ -126,8 +126,12 @@ static uint16_t of_instr(Apart *a, uint32_t i, uint32_t fewer, unsigned depth) {
   switch (in->op) {
     case OP_MOV: case OP_CVTA: return in->nops == 2 ? OPERAND(1) : anything();
     case OP_CVT: {
-      if (in->ntypes != 2 || !is_integer(in) || ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_type_size(in->types[1]) < 4 || bytes < ptx_type_size(in->types[1])) return anything();
+      if (in->ntypes != 2 || !is_integer(in) || ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_type_size(in->types[1]) < 4) return anything();
       uint16_t x = of_operand(a, &in->ops[1], ptx_type_size(in->types[1]), i, fewer, depth);
+      if (bytes < ptx_type_size(in->types[1])) {                 // cut off again
+        RaceTerm t = a->terms.data[x];
+        return t.op == RACE_SIGN_EXTENDED || t.op == RACE_ZERO_EXTENDED ? t.a : anything();
+      }
       return bytes == 8 && ptx_type_size(in->types[1]) == 4 ? widened(a, x, in->types[1]) : x;
     }
     case OP_LD: return of_param(a, in);
@@ -196,6 +200,24 @@ static bool comes_from(Apart *a, const PtxReg *r, uint32_t i, uint32_t update, u
   return w.all;
 }
 
+// Copies, and what was widened and cut off again.
+static bool is_copy(const PtxInstr *in) {
+  if (in->op == OP_MOV) return in->nops == 2;
+  return in->op == OP_CVT && in->ntypes == 2 && is_integer(in) && ptx_type_kind(in->types[1]) != KIND_FLOAT && ptx_type_size(in->types[1]) >= 4;
+}
+
+// Where `from`, as instruction i finds it, is a copy of r: the instruction that reads r. IR_NONE: it is none.
+static uint32_t copied_at(Apart *a, const PtxReg *from, uint32_t i, const PtxReg *r) {
+  for (unsigned steps = 0; steps < 4 && from != r; steps++) {
+    Writes w = find_writes(a, from, a->cfg->block_of[i], i);
+    if (!w.all || w.n != 1) return IR_NONE;
+    const PtxInstr *in = a->cfg->instrs[i = w.at[0]];
+    if (in->guard || !is_copy(in) || in->ops[1].kind != OPD_REG || in->ops[1].selector != SEL_NONE) return IR_NONE;
+    from = in->ops[1].reg;
+  }
+  return from == r ? i : IR_NONE;
+}
+
 // The update in the loop leaves the register as it was plus something: the numbers on the way from it to itself.
 static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, int64_t *by) {
   uint32_t i = update;
@@ -204,7 +226,7 @@ static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, 
     const PtxInstr *in = a->cfg->instrs[i];
     if (in->guard || !in->nops || a->cfg->blocks[a->cfg->block_of[i]].loop != loop) return false;
     const PtxOperand *from;
-    if (in->op == OP_MOV && in->nops == 2) from = &in->ops[1];
+    if (is_copy(in)) from = &in->ops[1];
     else if ((in->op == OP_ADD || (in->op == OP_SUB && in->ops[2].kind == OPD_INT)) && is_integer(in)) {
       int n = in->ops[2].kind == OPD_INT ? 2 : 1;
       if (in->ops[n].kind != OPD_INT) return false;
@@ -226,8 +248,10 @@ static uint16_t moves_by_register(Apart *a, const PtxReg *r, uint32_t update, ui
   const PtxInstr *in = a->cfg->instrs[update];
   if (in->op != OP_ADD || in->guard || in->nops != 3 || !is_integer(in) || a->cfg->blocks[a->cfg->block_of[update]].loop != loop) return 0;
   if (in->ops[1].kind != OPD_REG || in->ops[2].kind != OPD_REG || in->ops[1].selector != SEL_NONE || in->ops[2].selector != SEL_NONE) return 0;
-  const PtxReg *step = in->ops[1].reg == r ? in->ops[2].reg : in->ops[2].reg == r ? in->ops[1].reg : NULL;
-  if (!step || step == r || !comes_from(a, r, update, update, loop)) return 0;
+  uint32_t reads = copied_at(a, in->ops[1].reg, update, r), other = 2;
+  if (reads == IR_NONE) reads = copied_at(a, in->ops[2].reg, update, r), other = 1;
+  const PtxReg *step = in->ops[other].reg;
+  if (reads == IR_NONE || a->cfg->blocks[a->cfg->block_of[reads]].loop != loop || step == r || !comes_from(a, r, reads, update, loop)) return 0;
   Writes w = find_writes(a, step, a->cfg->block_of[update], update);
   for (uint32_t n = 0; n < w.n; n++)
     if (ir_in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return 0;
@@ -323,7 +347,14 @@ static uint16_t use(Apart *a, const PtxReg *r, uint32_t block, uint32_t at, uint
 
 // --- conditions ---
 
-static void add_limit(RaceReach *x, uint16_t less, uint16_t than) {
+// Less than the least of two is less than each of them.
+static void add_limit(const Apart *a, RaceReach *x, uint16_t less, uint16_t than) {
+  RaceTerm t = a->terms.data[than];
+  if (t.op == RACE_LEAST) {
+    add_limit(a, x, less, t.a);
+    add_limit(a, x, less, t.b);
+    return;
+  }
   if (x->nlimits < RACE_LIMITS && less && than) x->limits[x->nlimits].less = less, x->limits[x->nlimits++].than = than;
 }
 
@@ -348,12 +379,12 @@ static void add_condition(Apart *a, RaceReach *x, const PtxReg *p, bool holds, u
   bool lt = ptx_has(in, MOD_LT) || ptx_has(in, MOD_LO), le = ptx_has(in, MOD_LE) || ptx_has(in, MOD_LS), gt = ptx_has(in, MOD_GT) || ptx_has(in, MOD_HI), ge = ptx_has(in, MOD_GE) || ptx_has(in, MOD_HS);
   bool eq = holds ? ptx_has(in, MOD_EQ) : ptx_has(in, MOD_NE);
   if (eq) {
-    add_limit(x, l, term(a, RACE_ADD, r, one, 0));
-    add_limit(x, r, term(a, RACE_ADD, l, one, 0));
-  } else if (holds ? lt : ge) add_limit(x, l, r);
-  else if (holds ? le : gt) add_limit(x, l, term(a, RACE_ADD, r, one, 0));
-  else if (holds ? gt : le) add_limit(x, r, l);
-  else if (holds ? ge : lt) add_limit(x, r, term(a, RACE_ADD, l, one, 0));
+    add_limit(a, x, l, term(a, RACE_ADD, r, one, 0));
+    add_limit(a, x, r, term(a, RACE_ADD, l, one, 0));
+  } else if (holds ? lt : ge) add_limit(a, x, l, r);
+  else if (holds ? le : gt) add_limit(a, x, l, term(a, RACE_ADD, r, one, 0));
+  else if (holds ? gt : le) add_limit(a, x, r, l);
+  else if (holds ? ge : lt) add_limit(a, x, r, term(a, RACE_ADD, l, one, 0));
 }
 
 static void add_conditions(Apart *a, RaceReach *x, uint32_t instr) {
@@ -401,7 +432,7 @@ static void add_turn_limit(Apart *a, RaceReach *x, uint32_t loop) {
   uint16_t less = use(a, counter, at, header->first, IR_NONE, DEPTH), than = of_operand(a, &test->ops[2], ptx_type_size(test->types[0]), w.at[0], IR_NONE, DEPTH);
   if (a->terms.data[less].op != RACE_STRIDES || a->terms.data[less].loop != MIN(loop, 255u)) return;
   uint32_t n = x->nlimits;
-  add_limit(x, less, (holds ? le : gt) ? term(a, RACE_ADD, than, number(a, 1), 0) : than);
+  add_limit(a, x, less, (holds ? le : gt) ? term(a, RACE_ADD, than, number(a, 1), 0) : than);
   if (x->nlimits > n) x->limits[n].later = true;
 }
 

@@ -363,6 +363,17 @@ static int64_t joined_steps(const Launch *l, const InstrumentFact *const *facts,
   return most;
 }
 
+// The loop goes on where the blocks along an axis end, or all threads, and nothing moves by more: it may go on as long as it likes.
+static bool goes_on_beyond(const Launch *l, const Value *v) {
+  for (int axis = 0; axis < 3; axis++) {
+    int64_t s = v->stride[3 + axis], more;
+    bool largest = s > 0 && product(s, l->extent[3 + axis], &more) && more == v->step;
+    for (int k = 0; k < OF_THREAD && largest; k++) largest = v->stride[k] < s + (k == 3 + axis) && v->stride[k] > -s;
+    if (largest) return true;
+  }
+  return false;
+}
+
 // The places that one thread comes to may be rows apart: then only where in a row they are counts.
 static bool are_apart(const Launch *l, const InstrumentFact *const *facts, uint32_t n, bool in_rows) {
   Reached all = {0};
@@ -374,7 +385,7 @@ static bool are_apart(const Launch *l, const InstrumentFact *const *facts, uint3
   }
   Side sides[OF_THREAD];
   unsigned nsides = 0;
-  bool joined = !all.first.step;
+  bool joined = !all.first.step || goes_on_beyond(l, &all.first);
   for (int axis = 0; axis < 3; axis++) {
     const int64_t *stride = all.first.stride;
     int64_t s = along(l, stride, axis), alone = s || !(stride[axis] | stride[3 + axis]);
