@@ -74,8 +74,8 @@ bool race_call_orders(const PtxInstr *call);                // nothing is known 
 // --- racecheck_intervals.c ---
 typedef struct RaceIntervals RaceIntervals;
 RaceIntervals *race_intervals(RaceCheck *k);                // accesses to shared memory that cannot race are gone. NULL: nothing is known
-void race_find_unread(RaceCheck *k, const RaceIntervals *v);// with those that are left
-void race_find_groups(RaceCheck *k, const RaceIntervals *v);
+void race_find_unread(RaceCheck *k, RaceIntervals *v);      // with those that are left
+void race_find_groups(RaceCheck *k, RaceIntervals *v);
 // --- racecheck_same.c ---
 void race_join_same(RaceCheck *k);                          // accesses that need not be looked at are gone
 bool race_is_order(const PtxInstr *in);                     // behind it accesses may be ordered

@@ -5,7 +5,7 @@
 // read from shared memory is the same for all, provided nobody writes there in that interval: that is assumed, and taken back where it turns out otherwise.
 #include "instrument/racecheck.h"
 
-enum { MOST_STARTS = 64, MOST_ACCESSES = 4096 };
+enum { MOST_STARTS = 64, MOST_ACCESSES = 4096, MOST_SEARCHES = 20000 };
 struct RaceIntervals {
   const RaceCheck *k;
   const IrCfg *cfg;
@@ -15,6 +15,7 @@ struct RaceIntervals {
   uint64_t *within;                        // by instruction: intervals that it is in
   bool *reached;                           // by block, of one search
   bool *trusted;                           // by instruction: a load that gives all threads the same
+  uint32_t searches;                       // that are left
   bool *divergent;                         // by block: threads may come to it one without the other
 };
 
@@ -105,16 +106,64 @@ static uint64_t beside(const RaceIntervals *v, uint32_t instr) {
   return all;
 }
 
+// --- which of two accesses is made in an interval ---
+//
+// All threads run the same blocks that are not divergent. Where such a block leads to each of two accesses, and no way leads from one of these blocks to the other before the next barrier, an interval has one access or the other.
+
+static void spread(const RaceIntervals *v, uint32_t block, uint32_t from, uint32_t avoid) {
+  const IrBlock *b = &v->cfg->blocks[block];
+  for (uint32_t i = from; i < b->end; i++)
+    if (start_at(v, i)) return;
+  for (uint32_t i = 0; i < b->nsucc; i++) {
+    uint32_t to = b->succ[i];
+    if (v->reached[to] || to == avoid) continue;
+    v->reached[to] = true;
+    spread(v, to, v->cfg->blocks[to].first, avoid);
+  }
+}
+
+static bool leads(const RaceIntervals *v, uint32_t block, uint32_t from, uint32_t to, uint32_t avoid) {
+  memset(v->reached, 0, v->cfg->nblocks);
+  spread(v, block, from, avoid);
+  return v->reached[to];
+}
+
+// The nearest block that all threads run, and through which this interval comes to the instruction; IR_NONE: there is none.
+static uint32_t gate(const RaceIntervals *v, uint32_t instr, uint32_t start) {
+  const IrCfg *c = v->cfg;
+  uint32_t block = c->block_of[instr], begin = start ? c->block_of[v->starts[start]] : 0, from = start ? v->starts[start] + 1 : c->blocks[0].first;
+  while (block != IR_NONE && v->divergent[block]) block = c->blocks[block].idom;
+  if (block == IR_NONE || block == begin || c->blocks[block].first == c->blocks[block].end || !(v->within[c->blocks[block].first] >> start & 1)) return IR_NONE;
+  if (block != c->block_of[instr] && (c->block_of[instr] == begin || leads(v, begin, from, c->block_of[instr], block))) return IR_NONE;
+  return block;
+}
+
+static bool exclude(RaceIntervals *v, uint32_t a, uint32_t b, uint32_t start) {
+  if (!v->searches) return false;
+  v->searches--;
+  uint32_t to_a = gate(v, a, start), to_b = gate(v, b, start);
+  if (to_a == to_b || to_a == IR_NONE || to_b == IR_NONE) return false;
+  return !leads(v, to_a, v->cfg->blocks[to_a].first, to_b, IR_NONE) && !leads(v, to_b, v->cfg->blocks[to_b].first, to_a, IR_NONE);
+}
+
+static bool may_meet(RaceIntervals *v, uint32_t a, uint32_t b) {
+  for (uint32_t s = 0; s < v->n; s++) {
+    if (!(v->within[a] >> s & 1) || !(v->beside[s] & v->within[b])) continue;
+    if (v->beside[s] != 1ull << s || !exclude(v, a, b, s)) return true;
+  }
+  return false;
+}
+
 // One of them writes, in intervals that are there at the same time: threads of one block that do both atomically do not race.
-static bool may_race(const RaceIntervals *v, const RaceAccess *a, uint64_t beside_a, const PtxVar *of_a, const RaceAccess *b) {
+static bool may_race(RaceIntervals *v, const RaceAccess *a, uint64_t beside_a, const PtxVar *of_a, const RaceAccess *b) {
   if (!((a->flags | b->flags) & WG_RACE_WRITE) || a->flags & b->flags & WG_RACE_STRONG || !may_be_shared(v->k, b)) return false;
   if (!(beside_a & v->within[b->instr])) return false;
   const PtxVar *of_b = variable_of(v->k, b);
-  return !of_a || !of_b || of_a == of_b;
+  return (!of_a || !of_b || of_a == of_b) && may_meet(v, a->instr, b->instr);
 }
 
 // reads_only: of those that are looked at
-static bool finds(const RaceIntervals *v, const RaceAccess *a, bool reads_only) {
+static bool finds(RaceIntervals *v, const RaceAccess *a, bool reads_only) {
   uint64_t around = beside(v, a->instr);
   const PtxVar *var = variable_of(v->k, a);
   for (uint32_t i = 0; i < v->k->accesses.len; i++) {
@@ -161,6 +210,7 @@ RaceIntervals *race_intervals(RaceCheck *k) {
   if (!k->uses_shared || k->has_async || k->has_clusters || k->unseen || k->accesses.len > MOST_ACCESSES) return NULL;
   RaceIntervals *v = ARENA_ARRAY(scratch, RaceIntervals, 1);
   v->k = k, v->cfg = c;
+  v->searches = MOST_SEARCHES;
   v->within = ARENA_ARRAY(scratch, uint64_t, c->ninstrs + 1);
   v->reached = ARENA_ARRAY(scratch, bool, c->nblocks + 1);
   v->divergent = ARENA_ARRAY(scratch, bool, c->nblocks + 1);
@@ -183,7 +233,7 @@ RaceIntervals *race_intervals(RaceCheck *k) {
   return v;
 }
 
-void race_find_unread(RaceCheck *k, const RaceIntervals *v) {
+void race_find_unread(RaceCheck *k, RaceIntervals *v) {
   for (uint32_t i = 0; v && i < k->accesses.len; i++) {
     RaceAccess *a = &k->accesses.data[i];
     a->unread = !a->gone && a->place == RACE_SHARED_MEMORY && a->flags & WG_RACE_WRITE && !finds(v, a, true);
@@ -262,7 +312,7 @@ static bool is_plain(const RaceCheck *k, const RaceAccess *a) {
   return a->place == RACE_SHARED_MEMORY && (op == OP_LD || op == OP_ST) && !(a->flags & WG_RACE_STRONG) && !a->lanes && variable_of(k, a);
 }
 
-void race_find_groups(RaceCheck *k, const RaceIntervals *v) {
+void race_find_groups(RaceCheck *k, RaceIntervals *v) {
   uint32_t n = k->accesses.len, *of = ARENA_ARRAY(&k->body->program->scratch, uint32_t, n + 1);
   bool *mixed = ARENA_ARRAY(&k->body->program->scratch, bool, n + 1);
   if (!v) return;

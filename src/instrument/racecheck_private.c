@@ -206,18 +206,6 @@ static bool is_copy(const PtxInstr *in) {
   return in->op == OP_CVT && in->ntypes == 2 && is_integer(in) && ptx_type_kind(in->types[1]) != KIND_FLOAT && ptx_type_size(in->types[1]) >= 4;
 }
 
-// Where `from`, as instruction i finds it, is a copy of r: the instruction that reads r. IR_NONE: it is none.
-static uint32_t copied_at(Apart *a, const PtxReg *from, uint32_t i, const PtxReg *r) {
-  for (unsigned steps = 0; steps < 4 && from != r; steps++) {
-    Writes w = find_writes(a, from, a->cfg->block_of[i], i);
-    if (!w.all || w.n != 1) return IR_NONE;
-    const PtxInstr *in = a->cfg->instrs[i = w.at[0]];
-    if (in->guard || !is_copy(in) || in->ops[1].kind != OPD_REG || in->ops[1].selector != SEL_NONE) return IR_NONE;
-    from = in->ops[1].reg;
-  }
-  return from == r ? i : IR_NONE;
-}
-
 // The update in the loop leaves the register as it was plus something: the numbers on the way from it to itself.
 static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, int64_t *by) {
   uint32_t i = update;
@@ -243,19 +231,38 @@ static bool moves_by(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, 
   return false;
 }
 
-// The same, by what another register holds: its term; 0: it does not.
-static uint16_t moves_by_register(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, unsigned depth) {
-  const PtxInstr *in = a->cfg->instrs[update];
-  if (in->op != OP_ADD || in->guard || in->nops != 3 || !is_integer(in) || a->cfg->blocks[a->cfg->block_of[update]].loop != loop) return 0;
-  if (in->ops[1].kind != OPD_REG || in->ops[2].kind != OPD_REG || in->ops[1].selector != SEL_NONE || in->ops[2].selector != SEL_NONE) return 0;
-  uint32_t reads = copied_at(a, in->ops[1].reg, update, r), other = 2;
-  if (reads == IR_NONE) reads = copied_at(a, in->ops[2].reg, update, r), other = 1;
-  const PtxReg *step = in->ops[other].reg;
-  if (reads == IR_NONE || a->cfg->blocks[a->cfg->block_of[reads]].loop != loop || step == r || !comes_from(a, r, reads, update, loop)) return 0;
-  Writes w = find_writes(a, step, a->cfg->block_of[update], update);
+// What the operand holds at instruction i, if it stays the same in the loop: its term; 0: it does not, or is not known.
+static uint16_t of_fixed(Apart *a, const PtxOperand *o, uint32_t i, uint32_t loop, unsigned depth) {
+  if (o->kind == OPD_INT) return number(a, o->imm);
+  if (o->kind != OPD_REG || o->selector != SEL_NONE) return 0;
+  Writes w = find_writes(a, o->reg, a->cfg->block_of[i], i);
   for (uint32_t n = 0; n < w.n; n++)
     if (ir_in_loop(a->cfg, a->cfg->block_of[w.at[n]], loop)) return 0;
-  return w.all ? use(a, step, a->cfg->block_of[update], update, IR_NONE, depth) : 0;
+  return w.all ? use(a, o->reg, a->cfg->block_of[i], i, IR_NONE, depth) : 0;
+}
+
+// The same, by what other registers hold, which stay the same: the sum of their terms; 0: it does not. An unrolled loop adds several times.
+static uint16_t moves_by_registers(Apart *a, const PtxReg *r, uint32_t update, uint32_t loop, unsigned depth) {
+  uint32_t i = update;
+  uint16_t sum = 0;
+  for (unsigned steps = 0; steps < 12; steps++) {
+    const PtxInstr *in = a->cfg->instrs[i];
+    const PtxOperand *from = &in->ops[1];
+    if (in->guard || in->nops < 2 || a->cfg->blocks[a->cfg->block_of[i]].loop != loop) return 0;
+    if (!is_copy(in)) {
+      if (in->op != OP_ADD || in->nops != 3 || !is_integer(in)) return 0;
+      uint16_t by = of_fixed(a, &in->ops[2], i, loop, depth);
+      if (!by) by = of_fixed(a, &in->ops[1], i, loop, depth), from = &in->ops[2];
+      if (!by) return 0;
+      sum = sum ? term(a, RACE_ADD, sum, by, 0) : by;
+    }
+    if (from->kind != OPD_REG || from->selector != SEL_NONE) return 0;
+    if (from->reg == r) return comes_from(a, r, i, update, loop) ? sum : 0;
+    Writes w = find_writes(a, from->reg, a->cfg->block_of[i], i);
+    if (!w.all || w.n != 1) return 0;
+    i = w.at[0];
+  }
+  return 0;
 }
 
 // What was left in the register by one run of the loop is where the next begins.
@@ -318,7 +325,7 @@ static uint16_t of_writes(Apart *a, const PtxReg *r, uint32_t block, uint32_t at
     t.loop = (uint8_t)MIN(loop, 255u);
     return add(a, t);
   }
-  uint16_t step = inside == 1 && comes_before(a, block, at, update, loop) && !goes_on(a, r, loop) ? moves_by_register(a, r, update, loop, depth) : 0;
+  uint16_t step = inside == 1 && comes_before(a, block, at, update, loop) && !goes_on(a, r, loop) ? moves_by_registers(a, r, update, loop, depth) : 0;
   if (step) {
     RaceTerm t;
     memset(&t, 0, sizeof t);

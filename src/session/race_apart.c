@@ -412,9 +412,10 @@ static bool are_all_apart(Launch *l, const InstrumentFact *const *facts, uint32_
   return are_apart(l, facts, n, false) || are_apart(l, facts, n, true);
 }
 
-// --- columns ---
+// --- columns and pieces ---
 //
-// Everything moves by multiples of one number, as elements of an array of structures do: accesses to different columns of it never meet. In a column that somebody writes every thread must stay with bytes of its own.
+// Everything moves by multiples of one number, as elements of an array of structures do: accesses to different columns of it never meet. Nor do those to different pieces of the memory. In a column or piece that
+// somebody writes every thread must stay with bytes of its own.
 
 enum { MOST_REACHES = 128 };
 typedef struct Column { const RaceReach *reach; int64_t from, bytes; uint32_t in; } Column;
@@ -425,13 +426,27 @@ static int64_t common_stride(const Value *v) {
   return all;
 }
 
+// width 0: they are pieces
 static bool do_overlap(const Column *a, const Column *b, int64_t width) {
+  if (!width) return a->from < b->from + b->bytes && b->from < a->from + a->bytes;
   int64_t d = (b->from - a->from + width) % width;
   return d < a->bytes || width - d < b->bytes;
 }
 
-// 0: they are not in columns
-static uint32_t find_columns(const Launch *l, const InstrumentFact *const *facts, uint32_t n, Column *out) {
+static bool find_place(const Launch *l, const Value *v, int64_t width, Column *c) {
+  int64_t high;
+  if (width) {
+    c->from = (v->low % width + width) % width;
+    c->bytes = v->high - v->low + c->reach->bytes;
+    return c->bytes < width;
+  }
+  if (!range(l, v, &c->from, &high)) return false;
+  c->bytes = high - c->from + c->reach->bytes;
+  return true;
+}
+
+// 0: they are not in columns, or pieces
+static uint32_t find_columns(const Launch *l, const InstrumentFact *const *facts, uint32_t n, bool pieces, Column *out) {
   uint32_t all = 0;
   int64_t width = 0;
   for (uint32_t i = 0; i < n; i++)
@@ -442,13 +457,11 @@ static uint32_t find_columns(const Launch *l, const InstrumentFact *const *facts
       if (memcmp(&v->stride[OF_THREAD], &l->values[out[0].reach->address].stride[OF_THREAD], SAME * sizeof v->stride[0])) return 0;
       width = gcd(width, common_stride(v));
     }
-  if (width < 2) return 0;
+  if (pieces) width = 0;
+  else if (width < 2) return 0;
   for (uint32_t i = 0; i < all; i++) {
-    const Value *v = &l->values[out[i].reach->address];
-    out[i].from = (v->low % width + width) % width;
-    out[i].bytes = v->high - v->low + out[i].reach->bytes;
     out[i].in = i;
-    if (out[i].bytes >= width) return 0;
+    if (!find_place(l, &l->values[out[i].reach->address], width, &out[i])) return 0;
     for (uint32_t k = 0; k < i; k++) {
       if (out[k].in == out[i].in || !do_overlap(&out[k], &out[i], width)) continue;
       for (uint32_t m = 0, was = out[k].in; m < i; m++)          // both are one
@@ -458,10 +471,10 @@ static uint32_t find_columns(const Launch *l, const InstrumentFact *const *facts
   return all;
 }
 
-static bool are_in_columns(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
+static bool are_in_columns(Launch *l, const InstrumentFact *const *facts, uint32_t n, bool pieces) {
   Column columns[MOST_REACHES];
   RaceReach some[MOST_REACHES];
-  uint32_t all = find_columns(l, facts, n, columns);
+  uint32_t all = find_columns(l, facts, n, pieces, columns);
   for (uint32_t in = 0; in < all; in++) {
     InstrumentFact one = {.race_reaches = some};
     bool written = false;
@@ -477,7 +490,7 @@ static bool are_in_columns(Launch *l, const InstrumentFact *const *facts, uint32
 
 static bool try(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
   for (uint32_t i = 0; i < l->code->nrace_terms; i++) l->values[i] = evaluate(l, &l->code->race_terms[i]);
-  return are_all_apart(l, facts, n) || are_in_columns(l, facts, n);
+  return are_all_apart(l, facts, n) || are_in_columns(l, facts, n, false) || are_in_columns(l, facts, n, true);
 }
 
 static bool are_known_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n, bool in_block, uint32_t same_loops) {

@@ -94,6 +94,30 @@ __global__ void some_turns(int *out, int n) {                           // the c
   out[threadIdx.x] = a[threadIdx.x];
 }
 
+__global__ void either(int *out) {                                      // threads do not all go the same way
+  __shared__ int a[64];
+  a[threadIdx.x] = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) a[threadIdx.x] = threadIdx.x;                   // race either
+  else out[threadIdx.x] = a[threadIdx.x - 32];                          // race either
+}
+
+__global__ void frame(int *out, int width) {                            // the corner belongs to both
+  __shared__ int t[17 * 17];
+  t[threadIdx.x + 1] = threadIdx.x;                                     // race frame
+  t[(threadIdx.x + 1) * width] = threadIdx.x + 20;                      // race frame
+  __syncthreads();
+  out[threadIdx.x] = t[threadIdx.x];
+}
+
+__global__ void both(int *out, int n) {                                 // the same way for all, but one after the other
+  __shared__ int a[64];
+  a[threadIdx.x] = 0;
+  __syncthreads();
+  if (n > 3) a[threadIdx.x] = threadIdx.x;                              // race both
+  if (n > 2) out[threadIdx.x] = a[63 - threadIdx.x];                    // race both
+}
+
 int main() {
   int *out;
   cudaMalloc(&out, 4096);
@@ -107,5 +131,8 @@ int main() {
   turns<<<1, 64>>>(out, 5);
   wave<<<1, 16>>>(out, 16);
   some_turns<<<1, 64>>>(out, 5);
+  either<<<1, 64>>>(out);
+  frame<<<1, 16>>>(out, 16);
+  both<<<1, 64>>>(out, 5);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }

@@ -102,6 +102,31 @@ __global__ void wave(int *out, int n) {                                 // along
   out[threadIdx.x] = t[threadIdx.x];
 }
 
+__global__ void either(int *out, int n) {                               // all threads go the same way
+  __shared__ int a[64];
+  a[threadIdx.x] = 0;
+  __syncthreads();
+  if (n > 3) a[63 - threadIdx.x] = threadIdx.x;
+  else out[threadIdx.x] = a[63 - threadIdx.x];
+}
+
+__global__ void frame(int *out, int width) {
+  __shared__ int t[17 * 17];
+  t[threadIdx.x + 1] = threadIdx.x;
+  t[(threadIdx.x + 1) * width] = threadIdx.x + 20;
+  __syncthreads();
+  out[threadIdx.x] = t[threadIdx.x];
+}
+
+__global__ void both(int *out, int n) {
+  __shared__ int a[64];
+  a[threadIdx.x] = 0;
+  __syncthreads();
+  if (n > 3) a[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (n > 2) out[threadIdx.x] = a[63 - threadIdx.x];
+}
+
 int main() {
   int *out;
   cudaMalloc(&out, 4096);
@@ -115,5 +140,9 @@ int main() {
   fill<<<1, dim3(16, 4)>>>(out, 48);
   turns<<<1, 64>>>(out, 5);
   wave<<<1, 16>>>(out, 16);
+  either<<<1, 64>>>(out, 5);
+  either<<<1, 64>>>(out, 2);
+  frame<<<1, 16>>>(out, 17);
+  both<<<1, 64>>>(out, 5);
   printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
