@@ -66,9 +66,9 @@ void session_alloc(uint64_t base, uint64_t size, SessionMemoryKind kind, int dev
 void session_free_object(uint64_t base) {
   if (!session_wants_launches()) return;
   uint64_t stack = session_stack();
-  HeapRange was;
+  HeapRange was = {0};
   if (keeps_ranges() && !session_ranges_free(base, stack, &was)) free_handle(base, stack);
-  session_race_free(base);
+  session_race_free(base, was.kind == SESSION_POOL);
   session_buffer_goes(base);
   if (strcmp(session_device_name(), "gpu") == 0) session_shadow_free(base);     // the virtual device says so when it is done
   session_send(EVENT_FREE, &(EventFree){base, stack});

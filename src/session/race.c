@@ -69,21 +69,55 @@ static void drop(RaceEntries *e) {
   free(e);
 }
 
+// Memory that was freed in the order of a stream is used again in that order, and so are its entries if it comes back as it was. All others wait until no launch runs that may still come to them.
+static VEC(RaceEntries *) left;            // their place in `known` is taken
+
+static void drop_leaving(SessionDevice *d) {
+  VEC(uint64_t) gone = {0};
+  uint32_t it = 0;
+  uint64_t base;
+  void *e;
+  while (u64map_next(&known, &it, &base, &e))
+    if (((RaceEntries *)e)->leaving && ((RaceEntries *)e)->device == d) vec_push(&gone, base);
+  for (uint32_t i = 0; i < gone.len; i++) drop(u64map_remove(&known, gone.data[i]));
+  vec_free(&gone);
+  for (uint32_t i = left.len; i-- > 0;)
+    if (left.data[i]->device == d) {
+      drop(left.data[i]);
+      left.data[i] = left.data[--left.len];
+    }
+}
+
+static uint64_t take(SessionDevice *d, size_t bytes, bool *fresh) {
+  void *user;
+  const SessionDeviceOps *ops = session_device_ops(d, &user);
+  uint64_t address = shadow_take(d, bytes, fresh);
+  if (address || !ops->settle || !ops->settle(user)) return address;
+  drop_leaving(d);
+  return shadow_take(d, bytes, fresh);
+}
+
 RaceEntries *session_race_entries(SessionDevice *d, uint64_t base, uint64_t size) {
   RaceEntries *e = u64map_get(&known, base);
-  if (e && e->size == size && e->device == d) return e;
-  if (e && e->size == size) return NULL;                 // another device's; it may not be able to reach it
-  if (e) drop(u64map_remove(&known, base));
+  if (e && e->size == size && e->device == d) {
+    if (e->leaving) clear(d, e->address, e->bytes), mark_all_meant(e);
+    e->leaving = false;
+    return e;
+  }
+  if (e && e->size == size && !e->leaving) return NULL;  // another device's; it may not be able to reach it
+  if (e) u64map_remove(&known, base);
+  if (e && e->leaving) vec_push(&left, e);
+  else if (e) drop(e);
   bool fresh = false;
   size_t bytes = entry_bytes(size);
-  uint64_t address = shadow_take(d, bytes, &fresh);
+  uint64_t address = take(d, bytes, &fresh);
   if (!address) {
     say_no_memory(size);
     return NULL;
   }
   if (!fresh) clear(d, address, bytes);
   e = mem_alloc(sizeof *e);
-  *e = (RaceEntries){base, size, address, bytes, d};
+  *e = (RaceEntries){base, size, address, bytes, d, false};
   u64map_put(&known, base, e);
   mark_all_meant(e);
   return e;
@@ -106,12 +140,13 @@ static void forget_meant(const RaceEntries *e) {
     if (meant.data[i].base - e->base < e->size) meant.data[i] = meant.data[--meant.len];
 }
 
-void session_race_free(uint64_t base) {
+void session_race_free(uint64_t base, bool in_order) {
   if (!session_wants_races()) return;
   pthread_mutex_lock(&session_race_lock);
-  RaceEntries *e = u64map_remove(&known, base);
+  RaceEntries *e = u64map_get(&known, base);
   if (e) forget_meant(e);
-  if (e) drop(e);
+  if (e && in_order) e->leaving = true;
+  else if (e) drop(u64map_remove(&known, base));
   pthread_mutex_unlock(&session_race_lock);
 }
 
@@ -174,6 +209,7 @@ uint32_t session_race_next(RaceDevice *r) {
   if (next == HALF || (next == 1 && r->number)) {
     if (ops->settle ? !ops->settle(user) : r->running[next / HALF]) return 0;
     session_race_heard(r);
+    if (ops->settle || !(r->running[0] | r->running[1])) drop_leaving(r->device);
     clear_all(r);
     session_order_forget(r->device, next, next + HALF);
   }
@@ -374,6 +410,11 @@ void session_races_close(SessionDevice *d, bool alive) {
     if (((RaceEntries *)e)->device == d) vec_push(&gone, base);
   for (uint32_t i = 0; i < gone.len; i++) free(u64map_remove(&known, gone.data[i]));
   vec_free(&gone);
+  for (uint32_t i = left.len; i-- > 0;)
+    if (left.data[i]->device == d) {
+      free(left.data[i]);
+      left.data[i] = left.data[--left.len];
+    }
   for (RaceDevice **p = &devices; *p; p = &(*p)->next)
     if ((*p)->device == d) {
       RaceDevice *r = *p;

@@ -36,7 +36,7 @@ typedef struct RaceDevice {
   uint32_t running[2];                     // launches of each half, where the device tells of their end
   struct RaceDevice *next;
 } RaceDevice;
-typedef struct RaceEntries { uint64_t base, size, address; size_t bytes; SessionDevice *device; } RaceEntries;
+typedef struct RaceEntries { uint64_t base, size, address; size_t bytes; SessionDevice *device; bool leaving; } RaceEntries;     // leaving: the allocation is freed, launches before that may still run
 extern pthread_mutex_t session_race_lock;                        // for what follows
 RaceDevice *session_race_device(SessionDevice *d, bool add);     // NULL: not known yet
 RaceDevice *session_race_devices(void);                          // the first
@@ -52,6 +52,6 @@ void session_race_cover(SessionDevice *d, SessionKernel *k);     // before it is
 uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, uint32_t launch, uint64_t channel, const SessionParams *params, void *record);
 void session_race_done(SessionDevice *d, uint64_t number);       // that launch has ended
 void session_races_close(SessionDevice *d, bool alive);
-void session_race_free(uint64_t base);                           // the allocation is freed
+void session_race_free(uint64_t base, bool in_order);            // the allocation is freed; in_order: of a stream, which nobody has waited for
 
 #endif

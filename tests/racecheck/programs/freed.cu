@@ -1,0 +1,30 @@
+// Two streams that do not wait for each other have the same memory, which is then freed in the order of one of them.
+#include <cstdio>
+
+__global__ void slowly(volatile int *go, int *a, int n) {
+  while (!*go) {}
+  for (int i = 0; i < n; i++) a[(threadIdx.x * 7 + i * 64 + 3) % 64 + i * 64] = i;     // race freed
+}
+
+__global__ void quickly(int *b, int n) {
+  for (int i = 0; i < n; i++) b[(threadIdx.x * 5 + i * 64 + 1) % 64 + i * 64] = -i - 1; // race freed
+}
+
+int main() {
+  enum { N = 16 };
+  cudaStream_t one, two;
+  int *go, *a, *b;
+  cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
+  cudaHostAlloc(&go, 4, cudaHostAllocMapped);
+  *go = 0;
+  cudaMallocAsync(&a, 64 * 4 * N, one);
+  cudaStreamSynchronize(one);
+  slowly<<<1, 64, 0, one>>>(go, a, N);
+  b = a;
+  quickly<<<1, 64, 0, two>>>(b, N);
+  cudaFreeAsync(a, one);
+  cudaStreamSynchronize(two);
+  *(volatile int *)go = 1;
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
