@@ -72,8 +72,8 @@ __global__ void turns(int *out, int n) {                                // what 
 }
 
 __global__ void wave(int *out, int n) {                                 // the row of the neighbour, not the diagonal
-  __shared__ int t[17 * 17];
-  for (int i = threadIdx.x; i < 17 * 17; i += blockDim.x) t[i] = i;
+  __shared__ int t[18 * 17];
+  for (int i = threadIdx.x; i < 18 * 17; i += blockDim.x) t[i] = i;
   __syncthreads();
   for (int m = 0; m < n; m++) {
     if (threadIdx.x <= m) t[(m - threadIdx.x + 1) * 17 + threadIdx.x + 1] += t[(m - threadIdx.x + 2) * 17 + threadIdx.x];    // race wave
