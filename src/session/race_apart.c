@@ -488,24 +488,78 @@ static bool are_in_columns(Launch *l, const InstrumentFact *const *facts, uint32
   return all != 0;
 }
 
-static bool try(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
-  for (uint32_t i = 0; i < l->code->nrace_terms; i++) l->values[i] = evaluate(l, &l->code->race_terms[i]);
+// --- what a question depends on ---
+// Programs launch a kernel many times, and often with the same numbers: answers are kept. All of this with the lock of race.c.
+
+typedef struct Question { bool needs[MOST_TERMS]; unsigned loops; uint64_t key; } Question;     // loops: whose counters occur, by number modulo MOST_LOOPS
+
+static void mix(Question *q, const void *data, size_t bytes) {
+  for (uint64_t word; bytes; data = (const char *)data + sizeof word, bytes -= MIN(bytes, sizeof word)) {
+    word = 0;
+    memcpy(&word, data, MIN(bytes, sizeof word));
+    q->key = (q->key ^ word) * 0x9e3779b97f4a7c15ull;
+    q->key ^= q->key >> 29;
+  }
+}
+
+static bool has_operands(const RaceTerm *t) {
+  switch ((RaceTermOp)t->op) {
+    case RACE_ANYTHING: case RACE_NUMBER: case RACE_PARAMETER: case RACE_COORDINATE: case RACE_EXTENT: return false;
+    default: return true;
+  }
+}
+
+static void understand(const Launch *l, const InstrumentFact *const *facts, uint32_t n, Question *q) {
+  memset(q->needs, 0, l->code->nrace_terms);
+  q->loops = 0, q->key = n;
+  mix(q, l->extent, sizeof l->extent);
+  mix(q, l->grid, sizeof l->grid);
+  mix(q, &(uint64_t){l->same_loops | (uint64_t)l->in_block << 32}, 8);
+  for (uint32_t i = 0; i < n; i++) {
+    mix(q, facts[i]->race_reaches, facts[i]->nrace_reaches * sizeof *facts[i]->race_reaches);
+    for (uint32_t k = 0; k < facts[i]->nrace_reaches; k++) {
+      const RaceReach *r = &facts[i]->race_reaches[k];
+      q->needs[r->address] = true;
+      for (unsigned j = 0; j < r->nlimits; j++) q->needs[r->limits[j].less] = q->needs[r->limits[j].than] = true;
+    }
+  }
+  for (uint32_t i = l->code->nrace_terms; i-- > 0;) {            // operands come before
+    const RaceTerm *t = &l->code->race_terms[i];
+    if (!q->needs[i]) continue;
+    if (has_operands(t)) q->needs[t->a] = q->needs[t->b] = true;
+    if (t->op == RACE_STEPS) q->loops |= 1u << t->loop % MOST_LOOPS;
+    mix(q, t, sizeof *t);
+    if (t->op == RACE_PARAMETER) mix(q, &(Value){.low = parameter(l, t).low, .modulus = parameter(l, t).modulus}, sizeof(Value));
+  }
+}
+
+static bool try(Launch *l, const InstrumentFact *const *facts, uint32_t n, const Question *q) {
+  for (uint32_t i = 0; i < l->code->nrace_terms; i++)
+    if (q->needs[i]) l->values[i] = evaluate(l, &l->code->race_terms[i]);
   return are_all_apart(l, facts, n) || are_in_columns(l, facts, n, false) || are_in_columns(l, facts, n, true);
 }
 
 static bool are_known_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n, bool in_block, uint32_t same_loops) {
-  static Value values[MOST_TERMS];         // with the lock of race.c
+  enum { KEPT = 1 << 16 };
+  static Value values[MOST_TERMS];
+  static Question q;
+  static U64Map answers;                   // by key: 1 no, 2 yes
   Launch l = {.code = code, .params = params, .values = values, .in_block = in_block, .same_loops = same_loops};
   if (!code->nrace_terms || code->nrace_terms > MOST_TERMS) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!facts[i]->nrace_reaches) return false;
   for (int axis = 0; axis < 3; axis++) l.extent[axis] = launch->block[axis], l.grid[axis] = launch->grid[axis], l.extent[3 + axis] = in_block ? 1 : launch->grid[axis];
-  unsigned ways = code->has_loops ? 1u << MOST_LOOPS : 1;
-  for (unsigned k = 0; k < ways; k++) {
+  understand(&l, facts, n, &q);
+  uintptr_t known = (uintptr_t)u64map_get(&answers, q.key);
+  if (known) return known == 2;
+  bool apart = false;
+  for (unsigned k = 0; k < 1u << MOST_LOOPS && !apart; k++) {
     l.bounded = ~k;
-    if (try(&l, facts, n)) return true;
+    apart = !(k & ~q.loops) && try(&l, facts, n, &q);
   }
-  return false;
+  if (answers.len >= KEPT) u64map_free(&answers);
+  u64map_put(&answers, q.key, (void *)(uintptr_t)(apart ? 2 : 1));
+  return apart;
 }
 
 bool session_race_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n) {
