@@ -347,8 +347,9 @@ void session_hashes(const SessionOutputs *o, const uint64_t (*sums)[2], uint32_t
 
 void session_hashes_missing(const SessionOutputs *o, const char *why) { session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, 0, why}); }
 void session_hash_left_out(const SessionOutputs *o, uint32_t buffer) { session_send(EVENT_NO_HASHES, &(EventNoHashes){o->step, buffer + 1, HASH_LEFT_OUT}); }
-uint32_t session_hash_every(void) { return session_options()->hash_every; }
-bool session_outputs_may_wait(void) { return session_options()->hash_every != 1 && !session_order_concurrent(); }
+// Beside a recording a hash costs next to nothing.
+uint32_t session_hash_every(void) { return session_wants_trace() ? 1 : session_options()->hash_every; }
+bool session_outputs_may_wait(void) { return session_hash_every() != 1 && !session_order_concurrent(); }
 
 static uint64_t word_at(const uint8_t *p, size_t n) {
   uint64_t w = 0;
