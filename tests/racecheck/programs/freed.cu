@@ -13,11 +13,17 @@ __global__ void quickly(int *b, int n) {
 int main() {
   enum { N = 16 };
   cudaStream_t one, two;
-  int *go, *a, *b;
+  int *go, *a, *b, *other;
   cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
   cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
   cudaHostAlloc(&go, 4, cudaHostAllocMapped);
-  *go = 0;
+  *go = 1;
+  cudaMalloc(&other, 64 * 4 * N);
+  slowly<<<1, 64, 0, one>>>(go, other, N);        // both run once: the driver may load code only when nothing else runs
+  cudaDeviceSynchronize();
+  quickly<<<1, 64, 0, two>>>(other, N);
+  cudaDeviceSynchronize();
+  *(volatile int *)go = 0;
   cudaMallocAsync(&a, 64 * 4 * N, one);
   cudaStreamSynchronize(one);
   slowly<<<1, 64, 0, one>>>(go, a, N);
