@@ -77,6 +77,9 @@ void str_free(Str *s);
 typedef struct Error { char text[2048]; } Error;      // "" means no error
 bool error_set(Error *e, const char *fmt, ...) PRINTF_LIKE(2, 3);   // always returns false; e may be NULL
 
+// --- thread.c ---
+int thread_start(pthread_t *out, void *(*run)(void *), void *user);     // one that gets no signals: those are for the program's own, or the main one. pthread_create's error, or 0
+
 // --- clock.c: time that only goes forward ---
 uint64_t clock_ns(void);
 

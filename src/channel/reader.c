@@ -221,12 +221,7 @@ static void *drain(void *p) {
 }
 
 bool channel_start(ChannelReader *r, Error *err) {
-  // Signals are for the main thread.
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  int failed = pthread_create(&r->thread, NULL, drain, r);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  int failed = thread_start(&r->thread, drain, r);
   r->started = !failed;
   return !failed || error_set(err, "cannot start a thread: %s", strerror(failed));
 }

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -280,16 +279,12 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) 
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   uint32_t want = (uint32_t)MIN(MAX(cores, 1), MOST_THREADS);        // they sleep when nothing comes; when it does, a kernel waits for them
   d->nthreads = MIN(want, d->rings);
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
   int failed = 0;
   for (uint32_t i = 0; i < d->nthreads && !failed; i++) {
     Worker *w = mem_alloc(sizeof *w);
     *w = (Worker){.d = d, .index = i};
-    failed = pthread_create(&d->threads[i], NULL, work, w);
+    failed = thread_start(&d->threads[i], work, w);
   }
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
   r->trace = d;
   return !failed || error_set(err, "cannot start a thread: %s", strerror(failed));
 }

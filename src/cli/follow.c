@@ -6,7 +6,6 @@
 #include "report/report.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 enum { GRACE_MS = 1000, WAIT_MS = 100 };
 
@@ -85,11 +84,7 @@ CliFollow *cli_follow_create(const Options *o, Error *err) {
 
 bool cli_follow_start(CliFollow *f, Error *err) {
   if (!cli_record_start(f->options, f->reader, &f->run, err) || !channel_start(f->reader, err)) return false;
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  int failed = pthread_create(&f->thread, NULL, receive, f);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  int failed = thread_start(&f->thread, receive, f);
   f->started = !failed;
   return !failed || error_set(err, "cannot start a thread: %s", strerror(failed));
 }

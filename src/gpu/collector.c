@@ -1,6 +1,5 @@
 #include "gpu/collector.h"
 
-#include <signal.h>
 #include <time.h>
 
 static void *collect(void *user) {
@@ -20,14 +19,9 @@ static void *collect(void *user) {
   return NULL;
 }
 
-// Signals of the program are for its own threads.
 static void start(GpuCollector *k) {
   pthread_t thread;
-  sigset_t every, old;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &old);
-  k->started = pthread_create(&thread, NULL, collect, k) == 0;
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  k->started = thread_start(&thread, collect, k) == 0;
   if (k->started) pthread_detach(thread);
 }
 

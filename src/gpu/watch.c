@@ -3,7 +3,6 @@
 #include "gpu/modules.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <time.h>
 
 enum { SLOTS = 64, PATIENCE_MS = 2000 };
@@ -41,14 +40,9 @@ static void *watch(void *unused) {
   return NULL;
 }
 
-// The program's signals are not for this thread.
 static void start_watching(void) {
-  sigset_t all, old;
   pthread_t thread;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  watching = !pthread_create(&thread, NULL, watch, NULL);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  watching = thread_start(&thread, watch, NULL) == 0;
   if (watching) pthread_detach(thread);
 }
 

@@ -15,11 +15,6 @@ DEVICE const WgImage *image_of(uint64_t table, uint64_t key) {
   return low < t->images && images[low].key == key ? &images[low] : 0;
 }
 
-DEVICE int is_freed(uint64_t table, uint64_t address) {
-  const WgMemoryRange *r = range_below(table, address);
-  return r && r->state == WG_MEMORY_FREED && address - r->base < r->size;
-}
-
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
 void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t v0, uint64_t v1, uint64_t v2, uint64_t v3, uint64_t e0, uint64_t e2);
 

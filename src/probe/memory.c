@@ -49,10 +49,7 @@ DEVICE uint32_t check_global(uint64_t table, uint64_t address, uint32_t bytes, u
 
 DEVICE uint32_t check_object(uint64_t table, uint64_t address, uint32_t bytes, uint32_t what, uint64_t base, uint64_t size) {
   if (is_inside(address, bytes, base, size)) return 0;
-  if ((what >> WG_WHAT_SPACE & 3) <= WG_WHERE_GENERIC) {
-    const WgMemoryRange *r = range_below(table, address);
-    if (r && r->state == WG_MEMORY_FREED && address - r->base < r->size) return DEVICE_KIND_USE_AFTER_FREE;
-  }
+  if ((what >> WG_WHAT_SPACE & 3) <= WG_WHERE_GENERIC && is_freed(table, address)) return DEVICE_KIND_USE_AFTER_FREE;
   return DEVICE_KIND_OOB_READ + (what & 3);
 }
 

@@ -19,4 +19,9 @@ DEVICE const WgMemoryRange *range_below(uint64_t table, uint64_t address) {
   return low ? &ranges[low - 1] : 0;
 }
 
+DEVICE int is_freed(uint64_t table, uint64_t address) {
+  const WgMemoryRange *r = range_below(table, address);
+  return r && r->state == WG_MEMORY_FREED && address - r->base < r->size;
+}
+
 #endif

@@ -229,13 +229,8 @@ static void *answer(void *unused) {
 static void install(void) {
   struct sigaction old, own = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
   if (sigaction(SIGINT, NULL, &old) != 0 || old.sa_handler != SIG_DFL || sem_init(&interrupted, 0, 0) != 0) return;
-  sigset_t all, before;
   pthread_t thread;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = pthread_create(&thread, NULL, answer, NULL) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (!started) return;
+  if (thread_start(&thread, answer, NULL) != 0) return;
   pthread_detach(thread);
   sigaction(SIGINT, &own, NULL);
 }

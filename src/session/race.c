@@ -64,7 +64,8 @@ static void mark_all_meant(const RaceEntries *e) {
   for (uint32_t i = 0; i < meant.len; i++) mark_meant(e, meant.data[i]);
 }
 
-static void drop(RaceEntries *e) {
+static void drop(void *entries) {
+  RaceEntries *e = entries;
   shadow_give(e->device, e->address, e->bytes);
   free(e);
 }
@@ -72,21 +73,23 @@ static void drop(RaceEntries *e) {
 // Memory that was freed in the order of a stream is used again in that order, and so are its entries if it comes back as it was. All others wait until no launch runs that may still come to them.
 static VEC(RaceEntries *) left;            // their place in `known` is taken
 
-static void drop_leaving(SessionDevice *d) {
+static void remove_of_device(SessionDevice *d, bool leaving_only, void (*end)(void *entries)) {
   VEC(uint64_t) gone = {0};
   uint32_t it = 0;
   uint64_t base;
   void *e;
   while (u64map_next(&known, &it, &base, &e))
-    if (((RaceEntries *)e)->leaving && ((RaceEntries *)e)->device == d) vec_push(&gone, base);
-  for (uint32_t i = 0; i < gone.len; i++) drop(u64map_remove(&known, gone.data[i]));
+    if (((RaceEntries *)e)->device == d && (!leaving_only || ((RaceEntries *)e)->leaving)) vec_push(&gone, base);
+  for (uint32_t i = 0; i < gone.len; i++) end(u64map_remove(&known, gone.data[i]));
   vec_free(&gone);
   for (uint32_t i = left.len; i-- > 0;)
     if (left.data[i]->device == d) {
-      drop(left.data[i]);
+      end(left.data[i]);
       left.data[i] = left.data[--left.len];
     }
 }
+
+static void drop_leaving(SessionDevice *d) { remove_of_device(d, true, drop); }
 
 static uint64_t take(SessionDevice *d, size_t bytes, bool *fresh) {
   void *user;
@@ -402,19 +405,7 @@ uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLa
 void session_races_close(SessionDevice *d, bool alive) {
   if (!session_wants_races()) return;
   pthread_mutex_lock(&session_race_lock);
-  VEC(uint64_t) gone = {0};
-  uint32_t it = 0;
-  uint64_t base;
-  void *e;
-  while (u64map_next(&known, &it, &base, &e))
-    if (((RaceEntries *)e)->device == d) vec_push(&gone, base);
-  for (uint32_t i = 0; i < gone.len; i++) free(u64map_remove(&known, gone.data[i]));
-  vec_free(&gone);
-  for (uint32_t i = left.len; i-- > 0;)
-    if (left.data[i]->device == d) {
-      free(left.data[i]);
-      left.data[i] = left.data[--left.len];
-    }
+  remove_of_device(d, false, free);        // their memory goes with the device
   for (RaceDevice **p = &devices; *p; p = &(*p)->next)
     if ((*p)->device == d) {
       RaceDevice *r = *p;

@@ -493,14 +493,7 @@ static bool are_in_columns(Launch *l, const InstrumentFact *const *facts, uint32
 
 typedef struct Question { bool needs[MOST_TERMS]; unsigned loops; uint64_t key; } Question;     // loops: whose counters occur, by number modulo MOST_LOOPS
 
-static void mix(Question *q, const void *data, size_t bytes) {
-  for (uint64_t word; bytes; data = (const char *)data + sizeof word, bytes -= MIN(bytes, sizeof word)) {
-    word = 0;
-    memcpy(&word, data, MIN(bytes, sizeof word));
-    q->key = (q->key ^ word) * 0x9e3779b97f4a7c15ull;
-    q->key ^= q->key >> 29;
-  }
-}
+static void mix(Question *q, const void *data, size_t bytes) { q->key = base_hash((uint64_t[]){q->key, base_hash(data, bytes)}, 16); }
 
 static bool has_operands(const RaceTerm *t) {
   switch ((RaceTermOp)t->op) {
@@ -529,7 +522,8 @@ static void understand(const Launch *l, const InstrumentFact *const *facts, uint
     if (has_operands(t)) q->needs[t->a] = q->needs[t->b] = true;
     if (t->op == RACE_STEPS) q->loops |= 1u << t->loop % MOST_LOOPS;
     mix(q, t, sizeof *t);
-    if (t->op == RACE_PARAMETER) mix(q, &(Value){.low = parameter(l, t).low, .modulus = parameter(l, t).modulus}, sizeof(Value));
+    Value given = t->op == RACE_PARAMETER ? parameter(l, t) : (Value){0};
+    if (t->op == RACE_PARAMETER) mix(q, (int64_t[]){given.low, given.modulus}, 16);
   }
 }
 

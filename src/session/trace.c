@@ -1,7 +1,6 @@
 // --record: the rings of each context, and which launches are recorded.
 #include "session/trace.h"
 
-#include <signal.h>
 #include <time.h>
 
 bool session_wants_trace(void) { return (session_tools() & TOOL_BIT(TRACE)) != 0; }
@@ -26,11 +25,7 @@ static void watch(TraceRings *t) {
   pthread_t thread;
   vec_push(&opened, t);
   if (watching) return;
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  watching = pthread_create(&thread, NULL, watch_command, NULL) == 0;
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  watching = thread_start(&thread, watch_command, NULL) == 0;
   if (watching) pthread_detach(thread);
 }
 

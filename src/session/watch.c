@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "session/watch.h"
 
-#include <signal.h>
 #include <time.h>
 
 static const uint64_t SECOND = 1000000000;
@@ -243,12 +242,8 @@ static void *watch(void *unused) {
 }
 
 static void begin(void) {
-  sigset_t all, old;
   pthread_t thread;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  if (pthread_create(&thread, NULL, watch, NULL) == 0) pthread_detach(thread);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  if (thread_start(&thread, watch, NULL) == 0) pthread_detach(thread);
   session_on_interrupt(say_where);
 }
 

@@ -1,6 +1,5 @@
 // Parts of chunks that a question will need, unpacked by several threads at once: reading them from the file is one thread's work, unpacking takes longer. Nothing fails here: what
 // cannot be read is asked for again by whoever needs it, and said then.
-#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -56,11 +55,7 @@ static Ahead *start(void) {
   pthread_mutex_init(&a->lock, NULL);
   pthread_cond_init(&a->work, NULL);
   pthread_cond_init(&a->done, NULL);
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  while (a->nthreads < wanted && pthread_create(&a->threads[a->nthreads], NULL, work, a) == 0) a->nthreads++;
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  while (a->nthreads < wanted && thread_start(&a->threads[a->nthreads], work, a) == 0) a->nthreads++;
   return a;
 }
 
