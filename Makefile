@@ -183,10 +183,11 @@ $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 	@ln -sf libcuda.so.1 $@
 
 # Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads them.
-EXTENSION_SRC := $(wildcard src/trace/*.c) $(addprefix src/base/,arena.c check.c clock.c error.c log.c map.c memory.c str.c)
+EXTENSION_SRC := $(wildcard src/trace/*.c) $(addprefix src/base/,arena.c check.c clock.c error.c log.c map.c memory.c str.c thread.c)
 $(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/trace/*.h src/base/*.h) src/probe/trace_abi.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DWARPGRIND_SQLITE_EXTENSION -shared -Wl,--exclude-libs,ALL -o $@.$$$$ $(EXTENSION_SRC) $(call find-lib,zstd) -pthread && mv $@.$$$$ $@
+	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DWARPGRIND_SQLITE_EXTENSION -shared -Wl,--exclude-libs,ALL \
+	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $(EXTENSION_SRC) $(call find-lib,zstd) -pthread && mv $@.$$$$ $@
 
 # On the virtual device: a shared CUDA runtime for programs that ask for libcudart.so.N where none is installed. Its symbols carry the version
 # libcudart.so.N, as the programs expect.
