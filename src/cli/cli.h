@@ -1,4 +1,4 @@
-// cli: the `warpgrind` command. main.c reads the command line; each subcommand is one file. Only this folder exits.
+// cli: the `warpgrind` command. main.c chooses what the command line asks for; each subcommand is one file. Only this folder exits.
 #ifndef WG_CLI_H
 #define WG_CLI_H
 
@@ -17,6 +17,10 @@ extern const CliSubcommand cli_subcommands[];
 extern const unsigned cli_nsubcommands;
 
 int cli_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);       // "warpgrind: …" on standard error; returns 125
+
+// --- arguments.c ---
+// Reads options up to the first other argument. Returns -1 to go on, or an exit code; *next is the first argument left.
+int cli_parse_options(int argc, char **argv, Options *o, int *next);
 
 // --- run.c, image.c, ptx.c, version.c: one file each ---
 int cli_run(const Options *o, char **argv);
