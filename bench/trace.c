@@ -7,146 +7,10 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "records.h"
+#include "patterns.h"
 #include "trace/trace.h"
 
 enum { PROCESS = 1, RINGS = 4, RESIDENT = 512, TAKE = 4 << 20 };   // RESIDENT: warps of a ring that are at work at the same time
-static const uint64_t A = 0x7f1000000000, B = 0x7f2000000000, C = 0x7f3000000000;
-
-static uint64_t mix(uint64_t z) {
-  z = (z + 0x9E3779B97F4A7C15ull) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
-static uint32_t bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
-static double now(clockid_t clock) { struct timespec t; clock_gettime(clock, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
-
-// A pattern makes the k-th operation of a warp; 0: the warp has ended. Sizes: n elements, w warps, m operations of a warp.
-typedef struct Shape { uint64_t warps; uint32_t steps; uint64_t n, width; } Shape;
-typedef int Make(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op);
-
-static void all_lanes(WarpOp *op, uint32_t site, int load) { op->site = site, op->lanes = UINT32_MAX, op->has_address = 1, op->planes = 1, op->values = 1, op->same = load; }
-
-static float start(uint64_t i, uint64_t j, uint64_t n) { return (float)(i * j) / (float)n; }       // as PolyBench fills its matrices
-static float irregular(uint64_t i) { return (float)(mix(i) >> 40) / (float)(1 << 24); }
-
-static int saxpy(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  (void)s;
-  if (k == 3) return 0;
-  all_lanes(op, k, k < 2);
-  for (uint64_t l = 0; l < 32; l++) {
-    uint64_t i = warp * 32 + l;
-    op->address[l] = (k == 0 ? A : B) + 4 * i;
-    op->value[0][l] = bits(k == 0 ? irregular(i) : k == 1 ? irregular(~i) : 2.5f * irregular(i) + irregular(~i));
-  }
-  return 1;
-}
-
-// Blocks of 32 x 8 threads; s->width columns.
-static int matmul(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  uint64_t n = s->width, j = warp / 8 % (n / 32) * 32, i = (warp / 8 / (n / 32) * 8 + warp % 8) % n;
-  if (k == 2 * n + 1) return 0;
-  int load = k < 2 * n;
-  all_lanes(op, load ? k % 2 : 2, load);
-  for (uint64_t l = 0; l < 32; l++) {
-    uint64_t kk = k / 2;
-    if (!load) op->address[l] = C + 4 * (i * n + j + l), op->value[0][l] = bits(irregular(i * n + j + l) * (float)n);
-    else if (k % 2 == 0) op->address[l] = A + 4 * (i * n + kk), op->value[0][l] = bits(start(i, kk, n));
-    else op->address[l] = B + 4 * (kk * n + j + l), op->value[0][l] = bits(start(kk, j + l + 1, n));
-  }
-  return 1;
-}
-
-static int stencil(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  uint64_t n = s->width, j = 1 + warp / 8 % (n / 32) * 32, i = 1 + warp / 8 / (n / 32) * 8 + warp % 8;
-  if (k == 10) return 0;
-  all_lanes(op, k, k < 9);
-  if (j + 32 >= n) op->lanes = 0x3FFFFFFF;
-  for (uint64_t l = 0; l < 32; l++) {
-    uint64_t y = i + k / 3 - 1, x = j + l + k % 3 - 1;
-    if (k == 9) op->address[l] = B + 4 * (i * n + j + l), op->value[0][l] = bits(irregular(i * n + j + l) * 9);
-    else op->address[l] = A + 4 * (y * n + x), op->value[0][l] = bits(irregular(y * n + x));
-  }
-  return 1;
-}
-
-// Each thread goes along a row: lanes are far apart (atax, mvt).
-static int rows(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  uint64_t n = s->width;
-  if (k == 4 * n) return 0;
-  uint64_t j = k / 4;
-  all_lanes(op, k % 4, k % 4 != 3);
-  for (uint64_t l = 0; l < 32; l++) {
-    uint64_t i = warp * 32 + l;
-    switch (k % 4) {
-      case 0: op->address[l] = A + 4 * (i * n + j), op->value[0][l] = bits(start(i, j, n)); break;
-      case 1: op->address[l] = B + 4 * j, op->value[0][l] = bits((float)j * 3.14159f); break;
-      case 2: op->address[l] = C + 4 * i, op->value[0][l] = bits((float)(i * j) * 0.37f); break;
-      default: op->address[l] = C + 4 * i, op->value[0][l] = bits((float)(i * (j + 1)) * 0.37f); break;
-    }
-  }
-  return 1;
-}
-
-// out[i] = table[index[i]]: everything random.
-static int gather(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  if (k == 3) return 0;
-  all_lanes(op, k, k < 2);
-  for (uint64_t l = 0; l < 32; l++) {
-    uint64_t i = warp * 32 + l, index = mix(i) % s->n;
-    op->address[l] = k == 0 ? B + 4 * i : k == 1 ? A + 4 * index : C + 4 * i;
-    op->value[0][l] = k == 0 ? (uint32_t)index : (uint32_t)mix(~index);
-  }
-  return 1;
-}
-
-// Nothing but loads of random values from random places, 64 for each thread.
-static int hashed(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  if (k == 64) return 0;
-  all_lanes(op, k % 4, 1);
-  for (uint64_t l = 0; l < 32; l++) {
-    uint64_t index = mix((warp * 64 + k) * 32 + l) % s->n;
-    op->address[l] = A + 4 * index;
-    op->value[0][l] = (uint32_t)mix(~index);
-  }
-  return 1;
-}
-
-// Lanes leave a loop one after the other.
-static int divergent(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  if (k >= 96) return 0;
-  uint32_t lanes = 0;
-  for (uint64_t l = 0; l < 32; l++) lanes |= (uint32_t)(mix(warp * 32 + l) % 96 > k) << l;
-  if (!lanes) lanes = 1;
-  all_lanes(op, k % 2, k % 2 == 0);
-  op->lanes = lanes;
-  for (uint64_t l = 0; l < 32; l++) {
-    uint64_t i = (warp * 32 + l + k * 1024) % s->n;
-    op->address[l] = A + 4 * i;
-    op->value[0][l] = bits(irregular(i + k % 2));
-  }
-  return 1;
-}
-
-static uint32_t bins[1 << 16];
-static int histogram(const Shape *s, uint64_t warp, uint32_t k, WarpOp *op) {
-  (void)s;
-  if (k == 16) return 0;
-  all_lanes(op, k % 2, k % 2 == 0);
-  for (uint64_t l = 0; l < 32; l++) {
-    uint64_t i = (warp * 8 + k / 2) * 32 + l, bin = mix(i) % ARRAY_LEN(bins);
-    op->address[l] = k % 2 ? B + 4 * bin : A + 4 * i;
-    op->value[0][l] = k % 2 ? 1 : (uint32_t)bin;
-    if (k % 2) op->old[0][l] = bins[bin]++;
-  }
-  if (k % 2) op->values = 2;
-  return 1;
-}
-
-typedef struct Pattern { const char *name; Make *make; unsigned per_warp; unsigned kinds; } Pattern;     // kinds: two bits of each site: 1 load, 2 store, 3 atomic
-static const Pattern patterns[] = {{"saxpy", saxpy, 3, 0x25}, {"matmul", matmul, 0, 0x25}, {"stencil", stencil, 10, 0x95555}, {"rows", rows, 0, 0x95}, {"gather", gather, 3, 0x25},
-                                   {"hashed", hashed, 64, 0x55}, {"divergent", divergent, 48, 0x9}, {"histogram", histogram, 16, 0xD}};
-
 static void sql(sqlite3 *db, const char *fmt, ...) {
   char text[2000], *err = NULL;
   va_list ap;
@@ -204,12 +68,12 @@ static uint64_t fill(sqlite3 *db, const Pattern *p, const Shape *s, unsigned thr
         if (!count[r]) break;
         for (uint32_t i = 0; i < count[r];) {
           WarpOp op = {.warp = resident[r][i].warp, .launch = 1, .time = time++ & 0x7FFFFFFF};
-          if (!p->make(s, op.warp, resident[r][i].k++, &op)) {
+          uint64_t some = make_record(p, s, &op, resident[r][i].k++, &out[r]);
+          if (!some) {
             resident[r][i].warp = resident[r][count[r] - 1].warp, resident[r][i].k = resident[r][count[r] - 1].k, count[r]--;
             continue;
           }
-          record_write(&out[r], &op);
-          operations += (unsigned)__builtin_popcount(op.lanes);
+          operations += some;
           if (mix(made++) % (s->warps * s->steps / ARRAY_LEN(samples) + 1) == 0 || made <= ARRAY_LEN(samples))
             samples[made <= ARRAY_LEN(samples) ? made - 1 : mix(made) % ARRAY_LEN(samples)] = (Sample){op.warp, op.address[__builtin_ctz(op.lanes)]};
           i++;
@@ -273,7 +137,7 @@ static void ask(const char *path) {
     t = trace_open(db, &err);
     uint32_t allocation = samples[i].address >= C ? 202 : samples[i].address >= B ? 201 : 200;
     began = moment();
-    CHECK(trace_of_element(t, allocation, samples[i].address, 4, 0, 200, &o, &err));
+    if (!trace_of_element(t, allocation, samples[i].address, 4, 0, 200, &o, &err)) { fprintf(stderr, "%s\n", err.text); exit(1); }
     took(&times[ELEMENT], began);
     uint64_t record = 0;
     uint32_t lane = 0;
@@ -312,17 +176,10 @@ static void ask(const char *path) {
 
 int main(int argc, char **argv) {
   if (argc < 4) { fprintf(stderr, "usage: trace PATTERN OPERATIONS FILE [THREADS]\n"); return 2; }
-  const Pattern *p = NULL;
-  for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
-    if (strcmp(argv[1], patterns[i].name) == 0) p = &patterns[i];
+  const Pattern *p = pattern_named(argv[1]);
   if (!p) { fprintf(stderr, "no such pattern\n"); return 2; }
   double wanted = atof(argv[2]);
-  Shape s = {.n = 1 << 24, .width = 512};
-  if (p->make == stencil) s.width = (uint64_t)sqrt(wanted / 10) / 32 * 32 + 32;
-  if (p->make == saxpy || p->make == gather) s.n = MAX((uint64_t)(wanted / 6), 1u << 16);
-  unsigned per_warp = p->per_warp ? p->per_warp : p->make == rows ? (unsigned)s.width * 4 : (unsigned)s.width * 2 + 1;
-  s.warps = (uint64_t)(wanted / 32 / per_warp) + 1;
-  s.steps = per_warp;
+  Shape s = shape_of(p, wanted);
   sqlite3 *db = database(argv[3], p, &s);
   uint64_t raw = 0;
   Cost cost;

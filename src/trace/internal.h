@@ -118,24 +118,38 @@ typedef struct RawSeen { const uint32_t *words; size_t length, used; uint32_t ro
 RawSeen raw_seen(const uint32_t *words, size_t length, size_t used, uint32_t rows);         // of one that was complete
 bool raw_again(const uint32_t *words, const RawSeen *s);        // it has the same form and launch, and is complete
 static inline bool time_is_later(uint32_t a, uint32_t b) { return (int32_t)((a - b) << 1) > 0; }      // clocks have 31 bits
-uint64_t raw_warp(const uint32_t *words);
+static inline uint64_t raw_warp(const uint32_t *w) { return (w[2] & 0x7FFFFFFF) | (uint64_t)(w[3] >> 24 & 15) << 31; }
 uint64_t raw_place_key(const uint32_t *words);
 TracePlace raw_place(uint64_t key);
 uint64_t raw_key_of(const TracePlace *p);
 // Fills the row; addresses go behind what the list has. Returns its values, each ^ WG_TRACE_KEY: where they lie in the record, or in `unsplit`.
 const uint32_t *raw_expand(const uint32_t *words, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);
 // --- raw_group.c: records of several operations ---
+// All that records of one form have in common; positions are words from the record's start, 0: none.
+typedef struct RawGroupOp { uint32_t values, nwords, unit, place; int32_t distance; TracePlace kind; } RawGroupOp;      // place: whoever reads it says so
 typedef struct RawGroup {
-  const uint32_t *raw;
-  uint32_t nops, nunits, turns;            // it has nops * turns rows: part = turn * nops + operation
+  const uint32_t *raw;                     // one of them
+  uint32_t rows, nops, nunits;             // rows: nops for each turn, in the order of the program
   bool split, far;
-  const uint32_t *units, *offsets[WG_TRACE_GROUP_UNITS], *values[WG_TRACE_GROUP_OPS];
-  TracePlace places[WG_TRACE_GROUP_OPS];
+  uint32_t units, offsets[WG_TRACE_GROUP_UNITS];
+  RawGroupOp ops[WG_TRACE_GROUP_OPS];
 } RawGroup;
 uint32_t raw_group_rows(const uint32_t *words, uint32_t *begin, uint32_t *rest);   // of one whose units are complete: how many rows it stands for, where the rest begins and its words; 0: it is damaged
 uint32_t raw_group_units(const uint32_t *words);                         // words before lane offsets and values
 bool raw_group_read(const uint32_t *words, RawGroup *g);                // false: it is damaged
-const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit);     // as raw_expand
+// What a group's length and the places of its values follow from (raw_group.c): its counts, its operations, which units have one address for all lanes.
+static inline bool raw_same_group(const uint32_t *w, const uint32_t *before) {
+  if (w[4] != before[4] || w[5] != before[5]) return false;
+  uint32_t nops = w[4] & 0xFF, nunits = w[4] >> 8 & 15, units = raw_group_units(w) - 4 * nunits, differ = 0;
+  for (uint32_t i = 0; i < nops; i++) differ |= w[7 + i] ^ before[7 + i];
+  for (uint32_t u = 0; u < nunits; u++) differ |= w[units + 4 * u + 2] ^ before[units + 4 * u + 2];
+  return !differ;
+}
+static inline bool raw_group_is_like(const uint32_t *w, const uint32_t *before) {       // both have the same form
+  return w[0] == before[0] && !((w[3] ^ before[3]) & WG_TRACE_WIDE) && (w[1] == before[1] || __builtin_popcount(w[1]) == __builtin_popcount(before[1])) && raw_same_group(w, before);
+}
+// n rows of a record of this form, from `part` on, and their values as raw_expand gives them; nwords grows by how many these are.
+void raw_group_expand(const RawGroup *g, const uint32_t *words, uint32_t part, uint32_t n, TraceRow *rows, const uint32_t **values, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit, uint32_t *nwords);
 static inline uint32_t row_plane_words(const TracePlace *p, uint32_t lanes) { return p->has & ROW_ONE ? 1 : (uint32_t)__builtin_popcount(lanes); }
 static inline uint32_t row_words(const TracePlace *p, uint32_t lanes) {
   return row_plane_words(p, lanes) * p->planes * (!!(p->has & ROW_VALUES) + !!(p->has & ROW_OLD));
@@ -161,6 +175,7 @@ typedef struct BlockInput {
   const TracePlace *places; uint32_t nplaces;
   const TraceRow *rows; const uint32_t *const *words; uint32_t nrows;     // words: of each row, as raw_expand gives them
   const uint64_t *addresses; uint32_t naddresses, nwords;
+  uint32_t lanes, last_time; bool has_time;       // lanes of all rows; the latest time
 } BlockInput;
 void block_write(ColumnCoder *c, const BlockInput *in, Bytes *out);
 bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const TracePlace *places, uint32_t nplaces, TraceBlock *out);
@@ -203,8 +218,18 @@ void points_get(const PointList *p, size_t i, uint64_t *start, uint32_t *tag);
 bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out);       // false: they are too far apart for it
 bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, const TracePlace *places, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
 
-// --- chunk.c: raw records of one launch become blobs ---
 typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap; uint32_t records; bool segment; } RawPiece;     // segment: its memory is one of writer.h
+// --- chunk_rows.c: raw records of one launch become rows ---
+typedef struct RowMaker RowMaker;
+RowMaker *row_maker_new(void);
+void row_maker_free(RowMaker *m);
+uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces);          // how many rows there are; the pieces stay until the last block was made
+bool row_maker_block(RowMaker *m, BlockInput *in);                       // the next ones; false: there are no more
+void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n);
+uint64_t row_maker_first_warp(const RowMaker *m);
+uint64_t row_maker_last_warp(const RowMaker *m);
+
+// --- chunk.c: and those become blobs ---
 typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row; } ChunkBlockInfo;
 struct ChunkOut {
   struct ChunkOut *next;

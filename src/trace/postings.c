@@ -10,6 +10,7 @@ struct PostingList {
   size_t n, cap, spare_cap;
   Bytes columns[4];
   Posting *open; uint32_t nopen;           // for each place and lane, what may still grow
+  struct Visits *visits;                   // of each place
   PointList *points;
   struct Roaming *roaming; uint32_t nroaming;
 };
@@ -25,6 +26,7 @@ void postings_free(PostingList *p) {
   free(p->list);
   free(p->spare);
   free(p->open);
+  free(p->visits);
   free(p->roaming);
   points_free(p->points);
   for (size_t i = 0; i < ARRAY_LEN(p->columns); i++) bytes_free(&p->columns[i]);
@@ -54,13 +56,26 @@ static inline void touch(PostingList *p, Posting *open, uint64_t start, uint64_t
   open->start = start, open->end = end;
 }
 
-static void touch_affine(PostingList *p, Posting *open, const TraceRow *r, uint32_t width) {
+// What a warp touches goes on where the warp was before, or where the warp before it was on its way: loops of all warps have as many turns.
+typedef struct Visits { uint64_t warp; uint32_t n, last; } Visits;      // warp: plus 1; last: the lane whose range grew last
+static inline void touch_whole(PostingList *p, Posting *open, Visits *v, uint64_t warp, uint64_t start, uint64_t end, uint32_t width) {
+  if (v->warp != warp + 1) v->warp = warp + 1, v->n = 0;
+  const Posting *o = &open[v->last];
+  if (!(start <= o->end && end >= o->start && o->end)) v->last = v->n % LANES;
+  v->n++;
+  touch(p, &open[v->last], start, end, width);
+}
+
+static void touch_affine(PostingList *p, Posting *open, Visits *v, const TraceRow *r, uint32_t width) {
   uint64_t first = posting_key(r->base & TRACE_ADDRESS_MASK, r->warp);
   int64_t stride = r->stride;
   uint64_t step = (uint64_t)(stride < 0 ? -stride : stride);
   uint32_t left = r->lanes;
   if (!stride) {
-    touch(p, open, first, first + width, width);
+    touch_whole(p, open, v, r->warp, first, first + width, width);
+  } else if (step <= width && left == UINT32_MAX) {
+    uint64_t low = stride > 0 ? first : first + (uint64_t)(31 * stride);
+    touch_whole(p, open, v, r->warp, low, low + 31 * step + width, width);
   } else if (step > width) {
     for (; left; left &= left - 1) {
       unsigned lane = (unsigned)__builtin_ctz(left);
@@ -106,7 +121,8 @@ static const Roaming *roamings(PostingList *p, const BlockInput *in) {
 }
 
 NEWER_TOO void postings_add(PostingList *p, const BlockInput *in, uint32_t block) {
-  if (p->nopen < in->nplaces) p->open = mem_realloc(p->open, sizeof *p->open * LANES * in->nplaces), p->nopen = in->nplaces;
+  if (p->nopen < in->nplaces) p->open = mem_realloc(p->open, sizeof *p->open * LANES * in->nplaces), p->visits = mem_realloc(p->visits, sizeof *p->visits * in->nplaces), p->nopen = in->nplaces;
+  memset(p->visits, 0, sizeof *p->visits * in->nplaces);
   for (uint32_t i = 0; i < in->nplaces * LANES; i++) p->open[i] = (Posting){.block = block, .place = i / LANES};
   const Roaming *roaming = roamings(p, in);
   for (uint32_t i = 0; i < in->nrows; i++) {
@@ -115,7 +131,7 @@ NEWER_TOO void postings_add(PostingList *p, const BlockInput *in, uint32_t block
     Posting *open = &p->open[r->place * LANES];
     uint32_t width = place_width(place);
     if (place->has & ROW_AFFINE) {
-      touch_affine(p, open, r, width);
+      touch_affine(p, open, &p->visits[r->place], r, width);
     } else if (place->has & ROW_EACH) {
       uint32_t n = (uint32_t)__builtin_popcount(r->lanes);
       if (roaming[r->place].wild) {

@@ -73,24 +73,13 @@ RawSeen raw_seen(const uint32_t *w, size_t length, size_t used, uint32_t rows) {
   return s;
 }
 
-// What a group's length and the places of its values follow from (raw_group.c): its counts, its operations, which units have one address for all lanes.
-static inline bool same_group(const uint32_t *w, const uint32_t *before) {
-  if (w[4] != before[4] || w[5] != before[5]) return false;
-  uint32_t nops = w[4] & 0xFF, nunits = w[4] >> 8 & 15, units = raw_group_units(w) - 4 * nunits, differ = 0;
-  for (uint32_t i = 0; i < nops; i++) differ |= w[7 + i] ^ before[7 + i];
-  for (uint32_t u = 0; u < nunits; u++) differ |= w[units + 4 * u + 2] ^ before[units + 4 * u + 2];
-  return !differ;
-}
-
 NEWER_TOO bool raw_again(const uint32_t *w, const RawSeen *s) {
   const uint32_t *before = s->words;
   if (!before || w[HEAD] != before[HEAD] || w[LANES] != before[LANES] || w[LAUNCH] != before[LAUNCH]) return false;
   for (size_t i = 0; i < s->length; i += 64) __builtin_prefetch((const uint8_t *)w + FURTHER + i);       // it comes from memory, in pages of 4 KB, at whose ends processors stop
-  if (raw_is_group(w) && !same_group(w, before)) return false;
+  if (raw_is_group(w) && !raw_same_group(w, before)) return false;
   return words_there(w, s->units) && words_there(w + s->begin, s->rest);
 }
-
-uint64_t raw_warp(const uint32_t *w) { return (w[WARP] & ~TOP) | (uint64_t)(w[LAUNCH] >> 24 & 15) << 31; }
 
 uint64_t raw_place_key(const uint32_t *w) { return (w[HEAD] & ~TOP & ~((uint32_t)WG_TRACE_SPLIT << 24)) | (uint64_t)(w[LAUNCH] >> 28 & 3) << 32; }
 

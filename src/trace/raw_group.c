@@ -47,48 +47,64 @@ NEWER_TOO uint32_t raw_group_rows(const uint32_t *w, uint32_t *begin, uint32_t *
 
 NEWER_TOO bool raw_group_read(const uint32_t *w, RawGroup *g) {
   uint32_t format = w[HEAD] >> 24 & 0x7F, lanes = (uint32_t)__builtin_popcount(w[LANES]), each = w[TURNS] >> 16 & 0xFF;
-  uint32_t begin, rest;
-  if (!raw_group_rows(w, &begin, &rest)) return false;
-  *g = (RawGroup){.raw = w, .nops = w[COUNTS] & 0xFF, .nunits = w[COUNTS] >> 8 & 15, .turns = w[TURNS] & 0xFFFF, .split = format & WG_TRACE_SPLIT, .far = format & WG_TRACE_GROUP_FAR};
-  size_t at = (FIRST_WORD + g->nops + 3u) & ~3u;
-  g->units = w + at;
-  at = begin;
+  uint32_t at, rest, rows = raw_group_rows(w, &at, &rest);
+  if (!rows) return false;
+  g->raw = w, g->rows = rows, g->nops = w[COUNTS] & 0xFF, g->nunits = w[COUNTS] >> 8 & 15, g->split = format & WG_TRACE_SPLIT, g->far = format & WG_TRACE_GROUP_FAR;
+  g->units = (FIRST_WORD + g->nops + 3u) & ~3u;
   for (uint32_t u = 0; u < g->nunits; u++) {
-    if (!(each >> u & 1)) continue;
-    g->offsets[u] = w + at;
-    at += g->far ? 2 * lanes : lanes;
+    g->offsets[u] = each >> u & 1 ? at : 0;
+    if (each >> u & 1) at += g->far ? 2 * lanes : lanes;
   }
   for (uint32_t i = 0; i < g->nops; i++) {
     uint32_t d = w[FIRST_WORD + i], unit = d >> 27 & 15, planes = planes_of(d);
-    bool one = has_one_value(d, each, g->units);
-    g->values[i] = planes ? w + at : NULL;
-    g->places[i] = (TracePlace){.site = ((w[HEAD] & 0xFFFFFF) + i) & 0xFFFFFF, .planes = (uint8_t)(planes ? planes : 1)};
-    g->places[i].has = (uint8_t)((g->offsets[unit] ? ROW_EACH : ROW_AFFINE) | (planes ? ROW_VALUES | (one ? ROW_ONE : 0) : 0));
-    at += (size_t)planes * (one ? 1 : lanes) << g->split;
+    bool one = has_one_value(d, each, w + g->units);
+    RawGroupOp *o = &g->ops[i];
+    *o = (RawGroupOp){.values = planes ? at : 0, .nwords = planes * (one ? 1 : lanes), .unit = unit, .distance = (int32_t)(d << 8) >> 8};
+    o->kind = (TracePlace){.site = ((w[HEAD] & 0xFFFFFF) + i) & 0xFFFFFF, .planes = (uint8_t)(planes ? planes : 1)};
+    o->kind.has = (uint8_t)((g->offsets[unit] ? ROW_EACH : ROW_AFFINE) | (planes ? ROW_VALUES | (one ? ROW_ONE : 0) : 0));
+    at += o->nwords << g->split;
   }
   return true;
 }
 
-NEWER_TOO const uint32_t *raw_group_expand(const RawGroup *g, uint32_t part, TraceRow *row, uint64_t *addresses, uint32_t *naddresses, uint32_t *unsplit, uint32_t *nunsplit) {
-  const uint32_t *w = g->raw;
-  uint32_t i = part % g->nops, turn = part / g->nops, lanes = (uint32_t)__builtin_popcount(w[LANES]), d = w[FIRST_WORD + i], unit = d >> 27 & 15;
-  const uint32_t *u = g->units + 4 * unit, *each = g->offsets[unit];
-  uint64_t moved = (uint64_t)((int64_t)((int32_t)(d << 8) >> 8) + sign31(u[3]) * (int64_t)turn), base = pair31(u[0], u[1]);
-  *row = (TraceRow){.warp = raw_warp(w), .lanes = w[LANES], .time = w[CLOCK] & ~TOP, .addresses = *naddresses};
-  if (!each) {
-    row->base = (base + moved) & ADDRESS_MASK;
-    row->stride = (int32_t)sign31(u[2]);
-  } else {
-    for (uint32_t k = 0; k < lanes; k++) {
-      uint64_t address = g->far ? pair31(each[2 * k], each[2 * k + 1]) : base + (uint64_t)sign31(each[k]);
-      addresses[*naddresses + k] = (address + moved) & ADDRESS_MASK;
-    }
-    *naddresses += lanes;
+MANY_AT_A_TIME static void far_addresses(const uint32_t *each, uint32_t n, uint64_t moved, uint64_t *to) {
+  for (uint32_t k = 0; k < n; k++) to[k] = (pair31(each[2 * k], each[2 * k + 1]) + moved) & ADDRESS_MASK;
+}
+MANY_AT_A_TIME static void near_addresses(const uint32_t *each, uint32_t n, uint64_t base, uint64_t *to) {
+  for (uint32_t k = 0; k < n; k++) to[k] = (base + (uint64_t)sign31(each[k])) & ADDRESS_MASK;
+}
+
+NEWER_TOO void raw_group_expand(const RawGroup *g, const uint32_t *w, uint32_t part, uint32_t n, TraceRow *rows, const uint32_t **words, uint64_t *addresses, uint32_t *naddresses,
+                                uint32_t *unsplit, uint32_t *nunsplit, uint32_t *nwords) {
+  uint32_t i = part % g->nops, turn = part / g->nops, lanes = (uint32_t)__builtin_popcount(w[LANES]), have = *naddresses;
+  uint64_t at[WG_TRACE_GROUP_UNITS], step[WG_TRACE_GROUP_UNITS], warp = raw_warp(w);
+  for (uint32_t u = 0; u < g->nunits; u++) {
+    const uint32_t *unit = w + g->units + 4 * u;
+    step[u] = (uint64_t)sign31(unit[3]);
+    at[u] = (g->far && g->offsets[u] ? 0 : pair31(unit[0], unit[1])) + step[u] * turn;
   }
-  const uint32_t *at = g->values[i];
-  if (!g->split || !at) return at;
-  uint32_t n = row_words(&g->places[i], w[LANES]), *to = unsplit + *nunsplit;
-  for (uint32_t k = 0; k < n; k++) to[k] = ((at[2 * k] & 0xFFFF) | at[2 * k + 1] << 16) ^ (uint32_t)WG_TRACE_KEY;
-  *nunsplit += n;
-  return to;
+  for (uint32_t k = 0; k < n; k++) {
+    const RawGroupOp *o = &g->ops[i];
+    uint64_t base = at[o->unit] + (uint64_t)(int64_t)o->distance;
+    bool each = g->offsets[o->unit];
+    rows[k] = (TraceRow){.warp = warp, .lanes = w[LANES], .time = w[CLOCK] & ~TOP, .place = o->place, .addresses = have};
+    if (!each) rows[k].base = base & ADDRESS_MASK, rows[k].stride = (int32_t)sign31(w[g->units + 4 * o->unit + 2]);
+    else {
+      (g->far ? far_addresses : near_addresses)(w + g->offsets[o->unit], lanes, base, addresses + have);
+      have += lanes;
+    }
+    words[k] = o->values ? w + o->values : NULL;
+    *nwords += o->nwords;
+    if (g->split && o->values) {
+      uint32_t *to = unsplit + *nunsplit;
+      const uint32_t *from = words[k];
+      for (uint32_t j = 0; j < o->nwords; j++) to[j] = ((from[2 * j] & 0xFFFF) | from[2 * j + 1] << 16) ^ (uint32_t)WG_TRACE_KEY;
+      *nunsplit += o->nwords;
+      words[k] = to;
+    }
+    if (++i < g->nops) continue;
+    i = 0;
+    for (uint32_t u = 0; u < g->nunits; u++) at[u] += step[u];
+  }
+  *naddresses = have;
 }

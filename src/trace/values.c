@@ -4,43 +4,63 @@
 void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks) {
   *v = (ValueWriter){.table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *v->table * VALUE_SLOTS),
                      .given = (uint32_t *)column_coder_scratch(c, CODER_GIVEN, sizeof *v->given * (in->nwords + 1)), .masks = masks};
+  if (!in->nwords) return;
   for (uint32_t i = 0; i < VALUE_SLOTS; i++) v->table[i] = (uint32_t)WG_TRACE_KEY;
 }
 
-MANY_AT_A_TIME static void give(ValueWriter *v, const uint32_t *words, uint32_t n) {
-  uint32_t *to = v->given;
-  for (uint32_t k = 0; k < n; k++) to[k] = words[k] ^ (uint32_t)WG_TRACE_KEY;
+// Inlined wherever they are called, so that they are made for newer processors where values_write is.
+#define INLINE static inline __attribute__((always_inline))
+typedef uint32_t Eight __attribute__((vector_size(32), aligned(4), may_alias));
+
+INLINE void copy_words(uint32_t *to, const uint32_t *from, uint32_t n) {         // few of them: a call costs more
+  uint32_t k = 0;
+  for (; k + 8 <= n; k += 8) *(Eight *)(to + k) = *(const Eight *)(from + k);
+  for (; k < n; k++) to[k] = from[k];
+}
+
+INLINE void give(ValueWriter *v, const uint32_t *words, uint32_t n) {
+  uint32_t *to = v->given, k = 0;
+  for (; k + 8 <= n; k += 8) *(Eight *)(to + k) = *(const Eight *)(words + k) ^ (uint32_t)WG_TRACE_KEY;
+  for (; k < n; k++) to[k] = words[k] ^ (uint32_t)WG_TRACE_KEY;
   v->given += n;
 }
 
-static void give_some(ValueWriter *v, const uint32_t *words, const uint8_t *bad, uint32_t n) {
+static void give_some(ValueWriter *v, const uint32_t *words, const uint32_t *expected, uint32_t n) {
   for (uint32_t k = 0; k < n; k += 8) {
     uint8_t mask = 0;
-    for (uint32_t j = 0; j < 8 && k + j < n; j++) mask |= (uint8_t)(bad[k + j] << j);
+    for (uint32_t j = 0; j < 8 && k + j < n; j++) {
+      bool bad = words[k + j] != expected[k + j];
+      mask |= (uint8_t)(bad << j);
+      *v->given = words[k + j] ^ (uint32_t)WG_TRACE_KEY;
+      v->given += bad;
+    }
     *v->masks++ = mask;
-  }
-  for (uint32_t k = 0; k < n; k++) {
-    *v->given = words[k] ^ (uint32_t)WG_TRACE_KEY;
-    v->given += bad[k];
   }
 }
 
-MANY_AT_A_TIME static uint32_t count_different(const uint32_t *a, const uint32_t *b, uint32_t n, uint8_t *bad) {
-  uint32_t wrong = 0;
-  for (uint32_t k = 0; k < n; k++) bad[k] = a[k] != b[k], wrong += bad[k];
+INLINE uint32_t count_different(const uint32_t *a, const uint32_t *b, uint32_t n) {
+  Eight equal = {0};
+  uint32_t k = 0, wrong = 0;
+  for (; k + 8 <= n; k += 8) equal += (Eight)(*(const Eight *)(a + k) == *(const Eight *)(b + k));
+  wrong = k + (equal[0] + equal[1] + equal[2] + equal[3] + equal[4] + equal[5] + equal[6] + equal[7]);      // each equal one is -1
+  for (; k < n; k++) wrong += a[k] != b[k];
   return wrong;
 }
 
-static unsigned kept_as(ValueWriter *v, const uint32_t *words, uint32_t n, uint32_t wrong, const uint8_t *bad) {
-  unsigned mode = VALUE_ALL;
-  if (n == v->nbefore && memcmp(v->before, words, (size_t)n * 4) == 0) mode = VALUE_AGAIN;
-  else if (wrong <= n - n / 4) mode = VALUE_SOME, give_some(v, words, bad, n);
-  else give(v, words, n);
-  return mode;
+INLINE unsigned kept_as(ValueWriter *v, const uint32_t *words, const uint32_t *expected, uint32_t n) {
+  uint32_t wrong = count_different(words, expected, n);
+  if (!wrong) return VALUE_EXPECTED;
+  if (n == v->nbefore && *v->before == *words && !count_different(v->before, words, n)) return VALUE_AGAIN;
+  if (wrong <= n - n / 4) {
+    give_some(v, words, expected, n);
+    return VALUE_SOME;
+  }
+  give(v, words, n);
+  return VALUE_ALL;
 }
 
 // Words of 4 bytes side by side, which is what most rows have: one stretch of the table, or two.
-static unsigned write_one(ValueWriter *v, uint64_t address, const uint32_t *words) {
+INLINE unsigned write_one(ValueWriter *v, uint64_t address, const uint32_t *words) {
   uint32_t *a = v->table + value_slot(address);
   if (*a == *words) return VALUE_EXPECTED;
   *a = *words;
@@ -49,17 +69,22 @@ static unsigned write_one(ValueWriter *v, uint64_t address, const uint32_t *word
   return VALUE_ALL;
 }
 
-static unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t *words, uint32_t n) {
-  uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1), first = MIN(n, (1u << VALUE_LINE_BITS) - from), wrong = 0;
+INLINE unsigned write_adjacent(ValueWriter *v, uint64_t address, const uint32_t *words, uint32_t n) {
+  uint32_t from = (uint32_t)(address >> 2) & ((1u << VALUE_LINE_BITS) - 1), first = MIN(n, (1u << VALUE_LINE_BITS) - from), rest = n - first;
   uint32_t *a = v->table + (value_line(address) << VALUE_LINE_BITS) + from, *b = v->table + (value_line(address + 4 * (uint64_t)first) << VALUE_LINE_BITS);
-  uint8_t bad[32];
-  unsigned mode = VALUE_EXPECTED;
-  if (memcmp(a, words, (size_t)first * 4) != 0 || memcmp(b, words + first, (size_t)(n - first) * 4) != 0) {
-    wrong = count_different(a, words, first, bad) + count_different(b, words + first, n - first, bad + first);
-    mode = kept_as(v, words, n, wrong, bad);
-    memcpy(a, words, (size_t)first * 4);
-    memcpy(b, words + first, (size_t)(n - first) * 4);
+  unsigned mode;
+  if (!rest) {
+    mode = kept_as(v, words, a, n);
+  } else {
+    if (!count_different(a, words, first) && !count_different(b, words + first, rest)) return VALUE_EXPECTED;
+    uint32_t expected[32];
+    copy_words(expected, a, first);
+    copy_words(expected + first, b, rest);
+    mode = kept_as(v, words, expected, n);
   }
+  if (mode == VALUE_EXPECTED) return mode;
+  copy_words(a, words, first);
+  copy_words(b, words + first, rest);
   return mode;
 }
 
@@ -87,16 +112,16 @@ NEWER_TOO unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t r
   const TraceRow *r = &in->rows[row];
   const TracePlace *p = &in->places[r->place];
   const uint32_t *words = in->words[row];
-  uint32_t n = row_words(p, r->lanes), slots[ROW_WORDS_MAX], wrong = 0;
+  uint32_t n = row_words(p, r->lanes), slots[ROW_WORDS_MAX];
   unsigned mode;
   if (is_adjacent(p, r, n)) {
     uint64_t address = r->base + (uint64_t)((int64_t)r->stride * __builtin_ctz(r->lanes));
     mode = n == 1 ? write_one(v, address, words) : write_adjacent(v, address, words, n);
   } else {
-    uint8_t bad[ROW_WORDS_MAX];
+    uint32_t expected[ROW_WORDS_MAX];
     row_slots(p, r, in->addresses, slots);
-    for (uint32_t k = 0; k < n; k++) bad[k] = v->table[slots[k]] != words[k], wrong += bad[k];
-    mode = wrong ? kept_as(v, words, n, wrong, bad) : VALUE_EXPECTED;
+    for (uint32_t k = 0; k < n; k++) expected[k] = v->table[slots[k]];
+    mode = kept_as(v, words, expected, n);
     values_seen(v->table, p, slots, words, n, (uint32_t)WG_TRACE_KEY);
   }
   v->before = words, v->nbefore = n;

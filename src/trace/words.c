@@ -9,6 +9,12 @@ enum { KIND_PLAIN = 8 };                   // words as they lie, as one column; 
 MANY_AT_A_TIME static void split(const uint32_t *restrict words, size_t n, unsigned plane, uint8_t *restrict to) {
   for (size_t i = 0; i < n; i++) to[i] = (uint8_t)(words[i] >> 8 * plane);
 }
+MANY_AT_A_TIME static void split_all(const uint32_t *restrict words, size_t n, uint8_t *restrict a, uint8_t *restrict b, uint8_t *restrict c, uint8_t *restrict d) {
+  for (size_t i = 0; i < n; i++) {
+    uint32_t w = words[i];
+    a[i] = (uint8_t)w, b[i] = (uint8_t)(w >> 8), c[i] = (uint8_t)(w >> 16), d[i] = (uint8_t)(w >> 24);
+  }
+}
 MANY_AT_A_TIME static void join(uint32_t *restrict words, size_t n, unsigned planes, const uint8_t *const from[4]) {
   const uint8_t *restrict a = from[0], *restrict b = from[1], *restrict c = from[2], *restrict d = from[3];
   switch (planes) {
@@ -83,20 +89,46 @@ MANY_AT_A_TIME static void pack(const uint8_t *restrict codes, size_t quarter, b
     for (size_t i = 0; i < quarter; i++) to[i] = (uint8_t)(codes[i] | codes[quarter + i] << 2 | codes[2 * quarter + i] << 4 | codes[3 * quarter + i] << 6);
 }
 
-NEWER_TOO static void write_packed(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned plane, bool four, const uint8_t *list) {
-  unsigned symbols = four ? 15 : 3, parts = four ? 2 : 4;
-  size_t part = (n + parts - 1) / parts, others = 0;
-  uint8_t *bytes = column_coder_scratch(c, CODER_PACKED, 3 * n + 64), *codes = bytes + n, *other = codes + n + 8, code[256];
-  memset(code, (int)symbols, sizeof code);
-  for (unsigned i = 0; i < symbols; i++) code[list[i]] = (uint8_t)i;
-  split(words, n, plane, bytes);
+// The number of each byte in the list, or how many there are.
+MANY_AT_A_TIME static void number_few(const uint8_t *restrict bytes, size_t n, const uint8_t *restrict list, uint8_t *restrict to) {
+  uint8_t a = list[0], b = list[1], c = list[2];
   for (size_t i = 0; i < n; i++) {
-    uint8_t k = code[bytes[i]];
-    codes[i] = k;
-    other[others] = bytes[i];
-    others += k == symbols;
+    uint8_t v = bytes[i];
+    to[i] = v == a ? 0 : v == b ? 1 : v == c ? 2 : 3;
   }
-  memset(codes + n, 0, parts * part - n);
+}
+MANY_AT_A_TIME static void number_more(const uint8_t *restrict bytes, size_t n, const uint8_t *restrict list, uint8_t *restrict to) {
+  uint8_t l[15];
+  memcpy(l, list, sizeof l);
+  for (size_t i = 0; i < n; i++) {
+    uint8_t v = bytes[i], k = 15;
+#define IS(s) k = v == l[s] ? s : k;
+    IS(0) IS(1) IS(2) IS(3) IS(4) IS(5) IS(6) IS(7) IS(8) IS(9) IS(10) IS(11) IS(12) IS(13) IS(14)
+#undef IS
+    to[i] = k;
+  }
+}
+
+// Bytes that are not in the list; `to` has room for 8 more. Where there is none, 8 cost as much as one.
+static inline size_t collect_others(const uint8_t *bytes, const uint8_t *codes, size_t n, uint8_t symbols, uint8_t *to) {
+  size_t others = 0;
+  for (size_t i = 0; i < n; i += 8) {        // behind the codes there is room, too
+    uint64_t eight, differ, low = 0x0101010101010101u;
+    memcpy(&eight, codes + i, 8);
+    differ = eight ^ low * symbols;
+    if (!((differ - low) & ~differ & low << 7)) continue;
+    for (size_t k = i; k < MIN(i + 8, n); k++) to[others] = bytes[k], others += codes[k] == symbols;
+  }
+  return others;
+}
+
+static void write_packed(ColumnCoder *c, Bytes *out, const uint8_t *bytes, size_t n, bool four, const uint8_t *list) {
+  unsigned symbols = four ? 15 : 3, parts = four ? 2 : 4;
+  size_t part = (n + parts - 1) / parts;
+  uint8_t *codes = column_coder_scratch(c, CODER_PACKED, 2 * n + 64), *other = codes + n + 16;
+  (four ? number_more : number_few)(bytes, n, list, codes);
+  memset(codes + n, 0, 8);
+  size_t others = collect_others(bytes, codes, n, (uint8_t)symbols, other);
   bytes_add(out, list, symbols);
   bytes_varint(out, others);
   bytes_reserve(out, part + others);
@@ -172,14 +204,17 @@ static void write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_
   }
   bytes_u8(out, (uint8_t)planes);
   bytes_u8(out, (uint8_t)ways);
-  uint8_t *to = column_coder_scratch(c, CODER_PLANES, n * 4);
-  size_t at = 0;
-  for (unsigned p = 0; p < planes; p++)
-    if (way[p] == PLANE_COMPRESSED) split(words, n, p, to + at), at += n;
-  if (at) column_write(c, out, to, at);
+  // Those that are compressed lie side by side, then the others.
+  uint8_t *to = column_coder_scratch(c, CODER_PLANES, n * 5), *plane[4];
+  size_t before = 0, behind = compressed;
+  for (unsigned p = 0; p < 4; p++) plane[p] = to + n * (p >= planes ? 4 : way[p] == PLANE_COMPRESSED ? before++ : behind++);
+  if (planes > 2) split_all(words, n, plane[0], plane[1], plane[2], plane[3]);
+  else
+    for (unsigned p = 0; p < planes; p++) split(words, n, p, plane[p]);
+  if (compressed) column_write(c, out, to, n * compressed);
   for (unsigned p = 0; p < planes; p++) {
-    if (way[p] == PLANE_RAW) bytes_reserve(out, n), split(words, n, p, out->data + out->len), out->len += n;
-    if (way[p] >= PLANE_TWO_BITS) write_packed(c, out, words, n, p, way[p] == PLANE_FOUR_BITS, list[p]);
+    if (way[p] == PLANE_RAW) bytes_add(out, plane[p], n);
+    if (way[p] >= PLANE_TWO_BITS) write_packed(c, out, plane[p], n, way[p] == PLANE_FOUR_BITS, list[p]);
   }
 }
 

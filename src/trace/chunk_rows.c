@@ -1,0 +1,172 @@
+// Raw records of one launch become rows: sorted by warp, each warp's in order, a block's worth at a time. Records are sorted, not rows: a loop that was folded is one record and a thousand rows.
+#include "trace/internal.h"
+
+enum { AHEAD = 10, RADIX = 11, FORMS = 1024, CACHE = 64 };      // AHEAD: records
+static const uint32_t GROUP = 1u << 31, UNKNOWN = UINT32_MAX;
+typedef struct Sorted { const uint32_t *raw; uint32_t warp, form; } Sorted;      // warp: its low 32 bits; form: its place, or GROUP and the number of its form
+typedef struct Places { U64Map numbers; VEC(TracePlace) list; uint64_t last_key[8]; uint32_t last[8]; } Places;
+
+struct RowMaker {
+  TraceRow *rows;
+  uint64_t *addresses;
+  const uint32_t **words;
+  uint32_t *unsplit;
+  Places places;
+  Sorted *list, *spare; size_t cap;
+  size_t n, next; uint32_t part;             // part: rows of the next record that were made already
+  uint64_t least, most;                      // warps
+  RawGroup *forms, other; uint32_t nforms;   // groups that look different; other: of one for which there was no room
+  uint32_t cache[CACHE];                     // forms that came lately, plus 1
+};
+
+RowMaker *row_maker_new(void) {
+  RowMaker *m = mem_alloc(sizeof *m);
+  m->rows = mem_alloc(sizeof *m->rows * BLOCK_ROWS);
+  m->addresses = mem_alloc(sizeof *m->addresses * (BLOCK_LANES + 32));
+  m->words = mem_alloc(sizeof *m->words * BLOCK_ROWS);
+  m->unsplit = mem_alloc(sizeof *m->unsplit * (BLOCK_LANES + 32) * 8);
+  m->forms = mem_alloc(sizeof *m->forms * FORMS);
+  return m;
+}
+
+void row_maker_free(RowMaker *m) {
+  free(m->rows), free(m->addresses), free(m->words), free(m->unsplit), free(m->forms), free(m->list), free(m->spare);
+  vec_free(&m->places.list);
+  u64map_free(&m->places.numbers);
+  free(m);
+}
+
+// A loop goes from site to site: the last ones are likely the next.
+static uint32_t place_number(Places *p, uint64_t key) {
+  unsigned slot = (unsigned)(key ^ key >> 24) & 7;
+  if (p->last[slot] && key == p->last_key[slot]) return p->last[slot] - 1;
+  uintptr_t number = (uintptr_t)u64map_get(&p->numbers, key);
+  if (!number) {
+    vec_push(&p->list, raw_place(key));
+    number = p->list.len;
+    u64map_put(&p->numbers, key, (void *)number);
+  }
+  p->last_key[slot] = key, p->last[slot] = (uint32_t)number;
+  return (uint32_t)number - 1;
+}
+
+static void read_group(RowMaker *m, const uint32_t *w, RawGroup *g) {
+  CHECK(raw_group_read(w, g));               // trace_take has looked
+  for (uint32_t i = 0; i < g->nops; i++) g->ops[i].place = place_number(&m->places, raw_key_of(&g->ops[i].kind));
+}
+
+static inline uint32_t form_of(RowMaker *m, const uint32_t *w, uint64_t *rows) {
+  uint32_t *known = &m->cache[(w[0] ^ w[4] ^ w[1] * 0x9E3779B1u >> 20) % CACHE];
+  if (*known && raw_group_is_like(w, m->forms[*known - 1].raw)) {
+    *rows += m->forms[*known - 1].rows;
+    return GROUP | (*known - 1);
+  }
+  bool room = m->nforms < FORMS;
+  RawGroup *g = room ? &m->forms[m->nforms] : &m->other;
+  read_group(m, w, g);
+  *rows += g->rows;
+  if (!room) return UNKNOWN;
+  *known = ++m->nforms;
+  return GROUP | (m->nforms - 1);
+}
+
+NEWER_TOO static uint64_t list_records(RowMaker *m, const RawPiece *pieces) {
+  size_t most = 0;
+  for (const RawPiece *p = pieces; p; p = p->next) most += p->records;          // rows
+  if (m->cap < most) {
+    m->cap = most;
+    m->list = memory_more(m->list, 0, most * sizeof *m->list);
+    m->spare = memory_more(m->spare, 0, most * sizeof *m->spare);
+  }
+  uint64_t rows = 0;
+  for (const RawPiece *p = pieces; p; p = p->next)
+    for (size_t at = 0; at < p->len;) {
+      const uint32_t *w = (const uint32_t *)(p->data + at);
+      size_t length = raw_length(w);
+      CHECK(length && length <= p->len - at && m->n < most);
+      uint64_t warp = raw_warp(w);
+      uint32_t form = raw_is_group(w) ? form_of(m, w, &rows) : (rows++, place_number(&m->places, raw_place_key(w)));
+      m->list[m->n++] = (Sorted){w, (uint32_t)warp, form};
+      m->least = MIN(m->least, warp), m->most = MAX(m->most, warp);
+      at += length;
+    }
+  CHECK(rows <= most);
+  return rows;
+}
+
+// By warp; what a warp did stays in order. far: the low bits of a warp's number do not tell it.
+static inline void sort_round(RowMaker *m, unsigned shift, bool far) {
+  size_t count[1 << RADIX] = {0}, at = 0;
+  uint64_t least = m->least, mask = (1 << RADIX) - 1;
+#define DIGIT(e) ((far ? raw_warp((e)->raw) - least : (uint32_t)((e)->warp - (uint32_t)least)) >> shift & mask)
+  for (size_t i = 0; i < m->n; i++) count[DIGIT(&m->list[i])]++;
+  for (unsigned d = 0; d < 1 << RADIX; d++) {
+    size_t k = count[d];
+    count[d] = at, at += k;
+  }
+  for (size_t i = 0; i < m->n; i++) m->spare[count[DIGIT(&m->list[i])]++] = m->list[i];
+#undef DIGIT
+  Sorted *t = m->list;
+  m->list = m->spare, m->spare = t;
+}
+
+NEWER_TOO static void sort_by_warp(RowMaker *m) {
+  bool far = (m->most - m->least) >> 32;
+  for (unsigned shift = 0; m->n && (m->most - m->least) >> shift; shift += RADIX) far ? sort_round(m, shift, true) : sort_round(m, shift, false);
+}
+
+uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces) {
+  m->n = m->next = m->part = m->nforms = 0;
+  m->least = UINT64_MAX, m->most = 0;
+  memset(m->cache, 0, sizeof m->cache);
+  m->places.list.len = 0;
+  memset(m->places.last, 0, sizeof m->places.last);
+  u64map_free(&m->places.numbers);
+  uint64_t rows = list_records(m, pieces);
+  sort_by_warp(m);
+  return rows;
+}
+
+void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n) { *list = m->places.list.data, *n = m->places.list.len; }
+uint64_t row_maker_first_warp(const RowMaker *m) { return m->n ? m->least : 0; }
+uint64_t row_maker_last_warp(const RowMaker *m) { return m->n ? m->most : 0; }
+
+// Warps take turns in a ring, so that a warp's records are all over it.
+static inline void fetch(const RowMaker *m, size_t i) {
+  if (i + AHEAD >= m->n) return;
+  const char *next = (const char *)m->list[i + AHEAD].raw;
+  for (unsigned k = 0; k < 5; k++) __builtin_prefetch(next + 64 * k);
+}
+
+static inline void note_time(BlockInput *in, uint32_t time) {
+  if (!in->has_time || time_is_later(time, in->last_time)) in->last_time = time, in->has_time = true;
+}
+
+NEWER_TOO bool row_maker_block(RowMaker *m, BlockInput *in) {
+  if (m->next == m->n) return false;
+  *in = (BlockInput){.places = m->places.list.data, .nplaces = m->places.list.len, .rows = m->rows, .addresses = m->addresses, .words = m->words};
+  uint32_t unsplit = 0;
+  while (m->next < m->n && in->nrows < BLOCK_ROWS && in->lanes < BLOCK_LANES) {
+    const Sorted *e = &m->list[m->next];
+    uint32_t lanes = (uint32_t)__builtin_popcount(e->raw[1]);
+    if (!(e->form & GROUP)) {
+      TraceRow *r = &m->rows[in->nrows];
+      m->words[in->nrows++] = raw_expand(e->raw, r, m->addresses, &in->naddresses, m->unsplit, &unsplit);
+      r->place = e->form;
+      const TracePlace *p = &in->places[r->place];
+      in->nwords += row_words(p, r->lanes);
+      if (p->has & (ROW_AFFINE | ROW_EACH)) note_time(in, r->time);
+      in->lanes += lanes;
+      fetch(m, m->next++);
+      continue;
+    }
+    const RawGroup *g = e->form == UNKNOWN ? &m->other : &m->forms[e->form & ~GROUP];
+    if (e->form == UNKNOWN) read_group(m, e->raw, &m->other);
+    uint32_t fit = MIN(BLOCK_ROWS - in->nrows, (BLOCK_LANES - in->lanes + lanes - 1) / lanes), some = MIN(fit, g->rows - m->part);
+    raw_group_expand(g, e->raw, m->part, some, m->rows + in->nrows, m->words + in->nrows, m->addresses, &in->naddresses, m->unsplit, &unsplit, &in->nwords);
+    note_time(in, m->rows[in->nrows].time);
+    in->nrows += some, in->lanes += some * lanes, m->part += some;
+    if (m->part == g->rows) m->part = 0, fetch(m, m->next++);
+  }
+  return true;
+}
