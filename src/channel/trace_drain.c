@@ -12,7 +12,7 @@
 
 #include "channel/reader.h"
 
-enum { MOST_THREADS = 64, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, SLACK_NS = 1000, RING_MIN = 8192, FILL = 1 << 20, AT_ONCE = 1 << 18 };    // AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
+enum { MOST_THREADS = 64, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, SLACK_NS = 1000, RING_MIN = 8192, MANY_CORES = 4, PREPARE = 64 << 20, FILL = 1 << 20, AT_ONCE = 1 << 18 };    // AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
 
 typedef enum { SET_FREE, SET_READ, SET_ENDED } SetState;
 typedef struct Set {
@@ -37,11 +37,13 @@ struct TraceDrain {
   uint64_t set_bytes;
   Set sets[CHANNEL_TRACES];
   Contents contents[CHANNEL_CONTENTS];
+  uint8_t *first;                          // the first set, until somebody claims it: its pages are found while the program starts
   pthread_t threads[MOST_THREADS];
   _Atomic bool stop, enough;
 };
 typedef struct Worker {
   TraceDrain *d;
+  uint8_t *first;                          // d->first when it was started
   uint32_t index, seen[CHANNEL_TRACES], finished[CHANNEL_TRACES];      // which use of each set this thread has begun with, and read to the end
 } Worker;
 
@@ -72,7 +74,8 @@ void reader_trace_look(ChannelReader *r) {
   for (uint32_t i = 0; d && i < CHANNEL_TRACES; i++) {
     Set *s = &d->sets[i];
     if (atomic_load(&s->state) != SET_FREE || !owner_of(r, r->header->trace_lane, i, &s->lane, &s->process)) continue;
-    s->memory = reader_map(r, set_offset(d, i), d->set_bytes);
+    s->memory = i == 0 && d->first ? d->first : reader_map(r, set_offset(d, i), d->set_bytes);
+    if (i == 0) d->first = NULL;
     if (!s->memory) continue;              // tried again at the next round
     if (!s->tails) s->tails = mem_alloc(sizeof *s->tails * d->rings), s->held = mem_alloc(sizeof *s->held * d->rings);
     memset(s->tails, 0, sizeof *s->tails * d->rings);
@@ -173,14 +176,19 @@ static size_t help_others(Worker *w, uint32_t set) {
   return found;
 }
 
-// Its pages are found before records are in them: each one costs as much as reading it.
-static void reach(Worker *w, uint32_t set) {
-  TraceDrain *d = w->d;
-  Set *s = &d->sets[set];
-  w->seen[set] = s->use;
+// Its pages are found before records are in them: each one costs as much as reading it, or much more where a virtual machine has to ask its host for memory.
+static void populate(const Worker *w, uint8_t *set) {
 #ifdef MADV_POPULATE_WRITE
-  for (uint32_t i = w->index; i < d->rings; i += d->nthreads) madvise(ring_of(d, s, i), CHANNEL_TRACE_STRIDE(d->ring_size), MADV_POPULATE_WRITE);      // if the system can
+  const TraceDrain *d = w->d;
+  for (uint32_t i = w->index; i < d->rings; i += d->nthreads) madvise(set + i * CHANNEL_TRACE_STRIDE(d->ring_size), CHANNEL_TRACE_STRIDE(d->ring_size), MADV_POPULATE_WRITE);      // if the system can
+#else
+  (void)w, (void)set;
 #endif
+}
+
+static void reach(Worker *w, uint32_t set) {
+  w->seen[set] = w->d->sets[set].use;
+  populate(w, w->d->sets[set].memory);
 }
 
 static size_t drain_set(Worker *w, uint32_t set, bool *busy) {
@@ -260,6 +268,7 @@ static void *work(void *p) {
   unsigned sleep = SLEEP_MIN_US;
   free(p);
   prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
+  if (w.first) populate(&w, w.first);        // no set ends before all threads have read it, so that it stays
   for (;;) {
     bool stop = atomic_load(&w.d->stop), busy = false;
     size_t found = 0;
@@ -277,12 +286,15 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) 
   *d = (TraceDrain){.sink = *sink, .reader = r, .rings = r->header->trace_rings, .ring_size = r->header->trace_ring_size};
   d->set_bytes = CHANNEL_TRACE_BYTES(d->rings, d->ring_size);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  uint32_t want = (uint32_t)MIN(MAX(cores, 1), MOST_THREADS);        // they sleep when nothing comes; when it does, a kernel waits for them
+  // They sleep when nothing comes; when it does, a kernel waits for them. A thread of the program that waits for the kernel is busy all the time, and who shares a processor with it would be half as fast as the
+  // others: all warps wait for the one ring that is full.
+  uint32_t want = (uint32_t)MIN(MAX(cores > MANY_CORES ? cores - 1 : cores, 1), MOST_THREADS);
   d->nthreads = MIN(want, d->rings);
+  if (d->rings * (uint64_t)d->ring_size >= PREPARE) d->first = reader_map(r, set_offset(d, 0), d->set_bytes);
   int failed = 0;
   for (uint32_t i = 0; i < d->nthreads && !failed; i++) {
     Worker *w = mem_alloc(sizeof *w);
-    *w = (Worker){.d = d, .index = i};
+    *w = (Worker){.d = d, .first = d->first, .index = i};
     failed = thread_start(&d->threads[i], work, w);
   }
   r->trace = d;
@@ -294,6 +306,7 @@ void reader_trace_stop(ChannelReader *r) {
   if (!d) return;
   atomic_store(&d->stop, true);
   for (uint32_t i = 0; i < d->nthreads; i++) pthread_join(d->threads[i], NULL);
+  if (d->first) munmap(d->first, d->set_bytes);
   for (uint32_t i = 0; i < CHANNEL_TRACES; i++) free(d->sets[i].tails), free(d->sets[i].held);
   free(d);
   r->trace = NULL;

@@ -1,4 +1,4 @@
-// How much memory records may wait in, unless somebody says so: half of what is free.
+// How much memory is free, and how much records may wait in unless somebody says so: half of it.
 #include <stdio.h>
 #include <unistd.h>
 
@@ -18,10 +18,12 @@ static uint64_t number_in(const char *path, const char *before) {
   return found ? n : UINT64_MAX;
 }
 
-uint64_t writer_default_memory(void) {
+uint64_t trace_free_memory(void) {
   uint64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
   uint64_t free_bytes = kilobytes == UINT64_MAX ? (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE) : kilobytes << 10;
   uint64_t limit = number_in("/sys/fs/cgroup/memory.max", ""), used = number_in("/sys/fs/cgroup/memory.current", "");       // of a container
   if (limit != UINT64_MAX && used != UINT64_MAX) free_bytes = MIN(free_bytes, limit > used ? limit - used : 0);
-  return MAX(MIN(free_bytes / 2, MOST), LEAST);
+  return free_bytes;
 }
+
+uint64_t writer_default_memory(void) { return MAX(MIN(trace_free_memory() / 2, MOST), LEAST); }
