@@ -7,7 +7,7 @@
 
 #include "trace/writer.h"
 
-enum { CONTENTS_PIECE = 1 << 16, NICE = 19, PRESSED_NS = 20000000, PAUSE_NS = 300000 };
+enum { CONTENTS_PIECE = 1 << 16, NICE = 19, PRESSED_NS = 20000000, PAUSE_NS = 2000000 };
 
 void writer_submit(TraceWriter *w, Job *job) {
   if (w->last_job) w->last_job->next = job;

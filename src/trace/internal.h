@@ -62,13 +62,12 @@ static inline uint32_t reading_u32(Reading *r) {
 
 // A column: its length, compressed length and bytes. words: of 4 bytes; as four planes of bytes, of which those are compressed that look as if it were worth it.
 typedef struct ColumnCoder ColumnCoder;    // of one thread
-enum { CODER_TABLE, CODER_STREAMS, CODER_STATES, CODER_GIVEN, CODER_RESTS, CODER_PLANES, CODER_PACKED, CODER_SCRATCHES };
+enum { CODER_TABLE, CODER_STREAMS, CODER_STATES, CODER_GIVEN, CODER_RESTS, CODER_PLANES, CODER_PACKED, CODER_STEPS, CODER_SCRATCHES };
 uint8_t *column_coder_scratch(ColumnCoder *c, unsigned which, size_t n);     // memory to work in, of at least n bytes, with anything in it
 ColumnCoder *column_coder_new(void);
 void column_coder_free(ColumnCoder *c);
 void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n);
-size_t column_size(ColumnCoder *c, const uint8_t *data, size_t n);           // what it would take
-typedef struct ColumnHabit { unsigned tried; bool plain; } ColumnHabit;       // which way was shorter, and how often that was asked since
+typedef struct ColumnHabit { unsigned tried, kind, code; Bytes trial; } ColumnHabit;       // which kind of words was shortest, how they looked, and how often that was asked since
 ColumnHabit *column_coder_habit(ColumnCoder *c);
 // words.c
 void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n);

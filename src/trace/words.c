@@ -4,7 +4,7 @@
 
 enum { FEW_WORDS = 32, SAMPLE = 2048, TRY_EVERY = 16 };      // SAMPLE: words
 enum { PLANE_RAW, PLANE_COMPRESSED, PLANE_TWO_BITS, PLANE_FOUR_BITS };       // two bits for each plane; the last two: numbers of frequent bytes, the largest one: another byte
-enum { KIND_PLAIN = 8 };                   // words as they lie, as one column; else how many planes there are
+enum { KIND_PLAIN = 8, KIND_STEPS = 16 };  // PLAIN: words as they lie, as one column; else how many planes there are, with STEPS of what comes from one word to the next
 
 MANY_AT_A_TIME static void split(const uint32_t *restrict words, size_t n, unsigned plane, uint8_t *restrict to) {
   for (size_t i = 0; i < n; i++) to[i] = (uint8_t)(words[i] >> 8 * plane);
@@ -26,20 +26,34 @@ MANY_AT_A_TIME static void join(uint32_t *restrict words, size_t n, unsigned pla
   }
 }
 
-// Some of the words: bytes of each plane, and what comes from one to the next.
+static inline uint32_t fold(uint32_t step) { return step << 1 ^ (uint32_t)((int32_t)step >> 31); }
+// Numbers that threads side by side have are often near one another: then the upper planes of steps are as good as empty.
+MANY_AT_A_TIME static void to_steps(const uint32_t *restrict words, size_t n, uint32_t *restrict to) {
+  to[0] = fold(words[0]);
+  for (size_t i = 1; i < n; i++) {
+    uint32_t step = words[i] - words[i - 1];
+    to[i] = step << 1 ^ (uint32_t)((int32_t)step >> 31);
+  }
+}
+NEWER_TOO static void from_steps(uint32_t *words, size_t n) {
+  uint32_t sum = 0;
+  for (size_t i = 0; i < n; i++) words[i] = sum += words[i] >> 1 ^ -(words[i] & 1);
+}
+
+// Some of the words: bytes of each plane, and what comes from one to the next. They are kept as they are, or as steps.
 typedef struct Look { uint32_t bytes[4][256], steps[4][256]; uint32_t seen[1024], n, again; } Look;
-NEWER_TOO static void look_at(const uint32_t *words, size_t n, Look *l) {
+NEWER_TOO static void look_at(const uint32_t *words, size_t n, bool as_steps, Look *l) {
   enum { RUN = 32, RUNS = 32 };
   memset(l, 0, sizeof *l);
   size_t apart = n / RUNS > RUN ? n / RUNS : RUN;
   for (size_t at = 0; at + RUN <= n; at += apart) {
-    uint32_t before = words[at];
+    uint32_t last = words[at ? at - 1 : 0], before = as_steps ? fold(words[at] - last) : words[at];
     for (size_t i = at; i < at + RUN; i++) {
-      uint32_t w = words[i], slot = w * 0x9E3779B1u >> 22;
+      uint32_t w = as_steps ? fold(words[i] - last) : words[i], slot = w * 0x9E3779B1u >> 22;
       for (unsigned p = 0; p < 4; p++) l->bytes[p][w >> 8 * p & 255]++, l->steps[p][(uint8_t)((w >> 8 * p) - (before >> 8 * p))]++;
       l->again += l->seen[slot] == w;
       l->seen[slot] = w;
-      before = w;
+      before = w, last = words[i];
     }
     l->n += RUN;
   }
@@ -173,63 +187,95 @@ NEWER_TOO static bool read_packed(Reading *from, uint8_t *to, size_t n, bool fou
   return true;
 }
 
-// Whether words are better compressed as they lie: tried with a piece of them now and then.
-static bool plain_is_shorter(ColumnCoder *c, const uint32_t *words, size_t n) {
-  ColumnHabit *h = column_coder_habit(c);
-  if (h->tried++ % TRY_EVERY && n > SAMPLE) return h->plain;
-  size_t some = MIN(n, (size_t)SAMPLE);
-  uint8_t *planes = column_coder_scratch(c, CODER_PLANES, n * 4);
-  const uint32_t *from = words + (n - some) / 2;
-  for (unsigned p = 0; p < 4; p++) split(from, some, p, planes + p * some);
-  size_t as_planes = column_size(c, planes, some * 4);
-  return h->plain = column_size(c, (const uint8_t *)from, some * 4) < as_planes;
-}
-
-static void write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes, bool may_be_plain) {
-  bytes_varint(out, n);
-  if (!n) return;
-  unsigned way[4] = {PLANE_COMPRESSED, PLANE_COMPRESSED, PLANE_COMPRESSED, PLANE_COMPRESSED}, compressed = 0, ways = 0;
-  uint8_t list[4][15];
+typedef struct Ways { unsigned compressed, code; uint8_t way[4], list[4][15]; } Ways;       // of the planes; code: all of them as they are written
+static void ways_for(const uint32_t *words, size_t n, unsigned planes, bool as_steps, Ways *w) {
+  *w = (Ways){.way = {PLANE_COMPRESSED, PLANE_COMPRESSED, PLANE_COMPRESSED, PLANE_COMPRESSED}};
   if (n >= FEW_WORDS) {
     Look l;
-    look_at(words, n, &l);
-    if (l.again * 64 <= l.n)
-      for (unsigned p = 0; p < planes; p++) way[p] = way_for_plane(&l, p, list[p]);
+    look_at(words, n, as_steps, &l);
+    if (as_steps || l.again * 64 <= l.n)       // steps are small numbers, which come again anyway
+      for (unsigned p = 0; p < planes; p++) w->way[p] = (uint8_t)way_for_plane(&l, p, w->list[p]);
   }
-  for (unsigned p = 0; p < planes; p++) compressed += way[p] == PLANE_COMPRESSED, ways |= way[p] << 2 * p;
-  if (may_be_plain && (n < FEW_WORDS || (compressed == 4 && plain_is_shorter(c, words, n)))) {
+  for (unsigned p = 0; p < planes; p++) w->compressed += w->way[p] == PLANE_COMPRESSED, w->code |= (unsigned)w->way[p] << 2 * p;
+}
+
+static void write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes, unsigned kind, const Ways *w) {
+  if (kind == KIND_PLAIN) {
     bytes_u8(out, KIND_PLAIN);
     column_write(c, out, (const uint8_t *)words, n * 4);
     return;
   }
-  bytes_u8(out, (uint8_t)planes);
-  bytes_u8(out, (uint8_t)ways);
+  bytes_u8(out, (uint8_t)(planes | kind));
+  bytes_u8(out, (uint8_t)w->code);
+  if (kind == KIND_STEPS) {
+    uint32_t *steps = (uint32_t *)column_coder_scratch(c, CODER_STEPS, n * 4);
+    to_steps(words, n, steps);
+    words = steps;
+  }
   // Those that are compressed lie side by side, then the others.
   uint8_t *to = column_coder_scratch(c, CODER_PLANES, n * 5), *plane[4];
-  size_t before = 0, behind = compressed;
-  for (unsigned p = 0; p < 4; p++) plane[p] = to + n * (p >= planes ? 4 : way[p] == PLANE_COMPRESSED ? before++ : behind++);
+  size_t before = 0, behind = w->compressed;
+  for (unsigned p = 0; p < 4; p++) plane[p] = to + n * (p >= planes ? 4 : w->way[p] == PLANE_COMPRESSED ? before++ : behind++);
   if (planes > 2) split_all(words, n, plane[0], plane[1], plane[2], plane[3]);
   else
     for (unsigned p = 0; p < planes; p++) split(words, n, p, plane[p]);
-  if (compressed) column_write(c, out, to, n * compressed);
+  if (w->compressed) column_write(c, out, to, n * w->compressed);
   for (unsigned p = 0; p < planes; p++) {
-    if (way[p] == PLANE_RAW) bytes_add(out, plane[p], n);
-    if (way[p] >= PLANE_TWO_BITS) write_packed(c, out, plane[p], n, way[p] == PLANE_FOUR_BITS, list[p]);
+    if (w->way[p] == PLANE_RAW) bytes_add(out, plane[p], n);
+    if (w->way[p] >= PLANE_TWO_BITS) write_packed(c, out, plane[p], n, w->way[p] == PLANE_FOUR_BITS, w->list[p]);
   }
 }
 
-void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n) { write_words(c, out, words, n, 4, true); }
-void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes) { write_words(c, out, words, n, planes, false); }
+// Which kind is shortest: tried with a piece of the words now and then, and when they look different from those before.
+static unsigned kind_for(ColumnCoder *c, const uint32_t *words, size_t n, Ways *ways) {
+  if (n < FEW_WORDS) return KIND_PLAIN;
+  ColumnHabit *h = column_coder_habit(c);
+  if (h->tried++ % TRY_EVERY && n > SAMPLE) {
+    ways_for(words, n, 4, h->kind == KIND_STEPS, ways);
+    if (ways->code == h->code) return h->kind;
+  }
+  Ways plain, steps;
+  ways_for(words, n, 4, false, &plain);
+  ways_for(words, n, 4, true, &steps);
+  size_t some = MIN(n, (size_t)SAMPLE), least = SIZE_MAX;
+  h->kind = 0;
+  for (unsigned kind = 0; kind <= KIND_STEPS && (plain.code || steps.code); kind += 8) {        // else they are random in every way
+    if (kind == KIND_PLAIN && plain.compressed != 4) continue;
+    h->trial.len = 0;
+    write_planes(c, &h->trial, words + (n - some) / 2, some, 4, kind, kind == KIND_STEPS ? &steps : &plain);
+    if (h->trial.len < least) least = h->trial.len, h->kind = kind;
+  }
+  *ways = h->kind == KIND_STEPS ? steps : plain;
+  h->code = ways->code, h->tried = 1;
+  return h->kind;
+}
+
+void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n) {
+  Ways ways = {0};
+  bytes_varint(out, n);
+  if (!n) return;
+  unsigned kind = kind_for(c, words, n, &ways);
+  write_planes(c, out, words, n, 4, kind, &ways);
+}
+
+void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes) {
+  Ways ways;
+  bytes_varint(out, n);
+  if (!n) return;
+  ways_for(words, n, planes, false, &ways);
+  write_planes(c, out, words, n, planes, 0, &ways);
+}
+
 
 bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *count) {
   uint64_t n = reading_varint(from);
   *words = NULL, *count = 0;
   if (from->bad || n > most) return false;
   if (!n) return true;
-  uint8_t planes = reading_u8(from);
+  uint8_t kind = reading_u8(from), planes = kind & ~KIND_STEPS;
   Reading col = {0};
   *count = n;
-  if (planes == KIND_PLAIN) {
+  if (kind == KIND_PLAIN) {
     if (!column_read(c, from, arena, n * 4, &col) || (uint64_t)(col.end - col.at) != n * 4) return false;
     *words = (const uint32_t *)col.at;     // arenas align to 16
     return true;
@@ -257,6 +303,7 @@ bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most,
     }
   }
   join(w, n, planes, bytes);
+  if (kind & KIND_STEPS) from_steps(w, n);
   *words = w;
   return true;
 }
