@@ -26,6 +26,8 @@ static uint32_t word_of(unsigned kind, size_t i) {
     case 6: return (uint32_t)(next() % 19) * 0x01010101u;
     case 7: return (uint32_t)i / 100 * 0x9E3779B1u;        // in runs
     case 8: return i % 50 ? 5 : (uint32_t)next();
+    case 9: f = (float)(i / 32 * 7) + (float)(i % 32) * 0.37f, memcpy(&bits, &f, 4); return bits;       // threads side by side
+    case 10: return (uint32_t)(i * 3 + next() % 5) - 1500;  // steps around zero
     default: return (uint32_t)(i % 777) * 0x85EBCA6Bu;     // comes again
   }
 }
@@ -33,7 +35,7 @@ static uint32_t word_of(unsigned kind, size_t i) {
 static void words(void) {
   static const size_t sizes[] = {0, 1, 3, 31, 32, 33, 64, 1000, 4099, 32768};
   ColumnCoder *c = column_coder_new();
-  for (unsigned kind = 0; kind < 10; kind++)
+  for (unsigned kind = 0; kind < 12; kind++)
     for (size_t s = 0; s < ARRAY_LEN(sizes); s++)
       for (unsigned planes = 1; planes <= 4; planes++) {
         size_t n = sizes[s], got;
@@ -42,6 +44,7 @@ static void words(void) {
         Bytes out = {0};
         if (planes == 4) column_write_words(c, &out, list, n);
         else column_write_planes(c, &out, list, n, planes);
+        CHECK((kind != 9 && kind != 10) || planes < 4 || n < 1000 || out.len < 2 * n);        // as steps from one to the next
         bytes_u8(&out, 77);
         Arena arena = {0};
         Reading from = {out.data, out.data + out.len, false};
