@@ -58,6 +58,7 @@ static unsigned fill(const Pattern *p, const Shape *s, size_t bytes, uint64_t *o
       out.len = rows = 0;
     }
   }
+  close_chunk(&chunk, out.data, out.len, rows);
   free(out.data);
   return chunk;
 }
