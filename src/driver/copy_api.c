@@ -82,7 +82,7 @@ static CUresult copy3d(const char *call, const CUDA_MEMCPY3D *d, CUstream handle
   if (!session_wants_copies() || !d) return run_box(d, handle, async, 0);
   session_copy_of_box(d, &c);
   check(call, &c, handle);
-  c.step = c.captured ? 0 : session_step_number();
+  c.step = c.captured ? 0 : session_step_number(&c);
   return checked(&c, run_box(d, handle, async, c.step));
 }
 
@@ -148,7 +148,7 @@ static SessionPlace array_place(CUarray array, uintptr_t at, SessionPlaceKind ot
 static CUresult array_flat(const char *call, SessionPlaceKind other, CUarray da, uintptr_t d, CUarray sa, uintptr_t s, size_t n, CUstream q, bool async) {
   SessionCopy c = {.to = array_place(da, d, other), .from = array_place(sa, s, other), .width = n, .height = 1, .depth = 1};
   if (session_wants_copies()) check(call, &c, q);
-  c.step = c.captured ? 0 : session_step_number();
+  c.step = c.captured ? 0 : session_step_number(&c);
   char *to = (char *)d, *from = (char *)s;      // offsets where there is an array
   if (da) TRY(array_bytes(da, d, n, &to));
   if (sa) TRY(array_bytes(sa, s, n, &from));
@@ -280,7 +280,7 @@ static CUresult set(const char *call, CUdeviceptr p, size_t pitch, unsigned valu
   SessionCopy c = {0};
   session_copy_of_set(&params, &c);
   check(call, &c, q);
-  c.step = c.captured ? 0 : session_step_number();
+  c.step = c.captured ? 0 : session_step_number(&c);
   return checked(&c, run_set(&params, q, c.step));
 }
 

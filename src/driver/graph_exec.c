@@ -212,12 +212,14 @@ static void keep_inputs(Plan *p, const void *stream, bool once) {
 // outer, list: what runs beside all of it; numbers in entries of racecheck.
 static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once, const SessionBeside *outer, SessionNumberList *list) {
   SessionNumbers *numbers = mem_alloc(sizeof *numbers * MAX(p->steps.len, 1));
+  SessionGraphSteps *steps = session_graph_steps_begin(p->branches, p->steps.len, stream);
   for (uint32_t i = 0; i < p->steps.len; i++) {
     PlanStep *s = &p->steps.data[i];
     SessionBeside beside;
     uint32_t number = 0;
     if (s->disabled) continue;
     session_branches_beside(p->branches, i, outer, numbers, &beside);
+    session_graph_steps_node(steps, i);
     numbers[i] = (SessionNumbers){list, list->len, list->len};
     for (uint32_t k = 0; k < s->nbodies; k++) tell_tools(ctx, s->bodies[k], stream, once && s->type != CU_GRAPH_NODE_TYPE_CONDITIONAL, &beside, list);
     if (s->work.kind == WORK_ALLOC) session_revive(graph_memory_address(s->work.alloc.memory));
@@ -228,6 +230,7 @@ static void tell_tools(Context *ctx, Plan *p, const void *stream, bool once, con
     numbers[i].end = list->len;
     if (once && session_wants_trace() && (s->work.kind == WORK_COPY || s->work.kind == WORK_SET)) shadow_node_step(&s->work, stream);
   }
+  session_graph_steps_end(steps);
   free(numbers);
 }
 

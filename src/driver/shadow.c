@@ -58,7 +58,7 @@ static SessionCopy set_of(const SetWork *w) {
 
 static uint32_t new_step(SessionCopy *s, const char *node) {
   s->call = node;
-  s->step = session_step_number();
+  s->step = session_step_number(s);
   session_step_copy(s);
   return s->step;
 }

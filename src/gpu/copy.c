@@ -36,7 +36,7 @@ static bool begin(SessionCopy *c, bool alone) {
   c->race = session_race_copy_number();
   if (c->on) gpu_context_used(context);
   gpu_waiting_copy(c);
-  if (!c->captured) c->step = session_step_number();
+  if (!c->captured) c->step = session_step_number(c);
   return true;
 }
 

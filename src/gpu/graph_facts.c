@@ -44,7 +44,7 @@ static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_
 static void tell_copy(const GpuGraphNode *n, CUstream stream) {
   SessionCopy c;
   if (!gpu_graph_copy(n, stream, &c)) return;
-  c.step = session_step_number();
+  c.step = session_step_number(&c);
   session_step_copy(&c);
   session_step_contents(&c);
 }
@@ -57,10 +57,12 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
   uint32_t places = 0;
   for (uint32_t i = 0; i < n; i++) places = MAX(places, nodes[i].place + 1);
   SessionNumbers *numbers = mem_alloc(session_branches_size(branches, places) * sizeof *numbers);
+  SessionGraphSteps *steps = session_graph_steps_begin(branches, session_branches_size(branches, places), stream);
   GpuQuiet q = gpu_quiet_begin();
   for (uint32_t i = 0; i < n; i++) {
     CUDA_KERNEL_NODE_PARAMS p = {0};
     SessionParams given;
+    session_graph_steps_node(steps, nodes[i].place);
     if (!nodes[i].of) {
       if (!nodes[i].own && session_wants_trace()) tell_copy(&nodes[i], stream);
       continue;
@@ -86,7 +88,8 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
     free(record);
   }
   gpu_quiet_end(q);
-  GpuGraphLooks *looks = branches ? gpu_graph_looks(branches, stream, d, nodes, n, numbers, first) : NULL;
+  session_graph_steps_end(steps);
+  GpuGraphLooks *looks = branches && session_wants_races() ? gpu_graph_looks(branches, stream, d, nodes, n, numbers, first) : NULL;
   free(numbers);
   vec_free(&list);
   return looks;

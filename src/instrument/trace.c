@@ -165,6 +165,7 @@ static bool begins(const PtxInstr *in) { return code_is_named(in->ops[0].reg, "w
 static bool is_switch(const PtxInstr *in) { return begins(in) || code_is_named(in->ops[0].reg, "wg_record_end"); }
 
 static void said(Tracing *t, uint32_t i, PtxInstr *in) {
+  if (trace_is_meant(in)) trace_meant(t, i);
   if (!is_moved(in)) return;
   Code *c = body_after(t->body, i);
   if (is_switch(in)) {
@@ -229,7 +230,7 @@ static bool switches(const Body *b) {
 // Has it a record, or does it begin or end recording?
 bool trace_is_recorded(const PtxInstr *in) {
   unsigned classes = ptx_op_classes(in);
-  if (in->op == OP_MOV) return is_moved(in);
+  if (in->op == OP_MOV) return is_moved(in) || trace_is_meant(in);
   if (in->space == SPACE_PARAM || in->space == SPACE_CONST) return false;
   return classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_MEMFENCE);
 }
@@ -266,19 +267,6 @@ static void look_in_order(Tracing *t) {
   close_group(t);
 }
 
-// Lanes that exchange something wait for each other, which has no record. That a function does it has a place, behind all others: who looks for races needs to know.
-static void note_exchange(Tracing *t) {
-  const IrCfg *cfg = t->body->cfg;
-  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    const PtxInstr *in = cfg->instrs[i];
-    unsigned classes = ptx_op_classes(in);
-    bool exchanges = (classes & (CLASS_WARP | CLASS_TENSOR) && !(classes & CLASS_SYNC) && in->op != OP_ACTIVEMASK) || in->op == OP_LDMATRIX || in->op == OP_STMATRIX;
-    if (!exchanges || cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
-    trace_site(t, in, NULL, CLASS_WARP, SPACE_NONE, 0);
-    return;
-  }
-}
-
 static void weave(Body *b) {
   if (!b->cfg->ninstrs) return;
   Tracing t = {.body = b, .inlined = b->program->plan->spare_registers};
@@ -292,7 +280,7 @@ static void weave(Body *b) {
     for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
       if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
   }
-  note_exchange(&t);
+  trace_note_order(&t);
   trace_end(&t);
   ir_provenance_free(t.provenance);
 }

@@ -29,6 +29,11 @@ typedef struct Tracing {                   // one function
 uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes);
 bool trace_is_recorded(const PtxInstr *in);
 
+// --- trace_races.c ---
+bool trace_is_meant(const PtxInstr *in);   // wg_benign_race says how many bytes
+void trace_meant(Tracing *t, uint32_t i);
+void trace_note_order(Tracing *t);         // behind everything else
+
 // --- trace_record.c: one record ---
 typedef enum { TRACE_OF_SYNC, TRACE_OF_ADDRESS, TRACE_OF_LOAD, TRACE_OF_STORE, TRACE_OF_ATOMIC, TRACE_OF_VALUE } TraceShape;
 typedef struct TraceRecord {

@@ -20,6 +20,7 @@ __attribute__((visibility("default"))) int wg_host_initialized(int what, const v
     cuCtxSynchronize();
     session_race_meant((uintptr_t)p, n);
   }
+  if (what == BENIGN) session_step_meant((uintptr_t)p, n);
   if (what == BENIGN || !session_wants_shadow()) return 1;
   cuCtxSynchronize();                      // through our own table: what was asked for before has been done then
   if (what == MARK || what == UNMARK) session_shadow_mark((uintptr_t)p, n, what == MARK);

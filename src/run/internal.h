@@ -12,6 +12,8 @@ void run_settle_findings(Run *r, const RunProcess *p);      // the process has e
 
 // --- step.c ---
 void run_save_step(Run *r, RunProcess *p, const EventStep *e);
+void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e);
+void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e);
 void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e);
 void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e);
 

@@ -190,6 +190,8 @@ static void on_Finding(Run *r, RunProcess *p, const EventFinding *e) {
 static void on_Device(Run *r, RunProcess *p, const EventDevice *e) { u64map_put(&p->open_devices, e->channel + 1, (void *)(uintptr_t)(e->ordinal + 1)); }
 static void on_DeviceEnd(Run *r, RunProcess *p, const EventDeviceEnd *e) { u64map_remove(&p->open_devices, e->channel + 1); }
 static void on_Step(Run *r, RunProcess *p, const EventStep *e) { run_save_step(r, p, e); }
+static void on_StepAfter(Run *r, RunProcess *p, const EventStepAfter *e) { run_save_step_after(r, p, e); }
+static void on_BenignRace(Run *r, RunProcess *p, const EventBenignRace *e) { run_save_benign_race(r, p, e); }
 static void on_Choose(Run *r, RunProcess *p, const EventChoose *e) {
   RunAllocation *a = u64map_get(&p->live, e->base);
   const char *name = a ? a->name ? a->name : run_pointer_name(r, a->stack) : NULL;

@@ -31,6 +31,12 @@ void run_save_step(Run *r, RunProcess *p, const EventStep *e) {
              N(stack ? stack->id : 0));
 }
 
+void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e) {
+  for (uint64_t i = 0; i < e->after_count; i++) run_save(r, TABLE_step_after, "iiii", N(p->id), N(e->step), N(e->after[i]), N(e->joins));
+}
+
+void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e) { run_save(r, TABLE_benign_race, "iiii", N(p->id), N(e->step), N(e->address), N(e->bytes)); }
+
 void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e) {
   const RunLaunch *l = launch_of(p, e->launch);
   if (l) run_save(r, TABLE_launch_time, "iii", N(l->id), N(e->begin_ns), N(e->end_ns));

@@ -7,7 +7,7 @@ struct SessionBranches { _Atomic int refs; uint32_t n, words; uint64_t *before; 
 static bool comes_before(const SessionBranches *b, uint32_t first, uint32_t then) { return b->before[(size_t)then * b->words + first / 64] >> first % 64 & 1; }
 
 SessionBranches *session_branches_new(uint32_t n) {
-  if (n > MOST || !session_wants_races()) return NULL;
+  if (n > MOST || (!session_wants_races() && !session_wants_trace())) return NULL;
   SessionBranches *b = mem_alloc(sizeof *b);
   b->refs = 1;
   b->n = n;
@@ -41,6 +41,19 @@ void session_branches_free(SessionBranches *b) {
   free(b->before);
   free(b->alone);
   free(b);
+}
+
+uint32_t session_branches_behind(const SessionBranches *b, uint32_t step, const SessionNumbers *numbers, SessionNumberList *out) {
+  uint32_t before = out->len;
+  uint64_t *covered = mem_alloc(sizeof *covered * MAX(b->words, 1u));
+  for (uint32_t i = 0; i < step; i++) {
+    uint32_t k = step - 1 - i;
+    if (numbers[k].first == numbers[k].end || !comes_before(b, k, step) || covered[k / 64] >> k % 64 & 1) continue;
+    for (uint32_t at = numbers[k].first; at < numbers[k].end; at++) vec_push(out, numbers[k].list->data[at]);
+    for (uint32_t w = 0; w < b->words; w++) covered[w] |= b->before[(size_t)k * b->words + w];
+  }
+  free(covered);
+  return out->len - before;
 }
 
 uint32_t session_branches_size(const SessionBranches *b, uint32_t least) { return b ? MAX(b->n, least) : least; }

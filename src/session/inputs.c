@@ -312,7 +312,7 @@ SessionInputs *session_inputs(SessionKernel *k, uint32_t number, const SessionPa
     gather(in, &pointers, stream, all);
     vec_free(&pointers.list);
     in->launch = number, in->since = all ? 0 : whole.launch, in->stream = stream;
-    in->step = session_step_number();
+    in->step = session_step_number(NULL);
   }
   mark_written(k, params, (Writer){known ? &moment : NULL, in && known && can_run_again(k)});
   pthread_mutex_unlock(&lock);

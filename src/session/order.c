@@ -3,12 +3,19 @@
 //
 // Each stream has a vector clock: how many operations of every stream come before its next one. So have events, and the host, whose threads count as one. What is not understood orders
 // everything: two launches are only called unordered if nothing that could order them was seen.
+//
+// A recording has steps, which have numbers: clocks know the last one of each stream, too.
 #include "session/outputs.h"
 #include "session/race.h"
+#include "session/trace.h"
 
-enum { STREAMS = 64, RECENT = 64 };
-typedef struct Clock { uint32_t n[STREAMS]; } Clock;
-typedef struct OrderStream { const void *key; bool used, non_blocking; Clock clock; } OrderStream;
+enum { STREAMS = STEP_STREAMS, RECENT = 64 };
+typedef struct Clock { uint32_t n[STREAMS], steps[STREAMS]; } Clock;
+typedef struct OrderStream {
+  const void *key; bool used, non_blocking; Clock clock;
+  uint32_t last_step, step_before;         // of a recording: the last one, and what the clock said before that
+  uint32_t told[STREAMS];                  // steps of other streams that the last one is known to come after
+} OrderStream;
 typedef struct Recent { SessionDevice *device; uint32_t slot, index, number; } Recent;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -23,7 +30,7 @@ static _Atomic uint32_t nused, nfree;      // streams that something was on, or 
 static _Atomic bool legacy_used;
 
 static void merge(Clock *to, const Clock *from) {
-  for (uint32_t i = 0; i < nstreams; i++) to->n[i] = MAX(to->n[i], from->n[i]);
+  for (uint32_t i = 0; i < nstreams; i++) to->n[i] = MAX(to->n[i], from->n[i]), to->steps[i] = MAX(to->steps[i], from->steps[i]);
 }
 
 // The driver's names for the two default streams are 0, 1 and 2.
@@ -40,7 +47,7 @@ static OrderStream *stream_of(const void *stream) {
   return &streams[nstreams++];
 }
 
-bool session_wants_order(void) { return session_wants_races() || session_wants_outputs() || session_wants_inputs(); }
+bool session_wants_order(void) { return session_wants_races() || session_wants_outputs() || session_wants_steps(); }
 
 bool session_order_concurrent(void) { return nused > 1 || (nfree && legacy_used); }
 
@@ -134,6 +141,64 @@ void session_order_forget(SessionDevice *d, uint32_t from, uint32_t to) {
   pthread_mutex_unlock(&lock);
 }
 
+// --- steps of a recording ---
+
+static uint32_t last_noted;
+
+static bool after_everything(OrderStream *s, uint32_t step) {
+  bool all = step == last_noted + 1;       // else another thread is about to note one
+  for (uint32_t i = 0; i < nstreams; i++) all &= s->clock.steps[i] == streams[i].last_step;
+  return all;
+}
+
+// There are too many streams: it comes after everything, and everything after it.
+static void note_without_stream(uint32_t step) {
+  for (uint32_t i = 0; i < nstreams; i++) merge(&host, &streams[i].clock);
+  host.steps[0] = streams[0].last_step = streams[0].clock.steps[0] = MAX(step, host.steps[0]);
+}
+
+bool session_order_note(const void *stream, uint32_t step_number, StepHow how, uint32_t after[STEP_STREAMS], uint32_t *n, uint32_t *beside) {
+  *n = *beside = 0;
+  pthread_mutex_lock(&lock);
+  OrderStream *s = stream_of(stream);
+  bool all = true;
+  if (!s) note_without_stream(step_number);
+  else {
+    uint32_t slot = (uint32_t)(s - streams), own;
+    use(s);
+    gather(s);
+    own = s->clock.steps[slot];
+    all = !how.overlaps && !how.in_graph && after_everything(s, step_number);
+    if (how.overlaps) *beside = own;
+    for (uint32_t i = 0; i < nstreams; i++) {
+      uint32_t last = i == slot && how.overlaps ? s->step_before : s->clock.steps[i];
+      bool implied = i != slot && own && !how.overlaps && last == s->told[i];
+      if (last && !implied) after[(*n)++] = last;
+    }
+    s->last_step = MAX(s->last_step, step_number);
+    if (!how.in_graph) {
+      memcpy(s->told, s->clock.steps, sizeof s->told);
+      s->step_before = own;
+      s->clock.steps[slot] = MAX(own, step_number);
+      if (how.host_knows) merge(&host, &s->clock);
+    }
+  }
+  last_noted = MAX(last_noted, step_number);
+  pthread_mutex_unlock(&lock);
+  return all;
+}
+
+void session_order_graph(const void *stream, uint32_t last) {
+  pthread_mutex_lock(&lock);
+  OrderStream *s = stream_of(stream);
+  if (s) {
+    uint32_t *own = &s->clock.steps[s - streams];
+    s->step_before = *own;
+    *own = MAX(*own, last);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 #define WITH_STREAM(s, stream) \
   if (!session_wants_order()) return; \
   pthread_mutex_lock(&lock); \
@@ -210,11 +275,13 @@ static bool is_locked(const SessionPlace *p) {
   return p->kind != SESSION_PLACE_HOST || is_hosts(p);
 }
 
+// A set of the device's memory is never waited for; one of the host's is, but for the calls that say they are asynchronous.
+bool session_order_host_waits(const SessionCopy *c) { return c->is_set ? !c->async && is_hosts(&c->to) : !c->async || !is_locked(&c->to) || !is_locked(&c->from); }
+
 void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number, RaceOrder *out) {
   if (out) *out = (RaceOrder){0};
   if (!session_wants_order() || c->captured) return;
-  // A set of the device's memory is never waited for; one of the host's is, but for the calls that say they are asynchronous.
-  bool waits = c->is_set ? !c->async && is_hosts(&c->to) : !c->async || !is_locked(&c->to) || !is_locked(&c->from);
+  bool waits = session_order_host_waits(c);
   pthread_mutex_lock(&lock);
   OrderStream *s = stream_of(c->stream);
   if (s) {

@@ -195,8 +195,9 @@ void session_trace_choose(struct WgTrace *t);
 void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user);   // behind session_device_record
 void session_launch_times(uint32_t launch, uint64_t begin_ns, uint64_t end_ns);      // when it ran, by clock_ns()
 void session_step_variable(uint64_t base, const void *bytes, size_t n, int device);   // what a variable holds when its module has been loaded
-uint32_t session_step_number(void);                      // for SessionCopy.step, when the program makes the call; 0: nothing is recorded
+void session_step_meant(uint64_t address, uint64_t bytes);           // wg_benign_race of the host
 struct SessionCopy;
+uint32_t session_step_number(const struct SessionCopy *c);       // for SessionCopy.step, when the program makes the call, behind session_copy_check; 0: nothing is recorded. NULL: none of them
 void session_step_copy(const struct SessionCopy *c);     // the driver has taken it …
 void session_step_contents(const struct SessionCopy *c); // … and the memory that it reads is as it copies it
 
@@ -329,6 +330,13 @@ void session_branches_free(SessionBranches *b);
 uint32_t session_branches_size(const SessionBranches *b, uint32_t least);      // its steps; least: without it
 bool session_branches_part(const SessionBranches *b, uint32_t i, uint32_t k);    // there is no path between them
 void session_branches_beside(const SessionBranches *b, uint32_t step, const SessionBeside *outer, const SessionNumbers *numbers, SessionBeside *out);      // numbers: by step
+
+// --- step_order.c: nodes of a graph that is launched, told one after the other; what is told in between are steps of that node, a child graph's too ---
+typedef struct SessionGraphSteps SessionGraphSteps;
+SessionGraphSteps *session_graph_steps_begin(const SessionBranches *b, uint32_t n, const void *stream);     // NULL: nothing is recorded
+void session_graph_steps_node(SessionGraphSteps *g, uint32_t place);
+void session_graph_steps_end(SessionGraphSteps *g);
+uint32_t session_branches_behind(const SessionBranches *b, uint32_t step, const SessionNumbers *numbers, SessionNumberList *out);      // numbers of those it depends on, the nearest ones that have some
 
 // --- race.c: racecheck ---
 bool session_wants_races(void);

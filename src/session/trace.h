@@ -30,6 +30,16 @@ uint32_t session_launch_number(const SessionLaunch *l);            // of one exe
 uint32_t session_step_again(uint32_t captured);     // a captured launch runs: the number of this execution; 0: it is not known
 void session_step_inputs(const SessionInputs *in);  // pages of memory as they are before the next launch
 void session_step_rows(const SessionCopy *c);       // what a copy from the host brought, as contents of its step
+uint32_t session_step_last(void);
+// --- order.c ---
+enum { STEP_STREAMS = 64 };
+typedef struct StepHow { bool host_knows, overlaps, in_graph; } StepHow;      // the host waits for it, or may hear of it; it may begin before the launch before it has ended
+bool session_order_host_waits(const SessionCopy *c);
+// Steps it comes after directly, by number; true: after everything that was noted. beside: the one it overlaps. in_graph: what comes next in the stream does not come after it yet.
+bool session_order_note(const void *stream, uint32_t step, StepHow how, uint32_t after[STEP_STREAMS], uint32_t *n, uint32_t *beside);
+void session_order_graph(const void *stream, uint32_t last);          // a graph of which this is the last step has been noted
+// --- step_order.c ---
+void session_step_ordered(uint32_t step, const void *stream, StepHow how);    // in front of its event
 void session_trace_marks(bool recorded);   // the calling thread's last launch
 
 #endif

@@ -9,6 +9,8 @@ void session_trace_marks(bool is) { recorded = is; }
 
 bool session_wants_steps(void) { return session_wants_trace() || session_wants_inputs(); }
 
+uint32_t session_step_last(void) { return last_step; }
+
 static uint32_t new_step(void) { return atomic_fetch_add_explicit(&last_step, 1, memory_order_relaxed) + 1; }
 
 // --- launches ---
@@ -62,8 +64,9 @@ uint32_t session_step_again(uint32_t number) {
   const Captured *c = u64map_get(&captured, number);
   pthread_mutex_unlock(&lock);
   if (!c) return 0;
-  uint32_t again = session_launch_number(&c->launch);
-  session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = again, .recorded = c->recorded, .stream = (uintptr_t)c->launch.stream,
+  uint32_t again = session_launch_number(&c->launch), step = new_step();
+  session_step_ordered(step, c->launch.stream, (StepHow){0});
+  session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_LAUNCH, .launch = again, .recorded = c->recorded, .stream = (uintptr_t)c->launch.stream,
                                         .device = (uint64_t)c->launch.device, .time_ns = clock_ns()});
   for (uint32_t i = 0; i < c->parameters.len; i++) {
     EventParameter e = c->parameters.data[i];
@@ -71,6 +74,11 @@ uint32_t session_step_again(uint32_t number) {
     session_send(EVENT_PARAMETER, &e);
   }
   return again;
+}
+
+static StepHow how_ordered(const SessionLaunch *l) {
+  const InstrumentedKernel *code = l->kernel ? session_kernel_code(l->kernel) : NULL;
+  return (StepHow){.overlaps = l->overlaps && !(code && code->race_waits), .host_knows = code && code->race_tells_host};
 }
 
 void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user) {
@@ -82,7 +90,9 @@ void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionP
     if (session_wants_trace()) remember(l, number, is, params, info, user);
     return;
   }
-  session_send(EVENT_STEP, &(EventStep){.number = new_step(), .kind = STEP_LAUNCH, .launch = number, .recorded = is,
+  uint32_t step = new_step();
+  session_step_ordered(step, l->stream, how_ordered(l));
+  session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_LAUNCH, .launch = number, .recorded = is,
                                         .stream = (uintptr_t)l->stream, .device = (uint64_t)l->device, .time_ns = clock_ns()});
   send_parameters(number, params, info, user);
   session_inputs_launched();
@@ -131,15 +141,21 @@ static void send_set(const SessionCopy *c, const Side *to) {
 void session_step_variable(uint64_t base, const void *bytes, size_t n, int device) {
   if (!session_wants_trace()) return;
   uint32_t step = new_step();
+  session_step_ordered(step, NULL, (StepHow){.host_knows = true});
   session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_COPY, .recorded = 1, .device = (uint64_t)device, .time_ns = clock_ns(), .call = "initial value of a variable",
                                         .direction = STEP_TO_DEVICE, .to = base, .from = (uintptr_t)bytes, .width = n, .height = 1, .depth = 1, .to_pitch = n, .to_rows = 1,
                                         .from_pitch = n, .from_rows = 1, .stack = session_stack()});
   channel_contents(step, base, bytes, n);
 }
 
-uint32_t session_step_number(void) { return session_wants_steps() ? new_step() : 0; }
+uint32_t session_step_number(const SessionCopy *c) {
+  uint32_t step = session_wants_steps() ? new_step() : 0;
+  if (step && c) session_step_ordered(step, c->stream, (StepHow){.host_knows = session_order_host_waits(c)});
+  return step;
+}
 
 void session_step_inputs(const SessionInputs *in) {
+  session_step_ordered(in->step, in->stream, (StepHow){0});
   session_send(EVENT_STEP, &(EventStep){.number = in->step, .kind = STEP_INPUTS, .launch = in->launch, .value = in->since, .recorded = !in->disturbed, .stream = (uintptr_t)in->stream, .device = (uint64_t)in->device, .time_ns = clock_ns()});
 }
 
