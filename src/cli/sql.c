@@ -20,6 +20,13 @@ static void print_row(sqlite3_stmt *s) {
   putchar('\n');
 }
 
+static bool is_recorded(sqlite3 *db) {
+  sqlite3_stmt *s = NULL;
+  bool yes = sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE type='table' AND name='trace_chunk'", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+  sqlite3_finalize(s);
+  return yes;
+}
+
 static int run_statements(sqlite3 *db, const char *sql) {
   while (*sql) {
     sqlite3_stmt *s = NULL;
@@ -44,7 +51,10 @@ int cli_query(const char *path, const char *sql) {
   int code;
   if (!opened) code = cli_fail("%s: %s.", path, sqlite3_errmsg(db));
   else if (!run_file_check(db, path, &err) || !trace_register(db, &err)) code = cli_fail("%s", err.text);
-  else code = run_statements(db, sql);
+  else {
+    if (strstr(sql, "race") && is_recorded(db) && !trace_knows_order(db)) fprintf(stderr, "warpgrind: note: %s.\n", trace_order_unknown);
+    code = run_statements(db, sql);
+  }
   sqlite3_close(db);
   return code;
 }

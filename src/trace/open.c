@@ -85,7 +85,7 @@ static bool load_sites(TraceReader *t, Error *err) {
 
 static bool load_steps(TraceReader *t, Error *err) {
   if (has_table(t, "step"))
-    LOAD_ROWS(t, "SELECT id, process, number, kind, launch, recorded, destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, stream, direction "
+    LOAD_ROWS(t, "SELECT id, process, number, kind, launch, recorded, destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, stream, direction, stack "
                  "FROM step ORDER BY id", ReaderStep, t->steps, t->nsteps, err,
       x.id = small(s, 0); x.order = x.id; x.process = small(s, 1); x.number = small(s, 2);
       x.kind = text_is(s, 3, "launch") ? STEP_LAUNCH : text_is(s, 3, "copy") ? STEP_COPY : text_is(s, 3, "set") ? STEP_SET : text_is(s, 3, "inputs") ? STEP_INPUTS : STEP_OTHER;
@@ -93,7 +93,7 @@ static bool load_steps(TraceReader *t, Error *err) {
       x.recorded = number(s, 5) != 0;
       x.destination = number(s, 6); x.source = number(s, 7); x.width = number(s, 8); x.height = number(s, 9); x.depth = number(s, 10);
       x.to_pitch = number(s, 11); x.to_rows = number(s, 12); x.from_pitch = number(s, 13); x.from_rows = number(s, 14);
-      x.value = number(s, 15); x.value_bytes = small(s, 16); x.stream = number(s, 17);
+      x.value = number(s, 15); x.value_bytes = small(s, 16); x.stream = number(s, 17); x.stack = small(s, 19);
       x.from_host = text_is(s, 18, "to-device") || text_is(s, 18, "on-host"); x.to_host = text_is(s, 18, "to-host") || text_is(s, 18, "on-host"););
   // Launches that the table does not have are steps too, behind the others.
   bool *seen = mem_alloc(t->nlaunches + 1);

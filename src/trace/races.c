@@ -1,22 +1,20 @@
-// Races of a recorded launch: accesses to what it wrote are sorted by word, block and barriers passed; neighbours are compared. docs/run-file.md says what orders.
-#include "trace/reader.h"
+// Races of a recording. Within a launch: accesses to what it wrote are sorted by word, block and barriers passed; neighbours are compared. docs/run-file.md says what orders.
+#include "trace/races.h"
 
-enum { MOST = 4 << 20, FIRST_SLICE = 1 << 18, FIRST_BLOCKS = 64, SPACE_SHARED = WG_TRACE_SHARED };
-enum { WRITES = 1, STRONG = 2, STRONG_IN_BLOCK = 4 };      // strong: atomic, or volatile and the like
+enum { FIRST_BLOCKS = 64, SPACE_SHARED = WG_TRACE_SHARED, INTERVALS = 16 };      // INTERVALS: between barriers, in which a copy that nobody waits for is looked at
 
-typedef struct Touch { uint64_t word, block, warp, record, passed; uint32_t site, value; uint8_t lane, mask, flags; } Touch;     // mask: bytes of the word
+const char *const trace_race_kinds[] = {"race-global", "race-shared", "race-host", "race-same-value", "race-no-acquire"};
+
 typedef struct Racing {
   const ReaderLaunch *launch;
   Timelines lines;
-  VEC(Touch) touches;
+  Touches touches;
   bool full, shared;
   bool lanes;                                // those of one warp, too
   uint64_t low, high;
-  U64Map *pairs;
-  TraceRaces *out; uint32_t cap;
+  RaceList *list;
   bool any_shared;
   U64Map blocks;                             // BlockOrder
-  VEC(TraceRange) written;
 } Racing;
 
 static ScanResult note(TraceReader *t, const RowRef *r, void *user, Error *err) {
@@ -29,7 +27,7 @@ static ScanResult note(TraceReader *t, const RowRef *r, void *user, Error *err) 
 }
 
 // Barriers of the block behind which one of its warps told everybody something last, and before which one was told first.
-typedef struct BlockOrder { uint64_t released, acquired; bool releases; } BlockOrder;
+typedef struct BlockOrder { uint64_t released, acquired, told; bool releases; } BlockOrder;        // told: behind something that was read and not acquired
 
 static void note_blocks(Racing *x) {
   uint32_t it = 0;
@@ -37,24 +35,17 @@ static void note_blocks(Racing *x) {
   void *value;
   while (u64map_next(&x->lines.by_warp, &it, &warp, &value)) {
     const Timeline *l = value;
-    if (!l->last_strong[1] && l->first_acquire[1] == UINT64_MAX) continue;
+    if (!l->last_strong[1] && l->first_acquire[1] == UINT64_MAX && l->first_strong_read[1] == UINT64_MAX) continue;
     BlockOrder *b = u64map_get(&x->blocks, warp / x->launch->warps);
     if (!b) {
       b = mem_alloc(sizeof *b);
-      b->acquired = UINT64_MAX;
+      b->acquired = b->told = UINT64_MAX;
       u64map_put(&x->blocks, warp / x->launch->warps, b);
     }
     if (l->last_strong[1]) b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0)), b->releases = true;
+    if (l->first_strong_read[1] != UINT64_MAX) b->told = MIN(b->told, timeline_passed(l, l->first_strong_read[1], 0));
     if (l->first_acquire[1] != UINT64_MAX) b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
   }
-}
-
-static uint8_t flags_of(TraceKind kind, const ReaderSite *site) {
-  const char *text = site ? site->text : "";
-  uint8_t flags = kind == TRACE_STORE || kind == TRACE_ATOMIC ? WRITES : 0;
-  if (kind == TRACE_ATOMIC || strstr(text, ".volatile") || strstr(text, ".relaxed") || strstr(text, ".acquire") || strstr(text, ".release") || strstr(text, ".mmio"))
-    flags |= strstr(text, ".cta") ? STRONG_IN_BLOCK : STRONG | STRONG_IN_BLOCK;
-  return flags;
 }
 
 static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
@@ -62,47 +53,29 @@ static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
   const Timeline *l = timeline_of(t, &x->lines, r->row->warp, err);
-  TraceOp op;
   if (!l) return SCAN_FAILED;
   Touch a = {.block = r->row->warp / x->launch->warps, .warp = r->row->warp, .record = r->record, .passed = timeline_passed(l, r->record, lane), .site = r->block->places[r->row->place].site, .lane = (uint8_t)lane,
-             .flags = flags_of(kind, site)};
-  bool values = a.flags & WRITES;
-  if (values && !reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
-  for (uint64_t word = address / 4; word <= (address + bytes - 1) / 4; word++) {
-    if (!x->shared && (word * 4 + 3 < x->low || word * 4 >= x->high)) continue;
-    a.word = x->shared ? (a.block << 24 | (word & 0x3FFFFF)) : word;
-    a.mask = 0;
-    for (unsigned b = 0; b < 4; b++) a.mask |= (uint8_t)((word * 4 + b >= address && word * 4 + b < address + bytes) << b);
-    a.value = 0;
-    int64_t from = (int64_t)(word * 4 - address);
-    if (values && op.value_known && from >= 0 && from + 4 <= 16) memcpy(&a.value, op.value + from, 4);
-    if (values && op.value_known && from < 0) memcpy(&a.value, op.value, 4);
-    if (x->touches.len >= MOST) {
-      x->full = true;
-      return SCAN_STOP;
-    }
-    vec_push(&x->touches, a);
+             .flags = touch_flags(kind, site)};
+  if (x->touches.len >= TOUCHES_MOST) {
+    x->full = true;
+    return SCAN_STOP;
   }
+  if (x->shared && kind == TRACE_STORE && site && !strncmp(site->text, "cp.async.", 9)) a.until = timeline_copied(l, r->record, lane);
+  uint64_t last = a.until ? MIN(timeline_passed(l, a.until, lane), a.passed + INTERVALS) : a.passed;
+  for (; a.passed <= last; a.passed++)
+    if (!touches_add(t, r, lane, address, bytes, a, x->low, x->high, x->shared, &x->touches, err)) return SCAN_FAILED;
   return SCAN_GO_ON;
 }
 
-static int by_word(const void *p, const void *q) {
-  const Touch *a = p, *b = q;
-#define COMPARE(f) if (a->f != b->f) return a->f < b->f ? -1 : 1
-  COMPARE(word);
-  COMPARE(block);
-  COMPARE(passed);
-  COMPARE(record);
-  COMPARE(lane);
-  return 0;
-}
+// One is a copy that may not be done when the other is made.
+static bool is_under_way(const Touch *a, const Touch *b) { return (a->until > b->record && a->record < b->record) || (b->until > a->record && b->record < a->record); }
 
-// Whether a may have come before b by fences and the like: as far as can be seen from here, which is not far.
-static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b, const Timeline *of_b) {
+// Whether a may have come before b by fences and the like: as far as can be seen from here, which is not far. told: if b had acquired what it read.
+static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b, const Timeline *of_b, bool told) {
   bool far = a->block != b->block;
   const BlockOrder *p = far ? u64map_get(&x->blocks, a->block) : NULL, *q = far ? u64map_get(&x->blocks, b->block) : NULL;
   bool released = (a->flags & STRONG_IN_BLOCK ? of_a->last_strong : of_a->last_release)[far] >= a->record || (p && p->releases && p->released > a->passed);
-  bool acquired = of_b->first_acquire[far] <= b->record || (q && q->acquired < b->passed);
+  bool acquired = (told ? of_b->first_strong_read : of_b->first_acquire)[far] <= b->record || (q && (told ? q->told : q->acquired) < b->passed);
   return released && acquired;
 }
 
@@ -121,59 +94,36 @@ static bool met_between(const Timeline *l, const Touch *a, const Touch *b) {
 }
 
 // They are in the same block between the same barriers, or in different blocks. false: something orders them, or they do not conflict
-static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, Error *err) {
+static bool conflict(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool *told, Error *err) {
+  *told = false;
   if (!(a->mask & b->mask) || !((a->flags | b->flags) & WRITES)) return false;
   uint8_t strong = a->block == b->block ? STRONG_IN_BLOCK : STRONG;
   if (a->flags & b->flags & strong) return false;
+  if (a->warp == b->warp && is_under_way(a, b)) return a->site != b->site;
   if (a->warp == b->warp && (a->lane == b->lane || a->record == b->record)) return a->lane != b->lane;
   const Timeline *l = timeline_of(t, &x->lines, a->warp, err), *m = timeline_of(t, &x->lines, b->warp, err);
   if (a->warp == b->warp && (!x->lanes || !l || met_between(l, a, b))) return false;
-  return l && m && !may_be_before(x, a, l, b, m) && !may_be_before(x, b, m, a, l);
+  if (!l || !m || may_be_before(x, a, l, b, m, false) || may_be_before(x, b, m, a, l, false)) return false;
+  *told = may_be_before(x, a, l, b, m, true) || may_be_before(x, b, m, a, l, true);
+  return true;
 }
 
-static bool report(TraceReader *t, Racing *x, const Touch *a, const Touch *b, Error *err) {
+static bool report(TraceReader *t, Racing *x, const Touch *a, const Touch *b, bool told, Error *err) {
   if (a->record > b->record || (a->record == b->record && a->lane > b->lane)) {
     const Touch *c = a;
     a = b, b = c;
   }
-  uint64_t key = (uint64_t)MIN(a->site, b->site) << 32 | MAX(a->site, b->site) << 1 | x->shared;
-  bool same = a->flags & b->flags & WRITES && !((a->flags | b->flags) & STRONG_IN_BLOCK) && a->value == b->value && a->mask == b->mask;
-  uintptr_t index = (uintptr_t)u64map_get(x->pairs, key);
-  if (!index) {
-    TraceRace race = {.same_value = same};
-    if (!trace_one(t, a->record, a->lane, &race.first, err) || !trace_one(t, b->record, b->lane, &race.second, err)) return false;
-    if (x->out->n == x->cap) x->cap = MAX(16u, x->cap * 2), x->out->list = mem_realloc(x->out->list, sizeof *x->out->list * x->cap);
-    x->out->list[x->out->n++] = race;
-    index = x->out->n;
-    u64map_put(x->pairs, key, (void *)index);
-  }
-  TraceRace *race = &x->out->list[index - 1];
-  if (race->same_value && !same && trace_one(t, a->record, a->lane, &race->first, err)) (void)trace_one(t, b->record, b->lane, &race->second, err);
-  race->count++;
-  race->same_value &= same;
-  return true;
-}
-
-// Of the accesses to one word a few stand for all: of each site, some of different blocks, or within a block and barrier interval some of different warps.
-enum { FEW = 3, CHOSEN = 96 };
-typedef struct Chosen { const Touch *list[CHOSEN]; uint32_t n; } Chosen;
-
-static void choose(Chosen *c, const Touch *a, bool by_block) {
-  uint32_t alike = 0, together = 0;
-  for (uint32_t i = 0; i < c->n; i++) {
-    const Touch *o = c->list[i];
-    if (o->site != a->site || o->mask != a->mask) continue;
-    if (by_block ? o->block == a->block : o->warp == a->warp && o->record != a->record) return;
-    together += !by_block && o->warp == a->warp;             // two lanes of a row are enough
-    if (together == 2 || ++alike == 2 * FEW) return;
-  }
-  if (c->n < CHOSEN) c->list[c->n++] = a;
+  RaceWord w = {.first_record = a->record, .second_record = b->record, .first_lane = a->lane, .second_lane = b->lane, .first_side = a->site, .second_side = b->site,
+                .same_value = touches_same_value(a, b), .words = 1, .kind = told ? RACE_NO_ACQUIRE : x->shared ? RACE_SHARED : RACE_GLOBAL};
+  w.address = x->shared ? (a->word & 0x3FFFFF) * 4 : a->word * 4;
+  return races_add(t, x->list, w, err);
 }
 
 static bool compare(TraceReader *t, Racing *x, const Chosen *c, bool blocks, Error *err) {
+  bool told;
   for (uint32_t i = 0; i < c->n; i++)
     for (uint32_t k = i + 1; k < c->n; k++)
-      if ((c->list[i]->block != c->list[k]->block) == blocks && conflict(t, x, c->list[i], c->list[k], err) && !report(t, x, c->list[i], c->list[k], err)) return false;
+      if ((c->list[i]->block != c->list[k]->block) == blocks && conflict(t, x, c->list[i], c->list[k], &told, err) && !report(t, x, c->list[i], c->list[k], told, err)) return false;
   return true;
 }
 
@@ -184,16 +134,16 @@ static bool look_at_word(TraceReader *t, Racing *x, const Touch *a, uint32_t n, 
     bool writes = false;
     for (to = from; to < n && a[to].block == a[from].block && a[to].passed == a[from].passed; to++) writes |= a[to].flags & WRITES;
     for (uint32_t i = from; i < to; i++) {
-      if (writes) choose(&warps, &a[i], false);
-      choose(&blocks, &a[i], true);
+      if (writes) touches_choose(&warps, &a[i], false);
+      touches_choose(&blocks, &a[i], true);
     }
     if (!compare(t, x, &warps, false, err)) return false;
   }
   return x->shared || compare(t, x, &blocks, true, err);
 }
 
-static bool look(TraceReader *t, Racing *x, Error *err) {
-  if (x->touches.len) qsort(x->touches.data, x->touches.len, sizeof(Touch), by_word);
+static bool look(TraceReader *t, void *user, Error *err) {
+  Racing *x = user;
   bool ok = true;
   for (uint32_t i = 0, from; ok && i < x->touches.len;) {
     bool writes = false, several = false;
@@ -206,42 +156,20 @@ static bool look(TraceReader *t, Racing *x, Error *err) {
   return ok;
 }
 
-static bool written(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start, uint64_t end, void *user) {
-  (void)t, (void)c, (void)place;
+static bool fill(TraceReader *t, void *user, uint64_t low, uint64_t high, bool *full, Error *err) {
   Racing *x = user;
-  vec_push(&x->written, (TraceRange){start & ~3ull, ((end + 3) & ~3ull) - (start & ~3ull)});
-  return true;
-}
-
-static int by_offset(const void *p, const void *q) {
-  const TraceRange *a = p, *b = q;
-  return a->offset < b->offset ? -1 : a->offset > b->offset;
+  RangeScan scan = {.low = low, .high = high};
+  x->full = false, x->low = low, x->high = high;
+  bool ok = reader_scan_range(t, x->launch, &scan, touch, x, err) != SCAN_FAILED;
+  *full = x->full;
+  return ok;
 }
 
 static bool global_races(TraceReader *t, Racing *x, Error *err) {
-  if (!reader_written_ranges(t, x->launch, 0, 1ull << WG_TRACE_SPACE_AT, written, x, err)) return false;
-  if (x->written.len) qsort(x->written.data, x->written.len, sizeof(TraceRange), by_offset);
-  uint64_t slice = FIRST_SLICE, at = 0;
-  for (uint32_t i = 0; i < x->written.len;) {
-    at = MAX(at, x->written.data[i].offset);
-    // Written ranges that are near each other are looked at together.
-    uint64_t end = at;
-    for (uint32_t k = i; k < x->written.len && x->written.data[k].offset < at + slice; k++) end = MAX(end, MIN(at + slice, x->written.data[k].offset + x->written.data[k].bytes));
-    if (end > at) {
-      x->touches.len = 0, x->full = false, x->low = at, x->high = end;
-      RangeScan scan = {.low = at, .high = end};
-      if (reader_scan_range(t, x->launch, &scan, touch, x, err) == SCAN_FAILED) return false;
-      if (x->full && slice > 4) {
-        slice = MAX(slice / 4, (uint64_t)4);
-        continue;
-      }
-      if (!look(t, x, err)) return false;
-      if (x->touches.len < MOST / 16 && slice < 1ull << 30) slice *= 2;
-    }
-    at = end;
-    while (i < x->written.len && x->written.data[i].offset + x->written.data[i].bytes <= at) i++;
-  }
-  return true;
+  TouchRanges ranges = {0};
+  bool ok = touch_ranges_of(t, x->launch, &ranges, err) && touch_pieces(t, &ranges, &(Pieces){fill, look, &x->touches, x}, err);
+  vec_free(&ranges);
+  return ok;
 }
 
 static bool shared_races(TraceReader *t, Racing *x, Error *err) {
@@ -256,8 +184,9 @@ static bool shared_races(TraceReader *t, Racing *x, Error *err) {
       step = MAX(n / 4, (uint64_t)1);
       continue;
     }
+    touches_sort(&x->touches);
     if (!look(t, x, err)) return false;
-    if (x->touches.len < MOST / 16) step *= 2;
+    if (x->touches.len < TOUCHES_MOST / 16) step *= 2;
     block += n;
   }
   return true;
@@ -274,12 +203,11 @@ static bool lanes_can_be_judged(TraceReader *t, const ReaderLaunch *l) {
   return yes;
 }
 
-static bool launch_races(TraceReader *t, const ReaderLaunch *l, TraceRaces *out, uint32_t *cap, U64Map *pairs, Error *err) {
-  Racing x = {.launch = l, .lines = {.launch = l}, .out = out, .cap = *cap, .pairs = pairs, .lanes = lanes_can_be_judged(t, l)};
+static bool launch_races(TraceReader *t, const ReaderLaunch *l, RaceList *list, Error *err) {
+  Racing x = {.launch = l, .lines = {.launch = l}, .list = list, .lanes = lanes_can_be_judged(t, l)};
   bool ok = reader_scan_launch(t, l, note, &x, err) != SCAN_FAILED;
   note_blocks(&x);
   ok = ok && global_races(t, &x, err) && (!x.any_shared || shared_races(t, &x, err));
-  *cap = x.cap;
   timelines_free(&x.lines);
   uint32_t it = 0;
   uint64_t key;
@@ -287,8 +215,44 @@ static bool launch_races(TraceReader *t, const ReaderLaunch *l, TraceRaces *out,
   while (u64map_next(&x.blocks, &it, &key, &value)) free(value);
   u64map_free(&x.blocks);
   vec_free(&x.touches);
-  vec_free(&x.written);
   return ok;
+}
+
+// --- what was found ---
+
+enum { HOST_SIDE = 1 << 29 };
+
+uint32_t races_host_side(const ReaderStep *s) { return HOST_SIDE | ((s->stack ? s->stack : s->number) & (HOST_SIDE - 1)); }
+
+static bool read_op(TraceReader *t, uint64_t record, uint32_t lane, uint64_t address, TraceOp *out, Error *err) {
+  RowRef r;
+  const ReaderStep *host = NULL;
+  uint64_t at, bytes;
+  if (!reader_row(t, record, &r, &host, err)) return false;
+  if (host && step_touches(host, lane == 1, address, address + 4, &at, &bytes)) return reader_host_op(t, host, lane, at, bytes, out, err);
+  return trace_one(t, record, lane, out, err);
+}
+
+bool races_add(TraceReader *t, RaceList *list, RaceWord w, Error *err) {
+  TraceRace race = {.same_value = w.same_value, .kind = w.kind};
+  uint64_t key = (uint64_t)MIN(w.first_side, w.second_side) << 34 | (uint64_t)MAX(w.first_side, w.second_side) << 4 | w.kind;
+  uintptr_t index = (uintptr_t)u64map_get(&list->pairs, key);
+  bool better = index && list->out->list[index - 1].same_value && !w.same_value;
+  if (!index || better || list->meant.n) {
+    if (!read_op(t, w.first_record, w.first_lane, w.address, &race.first, err) || !read_op(t, w.second_record, w.second_lane, w.address, &race.second, err)) return false;
+    if (list->meant.n && meant_has(t, &list->meant, &race.second, w.address)) return true;
+  }
+  if (!index) {
+    if (list->out->n == list->cap) list->cap = MAX(16u, list->cap * 2), list->out->list = mem_realloc(list->out->list, sizeof *list->out->list * list->cap);
+    list->out->list[list->out->n++] = race;
+    index = list->out->n;
+    u64map_put(&list->pairs, key, (void *)index);
+  }
+  TraceRace *r = &list->out->list[index - 1];
+  if (better) r->first = race.first, r->second = race.second;
+  r->count += w.words;
+  r->same_value &= w.same_value;
+  return true;
 }
 
 void trace_races_free(TraceRaces *r) {
@@ -297,18 +261,22 @@ void trace_races_free(TraceRaces *r) {
 }
 
 bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err) {
-  *out = (TraceRaces){0};
-  uint32_t cap = 0;
-  bool ok = !launch || reader_launch(t, launch) || error_set(err, "the run file has no launch %u.", launch);
-  U64Map pairs = {0};
-  uint32_t process = 0;
+  *out = (TraceRaces){.order_known = trace_knows_order(t->db)};
+  RaceList list = {.out = out};
+  bool ok = (!launch || reader_launch(t, launch) || error_set(err, "the run file has no launch %u.", launch)) && meant_load(t, &list.meant, err);
   for (uint32_t i = 0; ok && i < t->nlaunches; i++) {
     const ReaderLaunch *l = &t->launches[i];
     if ((launch && l->id != launch) || !l->nchunks) continue;
-    if (l->process != process) u64map_free(&pairs), process = l->process;         // sites have numbers of their process
-    ok = launch_races(t, l, out, &cap, &pairs, err);
+    if (l->process != list.process) u64map_free(&list.pairs), list.process = l->process;         // sites have numbers of their process
+    ok = launch_races(t, l, &list, err);
   }
-  u64map_free(&pairs);
+  u64map_free(&list.pairs);
+  list.process = 0;
+  ok = ok && races_between(t, launch, &list, err);
+  u64map_free(&list.pairs);
+  free(list.meant.list);
+  for (uint32_t i = 0; i < out->n; i++)
+    if (out->list[i].same_value) out->list[i].kind = RACE_SAME_VALUE;
   if (!ok) trace_races_free(out);
   return ok;
 }

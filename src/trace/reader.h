@@ -25,7 +25,7 @@ typedef struct ReaderStep {
   uint32_t launch;                         // index plus 1; 0: none
   uint64_t first_record, order;            // order: a number that allocations can be compared with
   uint64_t destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, stream;
-  uint32_t value_bytes;
+  uint32_t value_bytes, stack;
   bool recorded, from_host, to_host;
 } ReaderStep;
 
@@ -117,6 +117,11 @@ typedef struct RowList { uint32_t *list, n, cap; } RowList;
 bool block_rows_at(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high, RowList *out);
 
 // --- host.c: copies and sets ---
+// --- step_order.c ---
+// For each step in order: those before it (indexes, the nearest first) that nothing orders before it, where there are some.
+typedef bool BesideVisitor(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_t n, void *user, Error *err);
+bool reader_steps_beside(TraceReader *t, BesideVisitor *f, void *user, Error *err);
+
 typedef struct HostRange { uint64_t address, bytes; } HostRange;
 // The part of [low, high) that the step writes (or reads), first row of it; false: none
 bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, uint64_t *address, uint64_t *bytes);
@@ -136,19 +141,22 @@ bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t
 
 // --- timeline.c: what orders a warp's rows against those of other warps ---
 typedef struct SyncEvent { uint64_t record; uint32_t lanes; } SyncEvent;
+typedef struct CopyEvent { uint64_t record; uint32_t lanes, leaves; bool commits, all; } CopyEvent;       // cp.async: closes a group, or waits for all but the last so many groups, or for all it was asked for
 typedef struct Timeline {
   VEC(SyncEvent) barriers;                   // of the whole block
   VEC(SyncEvent) all;                        // of any kind, fences too
+  VEC(CopyEvent) copies;
   bool uniform;                              // all lanes came to all of them together
   // What may tell others, and be told by others, in ways that are not looked into: records. [0]: others of the block, [1]: everybody
   uint64_t last_release[2];                  // of what was before the last fence that something atomic (or volatile, or the like) came behind
   uint64_t last_strong[2];                   // of that itself
-  uint64_t last_fence[2], first_acquire[2];
+  uint64_t last_fence[2], first_acquire[2], first_strong_read[2];
   bool strong_read[2];                       // something atomic (or volatile …) was read: a fence behind it acquires
 } Timeline;
 typedef struct Timelines { U64Map by_warp; const ReaderLaunch *launch; } Timelines;
 const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error *err);
 uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane);      // barriers before that record
+uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane);      // when what cp.async was asked for there is known to be done: a record; UINT64_MAX: never
 void timelines_free(Timelines *all);
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);      // a row of the warp, in order
 Timeline *timelines_at(Timelines *all, uint64_t warp);

@@ -20,11 +20,37 @@ static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
   return whole ? SYNC_BARRIER : SYNC_OTHER;
 }
 
+// Groups of cp.async. What an mbarrier is to tell of counts as waited for.
+static bool note_copies(const ReaderSite *site, const RowRef *r, Timeline *l) {
+  const char *text = site ? site->text : "", *group = strstr(text, "cp.async.wait_group");
+  if (strncmp(text, "cp.async.", 9) || strstr(text, ".bulk")) return false;
+  CopyEvent e = {.record = r->record, .lanes = r->row->lanes, .commits = strstr(text, "commit_group") != NULL, .all = !group};
+  if (group) e.leaves = (uint32_t)strtoul(group + strcspn(group, "0123456789;"), NULL, 10);
+  vec_push(&l->copies, e);
+  return !strstr(text, "mbarrier");
+}
+
+uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane) {
+  uint32_t closed = 0, low = 0, high = l->copies.len;
+  while (low < high) {
+    uint32_t m = (low + high) / 2;
+    if (l->copies.data[m].record < record) low = m + 1;
+    else high = m;
+  }
+  for (uint32_t i = low; i < l->copies.len; i++) {
+    const CopyEvent *e = &l->copies.data[i];
+    if (!(e->lanes >> lane & 1)) continue;
+    if (e->commits) closed++;
+    else if (e->all || closed > e->leaves) return e->record;
+  }
+  return UINT64_MAX;
+}
+
 Timeline *timelines_at(Timelines *all, uint64_t warp) {
   Timeline *l = u64map_get(&all->by_warp, warp);
   if (l) return l;
   l = mem_alloc(sizeof *l);
-  *l = (Timeline){.uniform = true, .first_acquire = {UINT64_MAX, UINT64_MAX}};
+  *l = (Timeline){.uniform = true, .first_acquire = {UINT64_MAX, UINT64_MAX}, .first_strong_read = {UINT64_MAX, UINT64_MAX}};
   u64map_put(&all->by_warp, warp, l);
   return l;
 }
@@ -37,6 +63,7 @@ static void note_acquire(Timeline *l, int far, uint64_t record) {
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
+  if (kind == TRACE_SYNC && note_copies(site, r, l)) return true;
   if (kind == TRACE_SYNC) {
     vec_push(&l->all, (SyncEvent){r->record, r->row->lanes});
     for (int far = 0; far <= !(site && (strstr(site->text, "fence") || strstr(site->text, "membar")) && strstr(site->text, ".cta")); far++) note_acquire(l, far, r->record);
@@ -63,6 +90,7 @@ bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
         if (releases) l->last_fence[far] = r->record;
         if (l->last_fence[far]) l->last_release[far] = l->last_fence[far], l->last_strong[far] = r->record;
         l->strong_read[far] = true;
+        if (kind != TRACE_STORE) l->first_strong_read[far] = MIN(l->first_strong_read[far], r->record);
         if (strstr(text, ".acquire") || strstr(text, ".acq_rel")) note_acquire(l, far, r->record);
       }
       return true;
@@ -105,6 +133,7 @@ void timelines_free(Timelines *all) {
     Timeline *l = value;
     vec_free(&l->barriers);
     vec_free(&l->all);
+    vec_free(&l->copies);
     free(l);
   }
   u64map_free(&all->by_warp);

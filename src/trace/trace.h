@@ -87,12 +87,16 @@ typedef struct TraceRanges { TraceRange *list; uint32_t n; bool more; uint64_t b
 bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most, TraceRanges *out, Error *err);
 void trace_ranges_free(TraceRanges *r);
 
-// Accesses of different threads of a launch to the same bytes, one of them a write, not both atomic, that nothing orders: one for each pair of sites. count: words where it
-// was found. same_value: all of them are writes of the same value. docs/run-file.md says what orders.
-typedef struct TraceRace { TraceOp first, second; uint64_t count; bool same_value; } TraceRace;
-typedef struct TraceRaces { TraceRace *list; uint32_t n; } TraceRaces;
+// Accesses of different threads of a launch, or of steps that nothing orders, to the same bytes, one of them a write, not both atomic: one for each pair of sites, or of a site and
+// the place that asked for a copy. count: words where it was found. same_value: all of them are writes of the same value. docs/run-file.md says what orders.
+typedef enum { RACE_GLOBAL, RACE_SHARED, RACE_HOST, RACE_SAME_VALUE, RACE_NO_ACQUIRE } TraceRaceKind;
+extern const char *const trace_race_kinds[];                     // as racecheck calls them
+typedef struct TraceRace { TraceOp first, second; uint64_t count; bool same_value; TraceRaceKind kind; } TraceRace;
+typedef struct TraceRaces { TraceRace *list; uint32_t n; bool order_known; } TraceRaces;      // order_known: of steps; else the file is of an older Warpgrind, and only races within launches are found
 bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err);   // launch 0: all
 void trace_races_free(TraceRaces *r);
+bool trace_knows_order(sqlite3 *db);                             // the file has what orders steps
+extern const char trace_order_unknown[];                         // … a sentence, without its full stop, if it has not
 
 // --- vtab*.c: tables access, thread, writer, reader, race, unwritten and contents in this connection (docs/run-file.md) ---
 bool trace_register(sqlite3 *db, Error *err);

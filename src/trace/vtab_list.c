@@ -8,7 +8,7 @@ static const Question questions[] = {
   {"writer", "CREATE TABLE writer (" OPERATION "ambiguous INTEGER, why TEXT, of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN, \"all\" INTEGER HIDDEN)", 12, 3, 1},
   {"reader", "CREATE TABLE reader (" OPERATION "of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN)", 10, 2, 1},
   {"race", "CREATE TABLE race (launch INTEGER, space TEXT, address INTEGER, count INTEGER, same_value INTEGER, first_record INTEGER, first_lane INTEGER, first_site INTEGER, first_thread INTEGER, "
-           "first_kind TEXT, second_record INTEGER, second_lane INTEGER, second_site INTEGER, second_thread INTEGER, second_kind TEXT, of_launch INTEGER HIDDEN)", 15, 1, 0},
+           "first_kind TEXT, second_record INTEGER, second_lane INTEGER, second_site INTEGER, second_thread INTEGER, second_kind TEXT, kind TEXT, first_step INTEGER, second_step INTEGER, of_launch INTEGER HIDDEN)", 18, 1, 0},
   {"unwritten", "CREATE TABLE unwritten (\"offset\" INTEGER, bytes INTEGER, allocation INTEGER HIDDEN, step INTEGER HIDDEN)", 2, 2, 1},
   {"contents", "CREATE TABLE contents (\"offset\" INTEGER, value INTEGER, known INTEGER, allocation INTEGER HIDDEN, step INTEGER HIDDEN, first INTEGER HIDDEN, length INTEGER HIDDEN)", 3, 4, 1}};
 enum { ANSWERS = 1 << 20, CONTENTS_MOST = 64 << 20 };
@@ -132,9 +132,13 @@ static void operation_column(sqlite3_context *ctx, const TraceOp *o, int i) {
 }
 
 static void race_column(sqlite3_context *ctx, const TraceRace *r, int i) {
-  const TraceOp *o = i < 10 ? &r->first : &r->second;
+  const TraceOp *o = i < 10 || i == 16 ? &r->first : &r->second;
+  uint32_t launch = r->first.launch ? r->first.launch : r->second.launch;
+  if ((i == 7 || i == 8 || i == 12 || i == 13) && !o->launch) return;          // a copy or set
   switch (i) {
-    case 0: sqlite3_result_int64(ctx, o->launch); break;
+    case 0: if (launch) sqlite3_result_int64(ctx, launch); break;
+    case 15: sqlite3_result_text(ctx, trace_race_kinds[r->kind], -1, SQLITE_STATIC); break;
+    case 16: case 17: sqlite3_result_int64(ctx, o->step); break;
     case 1: sqlite3_result_text(ctx, o->space == 1 ? "shared" : "global", -1, SQLITE_STATIC); break;
     case 2: sqlite3_result_int64(ctx, (int64_t)MAX(r->first.address, r->second.address)); break;
     case 3: sqlite3_result_int64(ctx, (int64_t)r->count); break;

@@ -242,9 +242,10 @@ void view_answer_races(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     op_json(d, &facts, &r->first, process_of(d, &r->first), &a->body);
     str_addc(&a->body, ',');
     op_json(d, &facts, &r->second, process_of(d, &r->second), &a->body);
-    str_printf(&a->body, ",%llu]", (unsigned long long)r->count);
+    str_printf(&a->body, ",%llu,\"%s\"]", (unsigned long long)r->count, trace_race_kinds[r->kind]);
   }
   str_add(&a->body, "]");
+  if (!races.order_known) json_text(&a->body, "note", trace_order_unknown);
   view_facts_write(d, &facts, &a->body);
   str_add(&a->body, "}");
   view_facts_free(&facts);

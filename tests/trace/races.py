@@ -1,29 +1,75 @@
-# races.py WARPGRIND RUN SOURCE MISSED…: races of a recorded run against the marks of a program (`// race NAME`, `// same NAME`; `// unacquired NAME`, a warning of racecheck, is a race here): each is found, at lines that are both marked with
-# its name, but for those that are missed on purpose, and nothing else. Prints what is wrong.
-import re, subprocess, sys
+# races.py WARPGRIND RUN SOURCE NAME=REASON…: races of a recording against what racecheck found in the same run, and against the marks of the program (`// race NAME`, `// same NAME`,
+# `// unacquired NAME`; `// host WORDS`: of a copy or set). What racecheck finds is in the recording, with the same kind and lines, but for races that are named as different; what is in the
+# recording is marked, on both sides with one name. Prints what is wrong.
+import json, os, re, subprocess, sys
 
-warpgrind, run, source, *missed = sys.argv[1:]
-marks = {}
+warpgrind, run, source, *differ = sys.argv[1:]
+differ = {d.split("=")[0] for d in differ}
+marks, hosts, kinds = {}, set(), {}
 for number, line in enumerate(open(source), 1):
+    hosts.update(re.findall(r"// host (.+)", line))
     for kind, name in re.findall(r"// (race|same|unacquired) (\w+)", line):
-        marks.setdefault(("same" if kind == "same" else "race", name), set()).add(number)
+        marks.setdefault(number, set()).add(name)
+        kinds[name] = {"race": "race-(global|shared|host)", "same": "race-same-value", "unacquired": "race-no-acquire"}[kind]
 
 
 def ask(sql):
     return [r.split("\t") for r in subprocess.run([warpgrind, "sql", run, sql], capture_output=True, text=True, check=True).stdout.splitlines()[1:]]
 
 
-lines = {}
-for site, line in ask("select site, line from place"):
-    lines.setdefault(site, set()).add(int(line))
+def is_source(path):
+    return os.path.basename(path or "") == os.path.basename(source)
+
+
+def lines_of(place):
+    return {p["line"] for p in [place] + place.get("inlined_at", []) if is_source(p.get("file"))}
+
+
+def weaker(kind):                          # of some threads of a race only this may be seen
+    return kind in ("race-same-value", "race-no-acquire")
+
+
+# --- what the recording says: kind, lines on both sides, calls of copies and sets ---
+lines, recorded = {}, []
+for site, line, file in ask("select site, line, file from place"):
+    if is_source(file):
+        lines.setdefault(site, set()).add(int(line))
+for kind, *sides in ask("select r.kind, first_site, a.call, first_kind, second_site, b.call, second_kind from race r join step a on a.id = first_step join step b on b.id = second_step"):
+    recorded.append((kind, [(lines.get(site, set()), call if what in ("copy", "set") else "") for site, call, what in (sides[:3], sides[3:])]))
+
+
+def names_of(sides):
+    return [n for n in kinds if all(call or any(n in marks.get(l, ()) for l in at) for at, call in sides)]
+
+
 found = set()
-for first, second, same, launch in ask("select first_site, second_site, same_value, launch from race"):
-    names = [n for n, at in marks.items() if n[0] == ("same" if same == "1" else "race") and at & lines.get(first, set()) and at & lines.get(second, set())]
-    if not names and same == "1":      # of a race only writes of the same value may have been seen
-        names = [n for n, at in marks.items() if at & lines.get(first, set()) and at & lines.get(second, set())]
-    found.update(names)
-    if not names:
-        print(f"launch {launch}: lines {sorted(lines.get(first, []))} and {sorted(lines.get(second, []))}, same value: {same}")
-for kind, name in sorted(marks):
-    if kind == "race" and ((kind, name) in found) == (name in missed):
-        print(f"{name} is {'found, and listed as missed' if name in missed else 'missed'}")
+for kind, sides in recorded:
+    calls = {call for _, call in sides if call}
+    words = {h for h in hosts if any(h.startswith(c) for c in calls)}
+    names = [n for n in names_of(sides) if re.fullmatch(kinds[n], kind) or (weaker(kind) and kinds[n].startswith("race-("))]
+    found.update(words)
+    if not calls:
+        found.update(n for n in names if re.fullmatch(kinds[n], kind))
+    if not (words if calls else names):
+        print("only in the recording:", kind, [(sorted(at), call) for at, call in sides])
+for name in sorted((set(kinds) | hosts) - found - differ):
+    print("not in the recording:", name)
+for name in sorted(found & differ):
+    print("listed as different, and is not:", name)
+
+# --- what racecheck says ---
+report = subprocess.run([warpgrind, "report", "-q", "--json=/dev/stdout", run], capture_output=True, text=True).stdout
+ours, others = 0, 0
+for f in json.loads(report)["findings"]:
+    if not f["kind"].startswith("race-"):
+        continue
+    at, other = lines_of(f), lines_of(f.get("other", {}))
+    if any(n in differ for l in at for n in marks.get(l, ())):
+        continue
+    ours += 1
+    if f.get("kernel"):
+        fits = [k for k, ((p, pc), (q, qc)) in recorded if not pc and not qc and ((at & p and (not other or other & q)) or (at & q and (not other or other & p))) and (k == f["kind"] or weaker(f["kind"]))]
+    else:
+        fits = [k for k, sides in recorded if k == f["kind"] and any(call and call in json.dumps(f) for _, call in sides)]
+    if not fits:
+        print("only racecheck:", f["kind"], f.get("kernel", ""), sorted(at), sorted(other))

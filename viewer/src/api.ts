@@ -130,9 +130,11 @@ export async function conflictsOf(launch: number, thread: number, skip: number):
   const j = await ask<any>("conflicts", { launch, thread, skip, most: PAGE });
   return new Map(j.of.map(([i, list]: [number, any[][]]) => [skip + i, list.map(op)]));
 }
-export async function racesOf(launch: number): Promise<{ first: Op; second: Op; count: number }[]> {
+// kind: as racecheck calls it; note: what the file does not know
+export interface Races { list: { first: Op; second: Op; count: number; kind: string }[]; note?: string }
+export async function racesOf(launch: number): Promise<Races> {
   const j = await ask<any>("races", { launch });
-  return j.races.map((r: any[]) => ({ first: op(r[0]), second: op(r[1]), count: r[2] }));
+  return { list: j.races.map((r: any[]) => ({ first: op(r[0]), second: op(r[1]), count: r[2], kind: r[3] ?? "" })), note: j.note };
 }
 export const flowStep = (a: any[]): FlowStep => ({ id: a[0], number: a[1], kind: a[2], launch: a[3], kernel: a[4], blocks: a[5], threads: a[6], findings: a[7],
   recorded: !!a[8], stream: a[9], call: a[10], bytes: a[11], uses: a[12], ns: a[13] ?? 0 });

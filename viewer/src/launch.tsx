@@ -1,6 +1,6 @@
 // A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
 import { useEffect, useState } from "preact/hooks";
-import { Finding, LaunchInfo, ask, buffers, racesOf } from "./api";
+import { Finding, Kind, LaunchInfo, Op, ask, buffers, racesOf } from "./api";
 import { bufferName, duration, fileName, launchName, learnParameter, many, opElement, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, FindingCard, PaneFrame } from "./parts";
@@ -22,6 +22,9 @@ function goThread(index: number, f: { launch: number; thread: number }) { follow
 export function LaunchPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "launch" }>; index: number; active: boolean; findings: Finding[] }) {
   const info = useAnswer<LaunchInfo>(() => ask("launch", { id: pane.launch }), [pane.launch]), [wanted, want] = useState(false);
   const races = useAnswer(() => wanted ? racesOf(pane.launch) : undefined, [wanted, pane.launch]);
+  // One side of a race: a thread, of this launch or of another one that nothing orders, or a copy or set.
+  const racer = (o: Op) => o.launch === 0 ? <>a {o.kind === Kind.Set ? "set" : "copy"}</> :
+    <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: o.launch, thread: o.thread, at: o })}>{o.launch === pane.launch ? "" : `launch ${o.launch}, `}thread {o.thread}</button>;
   useEffect(() => { info.value?.parameters.forEach(p => p.allocation && learnParameter(p.allocation, p.points_to)); }, [info.value]);
   const mine = findings.filter(f => f.launch === pane.launch), l = info.value?.launch, total = l ? threadCount(l) : 0;
   return <PaneFrame index={index} kind="launch" active={active} title={<><span class="what">launch</span> {l ? launchName(l) : "…"}</>} sub={l?.readable}>
@@ -44,10 +47,9 @@ export function LaunchPane({ pane, index, active, findings }: { pane: Extract<Pa
       <h3>Findings</h3>
       {mine.length === 0 ? <p class="dim">none in this launch</p> : <div class="cards">{mine.map(f => <div class="withgo"><FindingCard finding={f} />{f.thread !== undefined && <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: f.launch, thread: f.thread!, at: f.address ? { address: f.address, write: /write|race/.test(f.kind) } : undefined, finding: f.id })}>thread {f.thread}</button>}</div>)}</div>}
       <h3>Races, from the recording</h3>
-      {!wanted ? <Button label="Look for races in this launch" onClick={() => want(true)}>look for them</Button> : races.error ? <Failure text={races.error} /> : !races.value ? <p class="dim">looking…</p> : races.value.length === 0 ? <p class="dim">none</p> :
-        <table><tbody>{races.value.map(r => <tr><td>{opElement(r.first)}</td><td>
-          <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: r.first.launch, thread: r.first.thread, at: r.first })}>thread {r.first.thread}</button> and{" "}
-          <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: r.second.launch, thread: r.second.thread, at: r.second })}>thread {r.second.thread}</button></td><td class="dim">{r.count > 1 ? `${r.count} times` : ""}</td></tr>)}</tbody></table>}
+      {!wanted ? <Button label="Look for races in this launch" onClick={() => want(true)}>look for them</Button> : races.error ? <Failure text={races.error} /> : !races.value ? <p class="dim">looking…</p> : races.value.list.length === 0 ? <p class="dim">none</p> :
+        <table><tbody>{races.value.list.map(r => <tr><td>{opElement(r.first)}</td><td>{racer(r.first)} and {racer(r.second)}</td><td class="dim">{r.kind}</td><td class="dim">{r.count > 1 ? `${r.count} times` : ""}</td></tr>)}</tbody></table>}
+      {wanted && races.value?.note && <p class="dim">{races.value.note}</p>}
     </div>}
   </PaneFrame>;
 }
