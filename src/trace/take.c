@@ -275,7 +275,9 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
   RawSeen seen[SEEN] = {0};
   while (n - at >= sizeof(WgTraceHead)) {
     const RawSeen *s = &seen[*(const uint32_t *)(data + at) % SEEN];
-    if (n - at >= s->length && raw_again((const uint32_t *)(data + at), s)) {
+    // Records of several launches may take turns in a ring: one that is like another of its launch, but not of the last one's, is looked at as a whole.
+    bool same_launch = (((const uint32_t *)(data + at))[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1)) == launch;
+    if (same_launch && n - at >= s->length && raw_again((const uint32_t *)(data + at), s)) {
       if (records >= CHUNK_RECORDS / 16 || at - from >= COPY) {
         append(w, r, launch, data + from, at - from, records);
         from = at, records = 0;
