@@ -18,12 +18,10 @@ static _Thread_local SessionGraphSteps *graph;
 
 static void send(uint32_t step, const uint32_t *list, uint32_t n, bool joins) {
   uint64_t words[AT_ONCE];
-  for (uint32_t i = 0; i < n || (!n && !i && !joins); i += AT_ONCE) {
+  for (uint32_t i = 0; i < n; i += AT_ONCE) {
     uint32_t some = MIN(n - i, (uint32_t)AT_ONCE);
     for (uint32_t k = 0; k < some; k++) words[k] = list[i + k];
-    if (!n) words[0] = 0, some = 1;        // after nothing
     session_send(EVENT_STEP_AFTER, &(EventStepAfter){step, joins, words, some});
-    if (!n) return;
   }
 }
 
@@ -43,6 +41,7 @@ void session_step_ordered(uint32_t step, const void *stream, StepHow how) {
   if (how.in_graph) how.overlaps = how.host_knows = false;
   bool all = session_order_note(graph ? graph->stream : stream, step, how, after, &n, &beside);
   if (graph && node_ordered(step)) return;
+  if (!all && !n) after[n++] = 0;          // after nothing
   if (!all) send(step, after, n, false);
   if (beside) send(step, &beside, 1, true);
 }

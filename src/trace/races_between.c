@@ -1,14 +1,15 @@
 // Races between steps that nothing orders: two launches, a launch and a copy or set, or two of these.
 #include "trace/races.h"
 
-enum { PARTNERS = 64 };                    // so many steps beside one are compared with it, those that were asked for last
+enum { PARTNERS = 16 };                    // so many steps beside one that touch the same bytes are compared with it, those that were asked for last
 typedef struct Between {
   RaceList *list; uint32_t launch;         // launch: id; 0: all
   const ReaderLaunch *launches[2];         // sides
   const ReaderStep *host;                  // in place of the second
   bool host_reads;                         // what it reads, else what it writes
   Touches touches;
-  uint64_t low, high; uint8_t side; bool full;
+  uint64_t low, high; uint8_t side; bool full, met;
+  bool second_writes;                      // of two launches: what the first only reads, else all that it writes
   U64Map written;                          // of launches, by index plus 1: TouchRanges
   uint64_t life_low, life_high; const ReaderStep *life_of[2]; bool same_life;
 } Between;
@@ -46,6 +47,7 @@ static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   TraceKind kind = row_kind(t, r, &site);
   Touch a = {.warp = r->row->warp, .record = r->record, .site = r->block->places[r->row->place].site, .lane = (uint8_t)lane, .flags = touch_flags(kind, site), .side = b->side};
   a.block = a.warp / t->launches[r->chunk->launch].warps;
+  if (b->second_writes && !a.side && a.flags & WRITES) return SCAN_GO_ON;
   if (b->touches.len >= TOUCHES_MOST) {
     b->full = true;
     return SCAN_STOP;
@@ -56,8 +58,10 @@ static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
 static bool fill(TraceReader *t, void *user, uint64_t low, uint64_t high, bool *full, Error *err) {
   Between *b = user;
   b->low = low, b->high = high, b->full = false;
-  for (b->side = 0; b->side < 2 && b->launches[b->side] && !b->full; b->side++) {
-    RangeScan scan = {.low = low, .high = high, .writes_only = b->host && b->host_reads};
+  // The one that does not write there comes first: mostly it does not come there at all.
+  for (uint32_t i = 0; i < (b->host ? 1 : 2) && (!i || b->touches.len) && !b->full; i++) {
+    b->side = b->host || b->second_writes ? (uint8_t)i : (uint8_t)!i;
+    RangeScan scan = {.low = low, .high = high, .writes_only = b->host ? b->host_reads : i == 1};
     if (reader_scan_range(t, b->launches[b->side], &scan, touch, b, err) == SCAN_FAILED) return false;
   }
   *full = b->full;
@@ -119,6 +123,7 @@ static bool look(TraceReader *t, void *user, Error *err) {
     const Touch *a = b->touches.data;
     for (from = i; i < b->touches.len && a[i].word == a[from].word; i++) continue;
     if (!b->host && a[from].side == a[i - 1].side) continue;
+    b->met = true;
     for (uint32_t k = from; k < i; k++) touches_choose(&c, &a[k], true);
     if (!(b->host ? look_with_host : look_at_word)(t, b, &c, err)) return false;
   }
@@ -127,40 +132,39 @@ static bool look(TraceReader *t, void *user, Error *err) {
 
 // --- pairs of steps ---
 
-static bool two_launches(TraceReader *t, Between *b, const ReaderLaunch *first, const ReaderLaunch *second, bool *met, Error *err) {
-  TouchRanges ranges = {0};
+static bool two_launches(TraceReader *t, Between *b, const ReaderLaunch *first, const ReaderLaunch *second, Error *err) {
   uint64_t low[2], high[2];
   if (!bounds(t, first, &low[0], &high[0]) || !bounds(t, second, &low[1], &high[1]) || low[0] >= high[1] || low[1] >= high[0]) return true;
-  const TouchRanges *p = written_by(t, b, first, err), *q = p ? written_by(t, b, second, err) : NULL;
-  if (!q) return false;
-  add_within(&ranges, p, low[1], high[1]);
-  add_within(&ranges, q, low[0], high[0]);
-  touch_ranges_sort(&ranges);
   b->launches[0] = first, b->launches[1] = second, b->host = NULL;
-  *met = ranges.len != 0;
-  bool ok = touch_pieces(t, &ranges, &(Pieces){fill, look, &b->touches, b}, err);
-  vec_free(&ranges);
+  bool ok = true;
+  for (int k = 0; ok && k < 2; k++) {
+    TouchRanges ranges = {0};
+    const TouchRanges *written = written_by(t, b, k ? second : first, err);
+    if (written) add_within(&ranges, written, low[!k], high[!k]);
+    b->second_writes = k;
+    ok = written && touch_pieces(t, &ranges, &(Pieces){fill, look, &b->touches, b}, err);
+    vec_free(&ranges);
+  }
   return ok;
 }
 
 // All that a copy or set reads or writes lies in there.
 static bool host_bounds(const ReaderStep *s, bool reads, uint64_t *low, uint64_t *high) {
   uint64_t bytes;
-  if ((reads ? s->from_host : s->to_host) && !s->recorded) return false;
+  if (!s->recorded) return false;          // of an array
   if (!step_touches(s, reads, 0, UINT64_MAX, low, &bytes)) return false;
   uint64_t pitch = MAX(reads ? s->from_pitch : s->to_pitch, s->width), rows = MAX(reads ? s->from_rows : s->to_rows, s->height);
   *high = *low + (MAX(s->depth, 1ull) * MAX(rows, 1ull) - 1) * pitch + s->width;
   return true;
 }
 
-static bool launch_and_host(TraceReader *t, Between *b, const ReaderLaunch *l, const ReaderStep *host, bool *met, Error *err) {
+static bool launch_and_host(TraceReader *t, Between *b, const ReaderLaunch *l, const ReaderStep *host, Error *err) {
   uint64_t low, high, from, to;
   for (int reads = 0; reads < 2; reads++) {
     TouchRanges ranges = {0};
     if (!bounds(t, l, &low, &high) || !host_bounds(host, reads, &from, &to) || low >= to || from >= high) continue;
     vec_push(&ranges, ((TraceRange){MAX(low, from) & ~3ull, MIN(high, to) - (MAX(low, from) & ~3ull)}));
-    b->launches[0] = l, b->launches[1] = NULL, b->host = host, b->host_reads = reads;
-    *met = true;
+    b->launches[0] = l, b->launches[1] = NULL, b->host = host, b->host_reads = reads, b->second_writes = false;
     bool ok = touch_pieces(t, &ranges, &(Pieces){fill, look, &b->touches, b}, err);
     vec_free(&ranges);
     if (!ok) return false;
@@ -171,7 +175,7 @@ static bool launch_and_host(TraceReader *t, Between *b, const ReaderLaunch *l, c
 // Bytes that both touch, of the rows of the first; the first address in *at.
 static uint64_t common(const ReaderStep *p, bool p_reads, const ReaderStep *q, bool q_reads, uint64_t *at) {
   uint64_t low, high, all = 0, next = 0, row, bytes, address, n;
-  if (!host_bounds(p, p_reads, &low, &high)) return 0;
+  if (!host_bounds(p, p_reads, &low, &high) || !host_bounds(q, q_reads, &address, &n)) return 0;
   for (uint32_t rows = 0; rows < 65536 && step_touches(p, p_reads, next, UINT64_MAX, &row, &bytes); rows++, next = row + bytes)
     for (uint64_t from = row; step_touches(q, q_reads, from, row + bytes, &address, &n); from = address + n) {
       if (!all) *at = address;
@@ -180,13 +184,13 @@ static uint64_t common(const ReaderStep *p, bool p_reads, const ReaderStep *q, b
   return all;
 }
 
-static bool two_hosts(TraceReader *t, Between *b, const ReaderStep *first, const ReaderStep *second, bool *met, Error *err) {
+static bool two_hosts(TraceReader *t, Between *b, const ReaderStep *first, const ReaderStep *second, Error *err) {
   for (int k = 0; k < 3; k++) {
     bool p_reads = k == 1, q_reads = k == 2;
     uint64_t at, bytes = common(first, p_reads, second, q_reads, &at);
     b->host = second;
     if (!bytes || !in_same_life(t, b, first, second, at)) continue;
-    *met = true;
+    b->met = true;
     RaceWord w = {.first_record = first->first_record, .second_record = second->first_record, .first_lane = p_reads, .second_lane = q_reads, .first_side = races_host_side(first),
                   .second_side = races_host_side(second), .address = at & ~3ull, .kind = RACE_HOST, .words = (bytes + 3) / 4};
     return races_add(t, b->list, w, err);
@@ -203,14 +207,15 @@ static bool visit(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_
   uint32_t partners = 0;
   for (uint32_t i = 0; i < n && partners < PARTNERS; i++) {
     const ReaderStep *o = &t->steps[beside[i]];
-    bool met = false, ok;
+    bool ok;
+    b->met = false;
     if (!is_wanted(t, b, s) && !is_wanted(t, b, o)) continue;
     const ReaderLaunch *first = o->launch ? &t->launches[o->launch - 1] : NULL, *second = s->launch ? &t->launches[s->launch - 1] : NULL;
-    if (first && second) ok = two_launches(t, b, first, second, &met, err);
-    else if (first || second) ok = launch_and_host(t, b, first ? first : second, first ? s : o, &met, err);
-    else ok = two_hosts(t, b, o, s, &met, err);
+    if (first && second) ok = two_launches(t, b, first, second, err);
+    else if (first || second) ok = launch_and_host(t, b, first ? first : second, first ? s : o, err);
+    else ok = two_hosts(t, b, o, s, err);
     if (!ok) return false;
-    partners += met;
+    partners += b->met;
   }
   return true;
 }
