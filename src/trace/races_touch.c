@@ -4,10 +4,8 @@
 enum { FIRST_SLICE = 1 << 18, FEW = 3 };
 
 uint8_t touch_flags(TraceKind kind, const ReaderSite *site) {
-  const char *text = site ? site->text : "";
   uint8_t flags = kind == TRACE_STORE || kind == TRACE_ATOMIC ? WRITES : 0;
-  if (kind == TRACE_ATOMIC || strstr(text, ".volatile") || strstr(text, ".relaxed") || strstr(text, ".acquire") || strstr(text, ".release") || strstr(text, ".mmio"))
-    flags |= strstr(text, ".cta") ? STRONG_IN_BLOCK : STRONG | STRONG_IN_BLOCK;
+  if (kind == TRACE_ATOMIC || (site && site->strong)) flags |= site && site->of_block ? STRONG_IN_BLOCK : STRONG | STRONG_IN_BLOCK;
   return flags;
 }
 

@@ -4,7 +4,7 @@
 
 #include "trace/internal.h"
 
-typedef struct ReaderSite { uint32_t process, number, id; uint32_t bytes, classes; uint8_t space; char *text; } ReaderSite;
+typedef struct ReaderSite { uint32_t process, number, id; uint32_t bytes, classes; uint8_t space; bool strong, of_block; char *text; } ReaderSite;        // strong: volatile, or relaxed and stronger; of_block: only for threads of a block
 typedef struct ReaderChunk {
   uint64_t id, records, operations, low, high, first_warp, last_warp, first_record, bytes, directory;
   uint32_t launch, step;                   // indexes

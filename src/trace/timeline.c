@@ -8,7 +8,7 @@ static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
   const char *text = site ? site->text : "";
   if (kind == TRACE_ATOMIC) return SYNC_ACQUIRE;
   if (kind == TRACE_LOAD || kind == TRACE_STORE)
-    return strstr(text, ".volatile") || strstr(text, ".acquire") || strstr(text, ".relaxed") || strstr(text, ".release") || strstr(text, ".mmio") ? SYNC_ACQUIRE : SYNC_NOTHING;
+    return site && site->strong ? SYNC_ACQUIRE : SYNC_NOTHING;
   if (kind != TRACE_SYNC || strstr(text, "bar.warp")) return SYNC_NOTHING;
   const char *bar = strstr(text, "bar");
   bool whole = bar && (strstr(bar, ".sync") || strstr(bar, ".red")) && !strchr(bar, ',') && !strstr(bar, ".cluster") && !strstr(bar, "mbarrier");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 900
+# timeout: 1800
 # Races of a recorded run are those that racecheck finds: all programs of tests/racecheck, each recorded with racecheck running along, and alone. races_differ.txt has what a recording cannot
 # know, and why.
 set -u
