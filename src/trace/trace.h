@@ -98,6 +98,12 @@ void trace_races_free(TraceRaces *r);
 bool trace_knows_order(sqlite3 *db);                             // the file has what orders steps
 extern const char trace_order_unknown[];                         // … a sentence, without its full stop, if it has not
 
+// --- pairs.c: the same question for a few pairs of accesses. Barriers decide; where fences and the like may order them, and where the file cannot be read, it says no. ---
+typedef struct TracePairs TracePairs;
+TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch);    // NULL: it was not recorded
+bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b);      // both touch the same bytes, one writes, not both are atomic, and nothing orders them
+void trace_pairs_free(TracePairs *p);
+
 // --- vtab*.c: tables access, thread, writer, reader, race, unwritten and contents in this connection (docs/run-file.md) ---
 bool trace_register(sqlite3 *db, Error *err);
 #endif

@@ -6,6 +6,7 @@
 
 typedef enum { CALC_INT, CALC_UINT, CALC_LONG, CALC_ULONG, CALC_HALF, CALC_BFLOAT, CALC_FLOAT, CALC_DOUBLE } CalcType;
 // Integers are in i, with their sign or without as the type says; numbers with a point are in f, exactly as their type can hold them.
+// A NaN that was made of bits has them in i; 0: the one the device makes.
 typedef struct CalcValue { CalcType type; int64_t i; double f; } CalcValue;
 
 bool calc_is_float(CalcType t);

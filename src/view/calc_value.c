@@ -39,6 +39,7 @@ static double round_bfloat(double v, int mode) { return round_to(v, 8, -133, 0x1
 static double round_float(double v, int mode) { return round_to(v, 24, -149, 0x1.fffffep127, mode); }
 
 uint64_t calc_bits(CalcValue v) {
+  if (calc_is_float(v.type) && isnan(v.f) && v.i) return (uint64_t)v.i;
   float f = (float)v.f;
   uint32_t word;
   uint64_t bits;
@@ -62,8 +63,7 @@ uint64_t calc_bits(CalcValue v) {
   return sign | (uint64_t)(exponent + 14) << 10 | ((uint64_t)ldexp(fraction, 11) & 1023);
 }
 
-CalcValue calc_from_bits(CalcType type, uint64_t bits) {
-  if (!calc_is_float(type)) return calc_int(type, bits);
+static CalcValue float_of_bits(CalcType type, uint64_t bits) {
   if (type == CALC_DOUBLE) {
     double d;
     memcpy(&d, &bits, 8);
@@ -78,6 +78,14 @@ CalcValue calc_from_bits(CalcType type, uint64_t bits) {
   float f;
   memcpy(&f, &word, 4);
   return calc_float(type, f);
+}
+
+CalcValue calc_from_bits(CalcType type, uint64_t bits) {
+  if (!calc_is_float(type)) return calc_int(type, bits);
+  static const uint64_t masks[] = {[CALC_HALF] = 0xffff, [CALC_BFLOAT] = 0xffff, [CALC_FLOAT] = 0xffffffff, [CALC_DOUBLE] = UINT64_MAX};
+  CalcValue v = float_of_bits(type, bits);
+  if (isnan(v.f)) v.i = (int64_t)(bits & masks[type]);      // CPUs quieten some on the way
+  return v;
 }
 
 static CalcValue to_integer(CalcValue v, CalcType to, int mode) {

@@ -116,6 +116,9 @@ void view_desk_close(ViewDesk *d) {
   void *value;
   while (u64map_next(&d->sites, &it, &key, &value)) free(value);
   u64map_free(&d->sites);
+  it = 0;
+  while (u64map_next(&d->types, &it, &key, &value)) free(value);
+  u64map_free(&d->types);
   u64map_free(&d->step_of_launch);
   u64map_free(&d->findings_of_launch);
   for (uint32_t i = 0; i < d->files.len; i++) free(d->files.data[i]);

@@ -58,7 +58,7 @@ void view_launch_json(ViewDesk *d, uint32_t id, Str *out) {
   str_add(out, "}");
 }
 
-void view_allocation_json(const ViewAllocation *a, Str *out) {
+void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out) {
   str_add(out, "{");
   json_number(out, "id", a->id);
   json_text(out, "name", a->name);
@@ -68,6 +68,8 @@ void view_allocation_json(const ViewAllocation *a, Str *out) {
   json_key(out, "freed");
   str_add(out, a->freed ? "true" : "false");
   json_number(out, "process", a->process);
+  const char *type = view_buffer_type(d, a->id);
+  if (type) str_printf(out, ",%s", type);
   str_add(out, "}");
 }
 
@@ -144,7 +146,7 @@ typedef void WriteOne(ViewDesk *d, uint32_t id, Str *out);
 static void site_one(ViewDesk *d, uint32_t id, Str *out) { str_add(out, view_site_json(d, id)); }
 static void allocation_one(ViewDesk *d, uint32_t id, Str *out) {
   const ViewAllocation *a = view_allocation(d, id);
-  if (a) view_allocation_json(a, out);
+  if (a) view_allocation_json(d, a, out);
   else str_add(out, "null");
 }
 

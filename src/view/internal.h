@@ -41,6 +41,8 @@ typedef struct ViewDesk {
   U64Map sites;                            // JSON of each that was asked for
   U64Map step_of_launch, findings_of_launch;             // by id of the launch; desk.c reads them once: the tables have no index
   bool launches_read;
+  U64Map types;                            // by id of the allocation: JSON of what its elements are; types.c
+  bool types_read;
   VEC(char *) files;                       // of the sites' places; see source.c
   bool files_read;
   struct { uint32_t launch, step, process; bool known; } process_of;         // the last one that was asked for
@@ -71,7 +73,7 @@ void view_facts_op(ViewDesk *d, ViewFacts *f, const TraceOp *op, uint32_t alloca
 void view_facts_write(ViewDesk *d, ViewFacts *f, Str *out);                          // ,"sites":{…},"launches":{…},"allocations":{…}
 void view_facts_free(ViewFacts *f);
 void view_launch_json(ViewDesk *d, uint32_t id, Str *out);
-void view_allocation_json(const ViewAllocation *a, Str *out);
+void view_allocation_json(ViewDesk *d, const ViewAllocation *a, Str *out);
 const char *view_site_json(ViewDesk *d, uint32_t id);
 void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);                         // [[function, file, line, inlined], …]
 
@@ -79,6 +81,8 @@ void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);                    
 // Of parameter number `index` (from 0) of "bsmerge(int*, int const*, int, int)", without the pointer. false: not known.
 bool view_parameter_type(const char *readable, unsigned index, char *out, size_t size);
 void view_instruction_type(const char *text, char *type, size_t size, unsigned *vector);   // "ld.global.v4.f32 …": "f32", 4
+// Of a buffer, from the first launch that was given it: "type":"float" of the parameter, "ptx":"f32","vector":1 of an instruction that uses the parameter. NULL: not known.
+const char *view_buffer_type(ViewDesk *d, uint32_t allocation);
 
 // --- source.c ---
 int view_file_number(ViewDesk *d, const char *file);     // -1: not one of the places'

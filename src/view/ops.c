@@ -1,7 +1,7 @@
 // Operations: of a thread, on an element, and who wrote or read what.
 #include "view/internal.h"
 
-enum { MOST = 2000, SEARCH = 4096, SEARCH_LIMIT = 1 << 20, CONFLICTS_ASKED = 64, CONFLICTS_MS = 400 };
+enum { MOST = 2000, SEARCH = 4096, SEARCH_LIMIT = 1 << 20, CONFLICTS_ASKED = 64, CONFLICTS_MS = 150, FIND_MS = 150, RACES_MS = 80 };
 
 static bool has_trace(ViewDesk *d, ViewAnswer *a) {
   if (d->trace) return true;
@@ -30,8 +30,8 @@ static void value_json(Str *out, bool known, const uint8_t *bytes, uint32_t n) {
 }
 
 // [record, lane, kind, step, launch, thread, site, bytes, address, value, old, flags, allocation, offset]
-// address: null where it has none; values: bytes as they are in memory; flags: 1 the value follows from what was written before, 2 shared memory, 4 local memory
-static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t process, Str *out) {
+// address: null where it has none; values: bytes as they are in memory; flags: 1 the value follows from what was written before, 2 shared memory, 4 local memory, 8 races with another of the list
+static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t process, bool races, Str *out) {
   const ViewAllocation *in = op->has_address && op->space == 0 ? view_allocation_at(d, process, op->address, op->step) : NULL;
   str_printf(out, "[%llu,%u,%d,%u,%u,%llu,%u,%u,", (unsigned long long)op->record, op->lane, (int)op->kind, op->step, op->launch, (unsigned long long)op->thread, op->site, op->bytes);
   if (op->has_address) str_printf(out, "\"0x%llx\",", (unsigned long long)op->address);
@@ -39,18 +39,19 @@ static void op_json(ViewDesk *d, ViewFacts *facts, const TraceOp *op, uint32_t p
   value_json(out, op->value_known, op->value, op->bytes);
   str_addc(out, ',');
   value_json(out, op->old_known, op->old, op->bytes);
-  str_printf(out, ",%d,%u,%llu]", (op->from_replay ? 1 : 0) | (op->space & 3) << 1, in ? in->id : 0, (unsigned long long)(in ? op->address - in->base : 0));
+  str_printf(out, ",%d,%u,%llu]", (op->from_replay ? 1 : 0) | (op->space & 3) << 1 | (races ? 8 : 0), in ? in->id : 0, (unsigned long long)(in ? op->address - in->base : 0));
   view_facts_op(d, facts, op, in ? in->id : 0);
 }
 
-static void list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, Str *out) {
+// races: for each, or NULL
+static void list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const bool *races, Str *out) {
   json_open(out, "ops", '[');
   uint32_t launch = 0, step = 0, process = 0;
   for (uint32_t i = 0; i < ops->n; i++) {
     const TraceOp *op = &ops->list[i];
     if (i == 0 || op->launch != launch || op->step != step) process = process_of(d, op), launch = op->launch, step = op->step;
     if (i) str_addc(out, ',');
-    op_json(d, facts, op, process, out);
+    op_json(d, facts, op, process, races && races[i], out);
   }
   str_add(out, "]");
   json_key(out, "more");
@@ -58,13 +59,35 @@ static void list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, Str *o
   if (ops->total_known) json_number(out, "total", ops->total);
 }
 
-static void answer_ops(ViewDesk *d, ViewAnswer *a, bool ok, TraceOps *ops, const Error *err, uint64_t skip, int64_t index) {
+// Operations of a list that nothing orders against another one of the same launch. What is not found within a moment is left out: it is a hint, like that of conflicts.
+static bool *find_races(ViewDesk *d, const TraceOps *ops) {
+  bool *out = mem_alloc(ops->n + 1);
+  uint64_t end = d->without_facts ? UINT64_MAX : clock_ns() + RACES_MS * 1000000ull;
+  for (uint32_t i = 0, next; i < ops->n; i = next) {
+    for (next = i + 1; next < ops->n && ops->list[next].launch == ops->list[i].launch; next++) {}
+    TracePairs *p = ops->list[i].launch && next > i + 1 ? trace_pairs_new(d->trace, ops->list[i].launch) : NULL;
+    for (uint32_t a = i; p && a < next; a++)
+      for (uint32_t b = a + 1; b < next && (clock_ns() < end); b++)
+        if (!(out[a] && out[b]) && trace_pair_unordered(p, &ops->list[a], &ops->list[b])) out[a] = out[b] = true;
+    trace_pairs_free(p);
+  }
+  return out;
+}
+
+// followed: an operation that is not among those of the page, or NULL
+static void answer_ops(ViewDesk *d, ViewAnswer *a, bool ok, TraceOps *ops, const Error *err, uint64_t skip, int64_t index, const TraceOp *followed, bool with_races) {
   ViewFacts facts = {0};
   if (!ok) { view_fail(a, 500, err->text); return; }
   str_add(&a->body, "{");
   json_number(&a->body, "skip", skip);
   if (index >= 0) json_number(&a->body, "index", (uint64_t)index);
-  list_json(d, &facts, ops, &a->body);
+  bool *races = with_races ? find_races(d, ops) : NULL;
+  list_json(d, &facts, ops, races, &a->body);
+  free(races);
+  if (followed) {
+    json_key(&a->body, "followed");
+    op_json(d, &facts, followed, process_of(d, followed), false, &a->body);
+  }
   view_facts_write(d, &facts, &a->body);
   str_add(&a->body, "}");
   view_facts_free(&facts);
@@ -93,9 +116,10 @@ static bool ask(ViewDesk *d, const Question *of, uint64_t skip, uint32_t most, T
                        : trace_of_element(d->trace, of->allocation, of->address, of->bytes, skip, most, ops, err);
 }
 
-// The number of the first operation that is wanted; -1: none of those that were looked at.
+// The number of the first operation that is wanted; -1: none of those that were looked at in a moment.
 static bool find(ViewDesk *d, const Question *of, const Wanted *w, int64_t *index, Error *err) {
-  for (uint64_t at = 0; *index < 0 && at < SEARCH_LIMIT; at += SEARCH) {
+  uint64_t end = clock_ns() + FIND_MS * 1000000ull;
+  for (uint64_t at = 0; *index < 0 && at < SEARCH_LIMIT && (at == 0 || clock_ns() < end); at += SEARCH) {
     TraceOps ops;
     if (!ask(d, of, at, SEARCH, &ops, err)) return false;
     for (uint32_t i = 0; i < ops.n && *index < 0; i++)
@@ -120,8 +144,9 @@ static void answer_page(ViewDesk *d, ViewRequest *q, ViewAnswer *a, const Questi
     if (!find(d, of, &w, &index, &err)) { view_fail(a, 500, err.text); return; }
     if (index >= 0 && most) skip = (uint64_t)index / most * most;
   }
-  bool ok = ask(d, of, skip, most, &ops, &err);
-  answer_ops(d, a, ok, &ops, &err, skip, index);
+  TraceOp one;
+  bool ok = ask(d, of, skip, most, &ops, &err), elsewhere = ok && index < 0 && w.by_record && trace_one(d->trace, w.record, w.lane, &one, &err);
+  answer_ops(d, a, ok, &ops, &err, skip, index, elsewhere ? &one : NULL, !of->of_thread);
 }
 
 void view_answer_thread(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
@@ -133,8 +158,6 @@ void view_answer_element(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   Question of = {.allocation = (uint32_t)view_number(q, "allocation", UINT32_MAX), .bytes = (uint32_t)view_number_or(q, "bytes", 4, 1 << 20), .address = view_address(q, "address")};
   answer_page(d, q, a, &of);
 }
-
-static bool writes(const TraceOp *op) { return op->kind == TRACE_STORE || op->kind == TRACE_ATOMIC; }
 
 static uint64_t threads_of(ViewDesk *d, uint32_t launch) {
   return view_one(d, "SELECT grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch WHERE id = ?", "i", (int64_t)launch);
@@ -151,6 +174,7 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   ViewFacts facts = {0};
   uint32_t process = ops.n ? process_of(d, &ops.list[0]) : 0;
   uint64_t end = threads_of(d, launch) > 1 ? clock_ns() + CONFLICTS_MS * 1000000ull : 0;
+  TracePairs *pairs = trace_pairs_new(d->trace, launch);
   str_add(&a->body, "{");
   json_open(&a->body, "of", '[');
   for (uint32_t i = 0; i < ops.n; i++) {
@@ -165,10 +189,10 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     bool begun = false;
     for (uint32_t k = 0; k < others.n; k++) {
       const TraceOp *other = &others.list[k];
-      if (other->thread == op->thread || !(writes(op) || writes(other)) || (op->kind == TRACE_ATOMIC && other->kind == TRACE_ATOMIC)) continue;
+      if (!pairs || !trace_pair_unordered(pairs, op, other)) continue;
       if (!begun) json_open(&a->body, NULL, '['), str_printf(&a->body, "%u,[", i);
       else str_addc(&a->body, ',');
-      op_json(d, &facts, other, process, &a->body);
+      op_json(d, &facts, other, process, true, &a->body);
       begun = true;
     }
     if (begun) str_add(&a->body, "]]");
@@ -181,6 +205,7 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   }
   view_facts_free(&facts);
   trace_ops_free(&ops);
+  trace_pairs_free(pairs);
 }
 
 void view_answer_writers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
@@ -199,7 +224,7 @@ void view_answer_writers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   json_key(&a->body, "some");
   str_add(&a->body, w.some ? "true" : "false");
   json_text(&a->body, "why", w.why);
-  list_json(d, &facts, &w.ops, &a->body);
+  list_json(d, &facts, &w.ops, NULL, &a->body);
   view_facts_write(d, &facts, &a->body);
   str_add(&a->body, "}");
   view_facts_free(&facts);
@@ -213,7 +238,7 @@ void view_answer_readers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   TraceOps ops = {0};
   Error err = {{0}};
   bool ok = trace_readers(d->trace, record, lane, skip, most, &ops, &err);
-  answer_ops(d, a, ok, &ops, &err, skip, -1);
+  answer_ops(d, a, ok, &ops, &err, skip, -1, NULL, false);
 }
 
 void view_answer_touching(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
@@ -224,7 +249,7 @@ void view_answer_touching(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   TraceOps ops = {0};
   Error err = {{0}};
   bool ok = trace_touching(d->trace, launch, address, bytes, skip, most, &ops, &err);
-  answer_ops(d, a, ok, &ops, &err, skip, -1);
+  answer_ops(d, a, ok, &ops, &err, skip, -1, NULL, false);
 }
 
 void view_answer_races(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
@@ -239,9 +264,9 @@ void view_answer_races(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   for (uint32_t i = 0; i < races.n; i++) {
     const TraceRace *r = &races.list[i];
     json_open(&a->body, NULL, '[');
-    op_json(d, &facts, &r->first, process_of(d, &r->first), &a->body);
+    op_json(d, &facts, &r->first, process_of(d, &r->first), true, &a->body);
     str_addc(&a->body, ',');
-    op_json(d, &facts, &r->second, process_of(d, &r->second), &a->body);
+    op_json(d, &facts, &r->second, process_of(d, &r->second), true, &a->body);
     str_printf(&a->body, ",%llu,\"%s\"]", (unsigned long long)r->count, trace_race_kinds[r->kind]);
   }
   str_add(&a->body, "]");

@@ -38,7 +38,7 @@ void view_answer_buffers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   json_open(&a->body, "buffers", '[');
   for (uint64_t i = skip; i < d->allocations.len && i < skip + most; i++) {
     if (i > skip) str_addc(&a->body, ',');
-    view_allocation_json(&d->allocations.data[i], &a->body);
+    view_allocation_json(d, &d->allocations.data[i], &a->body);
   }
   str_add(&a->body, "]}");
 }
@@ -194,6 +194,34 @@ void view_answer_launch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   parameters_json(d, id, view_column_text(&r, 4), s);
   json_key(s, "stack");
   view_stack_json(d, view_column(&r, 0), s);
+  str_add(s, "}");
+  view_rows_end(&r);
+}
+
+void view_answer_step(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  static const char *const numbers[] = {"number", "stream", "device", "recorded", "width", "height", "depth", "to_pitch", "to_rows", "from_pitch", "from_rows", "value", "value_bytes"};      // columns from 3 on
+  uint64_t id = view_number(q, "id", UINT32_MAX);
+  if (q->error.text[0]) return;
+  ViewRows r = view_rows(d, "SELECT kind, call, direction, number, stream, device, recorded, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, "
+                            "destination, source, process, stack FROM step WHERE id = ?", "i", (int64_t)id);
+  if (!view_next(&r)) {
+    if (view_rows_ok(&r, a)) view_fail(a, 404, "there is no such step");
+    return;
+  }
+  Str *s = &a->body;
+  str_add(s, "{");
+  json_number(s, "id", id);
+  json_text(s, "kind", view_column_text(&r, 0));
+  json_text(s, "call", view_column_text(&r, 1));
+  json_text(s, "direction", view_column_text(&r, 2));
+  for (int i = 0; i < (int)ARRAY_LEN(numbers); i++) json_number(s, numbers[i], view_column(&r, 3 + i));
+  uint32_t process = (uint32_t)view_column(&r, 18);
+  json_address(s, "to", view_column(&r, 16));
+  json_address(s, "from", view_column(&r, 17));
+  json_number(s, "to_buffer", allocation_id(d, process, view_column(&r, 16), id));
+  json_number(s, "from_buffer", allocation_id(d, process, view_column(&r, 17), id));
+  json_key(s, "stack");
+  view_stack_json(d, view_column(&r, 19), s);
   str_add(s, "}");
   view_rows_end(&r);
 }

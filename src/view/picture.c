@@ -61,6 +61,13 @@ static double number_at(const uint8_t *p, ElementType t) {
   }
 }
 
+// Integers in full, others so that they can be told from their neighbours.
+static void number_text(const uint8_t *p, ElementType t, char *out, size_t size) {
+  if (t == U64) snprintf(out, size, "%llu", (unsigned long long)TAKE(uint64_t));
+  else if (t == I64) snprintf(out, size, "%lld", (long long)TAKE(int64_t));
+  else snprintf(out, size, "%.*g", t == F64 ? 17 : t == F32 ? 9 : 10, number_at(p, t));
+}
+
 // Bits of a pixel's flags: something in it is …
 enum { HAS_NUMBER = 1, HAS_NAN = 2, HAS_PLUS_INF = 4, HAS_MINUS_INF = 8, HAS_UNWRITTEN = 16, HAS_UNRECORDED = 32, HAS_NOTHING = 64 };
 typedef struct Pixel { double low, high, sum; uint32_t n; uint8_t flags; } Pixel;
@@ -103,10 +110,14 @@ static void write_pixels(const Pixel *pixels, uint64_t nx, uint64_t ny, ViewAnsw
   for (uint64_t i = 0; i < nx * ny; i++) str_addc(&a->body, (char)(pixels[i].flags ? pixels[i].flags : HAS_NOTHING));
 }
 
-void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
-  const char *name = view_text(q, "type");
+static int type_named(const char *name) {
   int type = 0;
   while (type < TYPE_COUNT && (!name || strcmp(types[type].name, name) != 0)) type++;
+  return type;
+}
+
+void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  int type = type_named(view_text(q, "type"));
   uint64_t components = view_number_or(q, "components", 1, 4096), component = view_number_or(q, "component", 0, 4095);
   uint64_t width = view_number(q, "width", 1 << 24), rows = view_number(q, "rows", 1 << 24), first = view_number_or(q, "first", 0, UINT32_MAX);
   uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24), pool_y = view_number_or(q, "pool_y", 1, 1 << 24);
@@ -138,13 +149,52 @@ void view_answer_picture(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   free(known);
 }
 
-// --- wg_watch: a dot for each thread ---
-
-static int type_named(const char *name) {
-  int type = 0;
-  while (type < TYPE_COUNT && (!name || strcmp(types[type].name, name) != 0)) type++;
-  return type;
+// The elements of one pixel that make it look as it does: {"low":index,"high":index,"nan":index …}, each the first of its kind; what it has none of is left out.
+void view_answer_pixel(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
+  enum { ELEMENTS_MOST = 16 << 20 };
+  static const struct { uint8_t flag; const char *name; } kinds[] = {
+    {HAS_NAN, "nan"}, {HAS_PLUS_INF, "plus"}, {HAS_MINUS_INF, "minus"}, {HAS_UNWRITTEN, "unwritten"}, {HAS_UNRECORDED, "unrecorded"}};
+  int type = type_named(view_text(q, "type"));
+  uint64_t components = view_number_or(q, "components", 1, 4096), component = view_number_or(q, "component", 0, 4095), width = view_number(q, "width", 1 << 24);
+  uint64_t pool_x = view_number_or(q, "pool_x", 1, 1 << 24), pool_y = view_number_or(q, "pool_y", 1, 1 << 24), x = view_number(q, "x", 1 << 24), y = view_number(q, "y", 1 << 24);
+  uint32_t step = (uint32_t)view_number_or(q, "step", 0, UINT32_MAX);
+  const ViewAllocation *b = buffer(d, q, a);
+  if (!b) return;
+  if (type == TYPE_COUNT) { view_fail(a, 400, "type: there is no such type"); return; }
+  if (!width || !pool_x || !pool_y || !components || component >= components || x * pool_x >= width || pool_x * pool_y > ELEMENTS_MOST) { view_fail(a, 400, "the numbers of the picture do not fit together"); return; }
+  uint64_t stride = types[type].bytes * components, count = b->size / stride, columns = MIN(pool_x, width - x * pool_x), low = 0, high = 0, found[ARRAY_LEN(kinds)] = {0};
+  uint8_t *value = mem_alloc(columns * stride + 1), *known = mem_alloc(columns * stride + 1);
+  Pixel all = {0};
+  Error err = {{0}};
+  bool ok = true;
+  for (uint64_t row = y * pool_y; ok && row < (y + 1) * pool_y && row * width + x * pool_x < count; row++) {
+    uint64_t first = row * width + x * pool_x, n = MIN(columns, count - first);
+    ok = trace_contents(d->trace, b->id, step, first * stride, n * stride, value, known, &err);
+    for (uint64_t i = 0; ok && i < n; i++) {
+      Pixel one = {0};
+      add(&one, value + i * stride + component * types[type].bytes, known + i * stride + component * types[type].bytes, (ElementType)type);
+      if (one.flags & HAS_NUMBER) {
+        if (!(all.flags & HAS_NUMBER) || one.low < all.low) all.low = one.low, low = first + i;
+        if (!(all.flags & HAS_NUMBER) || one.high > all.high) all.high = one.high, high = first + i;
+      }
+      for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
+        if (one.flags & kinds[k].flag && !(all.flags & kinds[k].flag)) found[k] = first + i;
+      all.flags |= one.flags;
+    }
+  }
+  if (!ok) view_fail(a, 500, err.text);
+  else {
+    str_add(&a->body, "{");
+    if (all.flags & HAS_NUMBER) json_number(&a->body, "low", low), json_number(&a->body, "high", high);
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
+      if (all.flags & kinds[k].flag) json_number(&a->body, kinds[k].name, found[k]);
+    str_add(&a->body, "}");
+  }
+  free(value);
+  free(known);
 }
+
+// --- wg_watch: a dot for each thread ---
 
 // "mov.f32 wg_watch_f32, %f1;"; a register that occurs again has a number behind its name.
 static const char *watched_type(const char *text) {
@@ -221,8 +271,7 @@ void view_answer_watch(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     str_add(s, "{");
     if (w.known[thread]) {
       char text[64];
-      double v = number_at(w.value + thread * w.bytes, (ElementType)type);
-      snprintf(text, sizeof text, "%.9g", v);
+      number_text(w.value + thread * w.bytes, (ElementType)type, text, sizeof text);
       json_text(s, "value", text);
     }
     str_add(s, "}");

@@ -64,3 +64,57 @@ void view_instruction_type(const char *text, char *type, size_t size, unsigned *
     p += word + 1;
   }
 }
+
+// What instructions do with the parameters of kernels: by kernel << 16 | parameter.
+static void read_instruction_types(ViewDesk *d, U64Map *out) {
+  ViewRows r = view_rows(d, "SELECT k.id, s.parameter, s.text FROM site s JOIN kernel k ON k.name = s.function AND k.process = s.process "
+                            "WHERE s.parameter BETWEEN 1 AND 1000 AND s.classes & 7 GROUP BY k.id, s.parameter", "");
+  while (view_next(&r)) {
+    char type[16];
+    unsigned vector;
+    view_instruction_type(view_column_text(&r, 2), type, sizeof type, &vector);
+    uint64_t key = view_column(&r, 0) << 16 | view_column(&r, 1);
+    if (!type[0] || u64map_get(out, key)) continue;
+    Str s = {0};
+    str_add(&s, "{");
+    json_text(&s, "ptx", type);
+    json_number(&s, "vector", vector);
+    u64map_put(out, key, mem_strdup(s.data + 1));
+    str_free(&s);
+  }
+}
+
+static void read_types(ViewDesk *d) {
+  enum { ROWS = 400000 };                                  // of very long runs: what is given later is known once it has been looked at
+  U64Map instructions = {0};
+  read_instruction_types(d, &instructions);
+  ViewRows r = view_rows(d, "SELECT p.allocation, p.number, l.kernel, coalesce(k.readable, k.name) FROM "
+                            "(SELECT allocation, number, min(launch) AS launch FROM parameter WHERE rowid <= ? AND allocation > 0 GROUP BY allocation, number) p "
+                            "JOIN launch l ON l.id = p.launch JOIN kernel k ON k.id = l.kernel WHERE p.number < 1000 ORDER BY p.launch, p.number", "i", (int64_t)ROWS);
+  while (view_next(&r)) {
+    uint64_t allocation = view_column(&r, 0), number = view_column(&r, 1);
+    const char *instruction = u64map_get(&instructions, view_column(&r, 2) << 16 | (number + 1));
+    char type[128];
+    bool named = view_parameter_type(view_column_text(&r, 3), (unsigned)number, type, sizeof type);
+    if ((!named && !instruction) || u64map_get(&d->types, allocation)) continue;
+    Str s = {0};
+    str_add(&s, "{");
+    if (named) json_text(&s, "type", type);
+    if (instruction) str_printf(&s, "%s%s", named ? "," : "", instruction);
+    u64map_put(&d->types, allocation, mem_strdup(s.data + 1));
+    str_free(&s);
+  }
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(&instructions, &it, &key, &value)) free(value);
+  u64map_free(&instructions);
+}
+
+const char *view_buffer_type(ViewDesk *d, uint32_t allocation) {
+  if (!d->types_read) {
+    d->types_read = true;
+    read_types(d);
+  }
+  return u64map_get(&d->types, allocation);
+}

@@ -49,7 +49,7 @@ const stories = {
     await openBuffer("d_vertices");
     await choose(`document.querySelector('select[aria-label="type of the elements"]')`, "f32");
     await choose(`document.querySelector('input[aria-label="parts of an element"]')`, "2");
-    await b.until(`${title(0)} === "float × 2 d_vertices[20 449]"`);
+    await b.until(`${title(0)} === "float × 2 d_vertices-4[20 449]"`);
     await choose(`[...document.querySelectorAll(".controls select")][0]`, "1");
     await choose(`[...document.querySelectorAll('.controls input[type="number"]')][1]`, "0.99999");
     await choose(`[...document.querySelectorAll('.controls input[type="number"]')][2]`, "1");
@@ -59,7 +59,7 @@ const stories = {
       for (let i = 0; i < 20449; i++) { const k = ((Math.floor(i / w) * d + Math.floor((d - 1) / 2)) * c.width + i % w * d + Math.floor((d - 1) / 2)) * 4; if (all[k] === 253 && all[k + 1] === 231) out.push(i); } return out; })()`);
     console.log(String(bright) === "5184,10816,15625" ? "ok tessellation" : `FAIL tessellation: ${bright.length} ${bright.slice(0, 9)}`);
     await clickDot(5184);
-    await b.until(`${title(1)}?.includes("d_vertices[5184]") && ${row(1, "store", "thread 5184")}`, "its writer");
+    await b.until(`${title(1)}?.includes("d_vertices-4[5184]") && ${row(1, "store", "thread 5184")}`, "its writer");
     console.log("ok tessellation_writer");
   },
 };

@@ -5,7 +5,7 @@ export const enum Kind { Load, Store, Atomic, Sync, Value, Copy, Set }
 
 export interface Op {
   record: number; lane: number; kind: Kind; step: number; launch: number; thread: number; site: number; bytes: number;
-  address: string | null; value: string | null; old: string | null; replayed: boolean; space: number; buffer: number; offset: number;
+  address: string | null; value: string | null; old: string | null; replayed: boolean; race: boolean; space: number; buffer: number; offset: number;
 }
 export interface Site {
   id: number; text?: string; ptx_line?: number; space?: string; bytes?: number; ptx?: string; vector?: number; type?: string; function?: string; object?: string; main?: number;
@@ -14,7 +14,7 @@ export interface Site {
 export interface Launch {
   id: number; number: number; name: string; readable?: string; grid: number[]; block: number[]; process: number; device: number; findings: number; step: number; kernel: number;
 }
-export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number }
+export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number; type?: string; ptx?: string; vector?: number }
 export interface Step { number?: number; kind?: string; call?: string; direction?: string; bytes?: number }
 export interface Finding {
   id: number; kind: string; severity: string; headline: string; launch: number; launch_number: number; site: number; kernel?: string; address?: string; size: number;
@@ -29,8 +29,12 @@ export interface FlowStep {
   call: string; bytes: number; uses: [buffer: number, how: number][]; ns: number;
 }
 export interface Watch { site: number; type: string; watched: boolean; path?: string; file: number; line: number; function?: string; launches: [id: number, number: number, threads: number][] }     // the newest first
-export interface Page { ops: Op[]; skip: number; more: boolean; total?: number; index?: number }
+export interface Page { ops: Op[]; skip: number; more: boolean; total?: number; index?: number; followed?: Op }       // followed: it was not found among the first million
 export interface Source { path: string; whole?: string; text?: string; missing?: string; lines: [line: number, sites: number, findings: number][] }
+export interface StepInfo {
+  id: number; number: number; kind: string; call?: string; direction?: string; stream: number; device: number; recorded: number; to: string; from: string; to_buffer: number; from_buffer: number;
+  width: number; height: number; depth: number; to_pitch: number; to_rows: number; from_pitch: number; from_rows: number; value: number; value_bytes: number; stack: [string, string, number, boolean][];
+}
 export interface LaunchInfo {
   launch: Launch; time_ns: number; begin_ns?: number; end_ns?: number; stream: string; shared: number; stack: [string, string, number, boolean][];
   parameters: { number: number; name?: string; bytes: number; value?: string; allocation: number; points_to?: string }[];
@@ -103,13 +107,13 @@ function learn(json: any) {
 
 export function op(a: any[]): Op {
   return { record: a[0], lane: a[1], kind: a[2], step: a[3], launch: a[4], thread: a[5], site: a[6], bytes: a[7], address: a[8], value: a[9], old: a[10],
-    replayed: (a[11] & 1) !== 0, space: a[11] >> 1 & 3, buffer: a[12], offset: a[13] };
+    replayed: (a[11] & 1) !== 0, race: (a[11] & 8) !== 0, space: a[11] >> 1 & 3, buffer: a[12], offset: a[13] };
 }
 export const key = (o: { record: number; lane: number }) => `${o.record}.${o.lane}`;
 // Of a copy lane 0 is what it writes and lane 1 what it reads.
 export const writes = (o: Op) => o.kind === Kind.Store || o.kind === Kind.Atomic || o.kind === Kind.Set || (o.kind === Kind.Copy && o.lane === 0);
 
-const page = (j: any): Page => ({ ops: j.ops.map(op), skip: j.skip ?? 0, more: j.more, total: j.total, index: j.index });
+const page = (j: any): Page => ({ ops: j.ops.map(op), skip: j.skip ?? 0, more: j.more, total: j.total, index: j.index, followed: j.followed && op(j.followed) });
 export const PAGE = 200;
 export type At = { record: number; lane: number } | { address: string; write: boolean } | undefined;
 const where = (at: At) => !at ? {} : "record" in at ? { record: at.record, lane: at.lane } : { address: at.address, write: at.write ? 1 : 0 };

@@ -1,10 +1,10 @@
 import { ComponentChild } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Buffer, Finding, RunInfo, Watch, ask, buffers, flowStep, forgetAnswers, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
+import { Buffer, Finding, FlowStep, RunInfo, Watch, ask, buffers, flowStep, forgetAnswers, isStatic, isWaiting, launches, onWaiting, sites } from "./api";
 import { CalculatorPane } from "./calculator";
 import { ElementPane, stepOrder } from "./element";
 import { Flow, FlowChart, kernelName } from "./flow";
-import { bufferName, bufferType, bytesText, elementName, errorText, fileName, launchName, many, onTypes } from "./format";
+import { bufferName, bufferType, bytesText, elementName, errorText, fileName, flowNames, launchName, learnBuffers, many, onTypes, stepName, typeBytes } from "./format";
 import { useListen } from "./hooks";
 import { FindingPane, LaunchPane } from "./launch";
 import { Lines } from "./lines";
@@ -12,6 +12,7 @@ import { List } from "./list";
 import { Button, Copy, Failure, mainPlace } from "./parts";
 import { BufferPane } from "./picture";
 import { SourcePane } from "./source";
+import { StepPane } from "./step";
 import { ThreadPane } from "./thread";
 import { WatchPane, WatchRow } from "./watch";
 import { Pane, activate, activePane, close, cut, follow, fromAddress, onTrail, paneText, start, trail } from "./trail";
@@ -22,6 +23,8 @@ export function findingPane(f: Finding): Pane {
 }
 
 // --- the line at the top while something takes long ---
+const doing: Record<string, string> = { thread: "reading the thread's operations", element: "reading the element's operations", writers: "looking for who wrote it", conflicts: "looking for who else touches it", races: "looking for races",
+  picture: "making the picture", contents: "reading contents", watch: "making the picture", flow: "reading launches", findings: "reading findings", buffers: "reading buffers", calc: "calculating" };
 function Progress() {
   useListen(onWaiting);
   const [text, set] = useState("");
@@ -34,7 +37,7 @@ function Progress() {
       try {
         const j = await (await fetch("api/progress")).json();
         const oldest = j.working.sort((a: any, b: any) => b.milliseconds - a.milliseconds)[0];
-        if (!gone && oldest) set(`${oldest.what}: ${(oldest.milliseconds / 1000).toFixed(1)} s`);
+        if (!gone && oldest) set(`${doing[oldest.what] ?? oldest.what}: ${(oldest.milliseconds / 1000).toFixed(1)} s`);
       } catch { /* the next question will say so */ }
     };
     const timer = setInterval(look, 500);
@@ -51,6 +54,7 @@ function trailLabel(p: Pane): string {
     case "source": return `line ${p.line}`;
     case "launch": return launchName(launches.get(p.launch), p.launch);
     case "finding": return `finding`;
+    case "step": return stepName(p.step);
     case "watch": return "watch";
     case "calculator": return "calculator";
   }
@@ -59,15 +63,15 @@ function trailLabel(p: Pane): string {
 function Findings({ list, current, total }: { list: Finding[]; current: Pane[]; total: number }) {
   const here = current[0] && "finding" in current[0] ? current[0].finding : undefined;
   if (!list.length) return <p class="none">No findings in this run.</p>;
-  return <List label="findings" className="findings" count={list.length} height={56} row={i => {
+  return <><List label="findings" className="findings" count={list.length} height={56} row={i => {
     const f = list[i], p = mainPlace(f.site), b = f.allocation ? buffers.get(f.allocation) : undefined;
     const s = sites.get(f.site), path = s?.function ? kernelName(s.function) : "";
-    return <button type="button" class={`finding ${f.severity} ${f.id === here ? "here" : ""}`} onClick={() => start(findingPane(f))} title={f.kernel}>
-      <span class="dot" /><span class="headline">{f.headline}</span>
-      <span class="detail">{f.thread !== undefined ? <>{launches.get(f.launch) ? launchName(launches.get(f.launch)) : `#${f.launch_number}`} thread {f.thread}</> : "host"}{p ? <> · line {p[1]}</> : ""}{b && bufferType(b.id) ? <> · {elementName(b.id, f.offset, f.size || undefined)}</> : b?.name ? <> · {b.name}</> : path ? "" : ""}</span>
-      {f.count > 1 && <span class="count">×{many(f.count)}</span>}
+    return <button type="button" class={`finding ${f.severity} ${f.id === here ? "here" : ""}`} aria-current={f.id === here} onClick={() => start(findingPane(f))}>
+      <span class="dot" /><span class="headline" title={f.headline}>{f.headline}</span>
+      <span class="detail">{[f.thread !== undefined ? `#${f.launch_number} thread ${f.thread}` : f.launch ? `#${f.launch_number}` : "host", b && (bufferType(b.id) ? elementName(b.id, f.offset, f.size || undefined) : bufferName(b)), p && `line ${p[1]}`, path].filter(Boolean).join(" · ")}</span>
+      {f.count > 1 && <span class="count" title="how often it was found">×{many(f.count)}</span>}
     </button>;
-  }} />;
+  }} />{list.length < total && <p class="rest">the first {many(list.length)} of {many(total)}</p>}</>;
 }
 
 function Buffers({ list, current, open }: { list: Buffer[]; current: number; open(id: number): void }) {
@@ -78,22 +82,35 @@ function Buffers({ list, current, open }: { list: Buffer[]; current: number; ope
   }} />;
 }
 
-// 26.4012 · thread 4012 of launch 2: "2:4012"; an element: b[4013]
+// What the line at the top understands: 2:4012 is thread 4012 of launch 2, 2 the launch, b[4013] an element, b the buffer, shade the first launch of a kernel.
+export const understood = "a thread (2:4012), an element (b[4013]), a launch (2), a buffer (b) or a kernel";
 function goTo(text: string, flow: Flow): boolean {
-  const t = /^\s*#?(\d+)\s*[:. ]\s*(\d+)\s*$/.exec(text), e = /^\s*([\w.:\->]+)\s*\[\s*(\d+)\s*\]\s*$/.exec(text);
-  if (t) {
-    const s = flow.steps.find(x => x.launch && x.number === Number(t[1]));
-    if (s) { start({ kind: "thread", launch: s.launch, thread: Number(t[2]) }); return true; }
+  const t = /^\s*#?(\d+)(?:\s*[:. ]\s*(\d+))?\s*$/.exec(text), e = /^\s*(.+?)\s*\[\s*(\d+)\s*\]\s*$/.exec(text), name = text.trim();
+  const launch = t && flow.steps.find(x => x.launch && x.kind === "launch" && x.number === Number(t[1]));
+  if (launch) {
+    if (t[2] === undefined) start({ kind: "launch", launch: launch.launch });
+    else if (Number(t[2]) < launch.blocks * launch.threads) start({ kind: "thread", launch: launch.launch, thread: Number(t[2]) });
+    else return false;
+    return true;
   }
-  if (e) {
-    const b = [...buffers.values()].find(x => x.name === e[1]), ty = b && bufferType(b.id), size = ty ? ({ i8: 1, u8: 1, i16: 2, u16: 2, f16: 2, bf16: 2, i64: 8, u64: 8, f64: 8 } as Record<string, number>)[ty.scalar] ?? 4 : 4, whole = size * (ty?.components ?? 1);
-    if (b && (Number(e[2]) + 1) * whole <= b.size) { start({ kind: "element", buffer: b.id, offset: Number(e[2]) * whole, bytes: whole }); return true; }
+  const named = (n: string) => [...buffers.values()].find(x => bufferName(x) === n);
+  const b = e ? named(e[1]) : named(name);
+  if (b && e) {
+    const ty = bufferType(b.id), whole = ty ? typeBytes(ty) : b.size % 4 ? 1 : 4;
+    if ((Number(e[2]) + 1) * whole > b.size) return false;
+    start({ kind: "element", buffer: b.id, offset: Number(e[2]) * whole, bytes: whole });
+    return true;
   }
-  return false;
+  if (b) { start({ kind: "buffer", buffer: b.id, step: 0, width: 0 }); return true; }
+  const kernel = name && flow.steps.find(x => x.launch && x.kind === "launch" && kernelName(flow.kernels[x.kernel]) === name);
+  if (kernel) start({ kind: "launch", launch: kernel.launch });
+  return !!kernel;
 }
 
-const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
-  ["Backspace", "close the pane"], ["s", "source"], ["b", "the buffer as a picture"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", "go to a thread (2:4012) or an element (b[4013])"], ["t", "light, dark"], ["?", "this list"]];
+const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
+  ["Backspace", "close the pane"], ["s", "source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
+
+const nameLaunches = (steps: FlowStep[], kernels: Record<string, string>) => steps.forEach(x => { if (x.kind === "launch" && x.launch) flowNames.set(x.launch, `${kernelName(kernels[x.kernel])} #${x.number}`); });
 
 export function App() {
   useListen(onTrail, onTypes);
@@ -110,8 +127,10 @@ export function App() {
       try {
         const [r, f, b, first] = await Promise.all([ask<RunInfo>("run"), ask<{ findings: Finding[] }>("findings", { most: 500 }), ask<{ buffers: Buffer[] }>("buffers", { most: 5000 }), ask<any>("flow", { skip: 0, most: 5000 })]);
         b.buffers.forEach(x => buffers.set(x.id, x));
-        let steps = first.steps.map(flowStep);
+        learnBuffers(b.buffers);
+        let steps = first.steps.map(flowStep), all = b.buffers, found = f.findings;
         stepOrder.push(...steps.map((s: any) => s.id));
+        nameLaunches(steps, first.kernels);
         setRun(r); setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: first.kernels, total: first.total });
         document.title = `${fileName(r.meta.program ?? r.file)} · Warpgrind`;
         if (!r.findings) setTab("buffers");
@@ -119,11 +138,24 @@ export function App() {
         // Opening a run with a finding starts at its thread.
         if (!trail().length) { const s = steps.find((x: any) => x.launch); if (f.findings.length) { start(findingPane(f.findings[0])); history.replaceState(null, "", location.hash); } else if (s) start({ kind: "launch", launch: s.launch }); }
         setReady(true);
+        while (all.length < r.buffers && all.length < 100000) {
+          const more = await ask<{ buffers: Buffer[] }>("buffers", { skip: all.length, most: 20000 });
+          if (!more.buffers.length) break;
+          more.buffers.forEach(x => buffers.set(x.id, x));
+          learnBuffers(more.buffers);
+          setList((all = [...all, ...more.buffers]).sort((x, y) => x.id - y.id));
+        }
+        while (found.length < r.findings && found.length < 5000) {
+          const more = await ask<{ findings: Finding[] }>("findings", { skip: found.length, most: 1500 });
+          if (!more.findings.length) break;
+          setFindings(found = [...found, ...more.findings]);
+        }
         while (steps.length < first.total && steps.length < 100000) {
           const more = await ask<any>("flow", { skip: steps.length, most: 20000 });
           if (!more.steps.length) break;
           const next = more.steps.map(flowStep);
           stepOrder.push(...next.map((s: any) => s.id));
+          nameLaunches(next, more.kernels);
           steps = [...steps, ...next];
           setFlow({ steps, kernels: first.kernels, total: first.total });
         }
@@ -153,6 +185,8 @@ export function App() {
           if (gone) return;
           const steps = all.steps.map(flowStep);
           b.buffers.forEach(x => buffers.set(x.id, x));
+          learnBuffers(b.buffers);
+          nameLaunches(steps, all.kernels);
           stepOrder.length = 0;
           stepOrder.push(...steps.map((s: any) => s.id));
           setFindings(f.findings); setList([...b.buffers].sort((x, y) => x.id - y.id)); setFlow({ steps, kernels: all.kernels, total: all.total });
@@ -167,15 +201,18 @@ export function App() {
     return () => { gone = true; clearTimeout(timer); };
   }, [run]);
 
-  // The active pane comes into sight.
-  useLayoutEffect(() => {
-    const box = panesBox.current, e = box?.querySelector<HTMLElement>(`section[data-pane="${active}"]`);
+  // The active pane comes into sight when the path has changed, and where a key or the path above has chosen it; not under a mouse that is pressing something.
+  const reveal = () => {
+    const box = panesBox.current, e = box?.querySelector<HTMLElement>(`section[data-pane="${activePane()}"]`);
     if (box && e) box.scrollTo({ left: Math.max(0, e.offsetLeft + e.offsetWidth - box.clientWidth + 16), behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-  }, [panes.map(paneText).join("/"), ready]);
+  };
+  const choosePane = (i: number) => { activate(i); reveal(); };
+  useLayoutEffect(reveal, [panes.map(paneText).join("/"), ready]);
+  useLayoutEffect(() => document.querySelector(".trail .here")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [panes.length, active, ready]);
 
   const here = panes[active];
   const currentLaunch = here && "launch" in here ? here.launch : 0;
-  const current = here?.kind === "buffer" ? here.step : launches.get(currentLaunch)?.step ?? flow.steps.find(s => s.launch === currentLaunch && currentLaunch && s.kind === "launch")?.id ?? 0;
+  const current = here?.kind === "buffer" || here?.kind === "step" ? here.step : launches.get(currentLaunch)?.step ?? flow.steps.find(s => s.launch === currentLaunch && currentLaunch && s.kind === "launch")?.id ?? 0;
   const currentBuffer = here && "buffer" in here ? here.buffer : 0;
 
   useEffect(() => {
@@ -186,7 +223,10 @@ export function App() {
       const section = panesBox.current?.querySelector<HTMLElement>(`section[data-pane="${activePane()}"]`);
       const p = trail()[activePane()];
       const press = (label: string) => section?.querySelector<HTMLElement>(`button[aria-label^="${label}"]`)?.click();
+      const chosenRow = () => document.activeElement?.classList.contains("op") ? document.activeElement as HTMLElement : section?.querySelector<HTMLElement>(".op.selected");
       const move = (by: number) => {
+        const dots = section?.querySelector<HTMLElement>(".canvas");
+        if (dots) { dots.focus(); return; }
         const rows = [...(section?.querySelectorAll<HTMLElement>(".op") ?? [])], at = rows.findIndex(r => r === document.activeElement), mark = at >= 0 ? at : rows.findIndex(r => r.classList.contains("selected"));
         const next = rows[Math.max(0, Math.min(rows.length - 1, mark < 0 ? 0 : mark + by))];
         next?.focus(); next?.scrollIntoView({ block: "nearest" });
@@ -197,9 +237,9 @@ export function App() {
       };
       const actions: Record<string, () => void> = {
         ArrowDown: () => move(1), j: () => move(1), ArrowUp: () => move(-1), k: () => move(-1),
-        ArrowLeft: () => activate(activePane() - 1), h: () => activate(activePane() - 1), ArrowRight: () => activate(activePane() + 1), l: () => activate(activePane() + 1),
-        Enter: () => { if (!/^(BUTTON|A)$/.test(target.tagName)) (document.activeElement?.classList.contains("op") ? document.activeElement as HTMLElement : section?.querySelector<HTMLElement>(".op.selected"))?.click(); },
-        w: () => (document.activeElement?.classList.contains("op") ? document.activeElement : section?.querySelector(".op.selected"))?.querySelector<HTMLElement>(".go")?.click(),
+        ArrowLeft: () => choosePane(activePane() - 1), h: () => choosePane(activePane() - 1), ArrowRight: () => choosePane(activePane() + 1), l: () => choosePane(activePane() + 1),
+        Enter: () => { if (!/^(BUTTON|A)$/.test(target.tagName)) chosenRow()?.click(); },
+        w: () => chosenRow()?.querySelector<HTMLElement>(".go.from")?.click(), r: () => chosenRow()?.querySelector<HTMLElement>(".go.race")?.click(), f: () => document.querySelector<HTMLElement>(".flowbox")?.focus(),
         "[": () => press(p?.kind === "element" ? "The element before" : "The thread before"), "]": () => press(p?.kind === "element" ? "The next element" : "The next thread"),
         Backspace: () => close(activePane()), s: () => press("Source"), b: () => press("The buffer as a picture"), c: () => openCalculator(), n: () => finding(1), p: () => finding(-1),
         g: () => search.current?.focus(), "/": () => search.current?.focus(), t: () => turnTheme(), "?": () => setHelp(h => !h), Escape: () => setHelp(false), "+": () => press("Larger"), "-": () => press("Smaller"),
@@ -215,8 +255,8 @@ export function App() {
 
   const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   const turnTheme = () => setTheme(dark ? "light" : "dark");
-  const openCalculator = () => { const i = trail().findIndex(p => p.kind === "calculator"); if (i >= 0) activate(i); else if (trail().length) follow(trail().length - 1, { kind: "calculator", expression: "" }); else start({ kind: "calculator", expression: "" }); };
-  const facts = useMemo(() => run && [run.meta.device && `device ${run.meta.device}`, run.meta.tools, `${many(run.launches)} launches`, run.recorded ? `${many(run.operations ?? 0)} operations` : ""].filter(Boolean).join(" · "), [run]);
+  const openCalculator = () => { const i = trail().findIndex(p => p.kind === "calculator"); if (i >= 0) choosePane(i); else if (trail().length) follow(trail().length - 1, { kind: "calculator", expression: "" }); else start({ kind: "calculator", expression: "" }); };
+  const facts = useMemo(() => run && [run.meta.device && `device ${run.meta.device}`, run.meta.tools?.split(",").map(x => x === "trace" ? "recorded" : x).join(", "), run.launches === 1 ? "1 launch" : `${many(run.launches)} launches`, run.recorded ? `${many(run.operations ?? 0)} operations` : ""].filter(Boolean).join(" · "), [run]);
 
   function view(p: Pane, i: number): ComponentChild {
     const common = { key: `${i}:${p.kind}`, index: i, active: i === active };
@@ -226,6 +266,7 @@ export function App() {
       case "buffer": return <BufferPane {...common} pane={p} steps={flow.steps} findings={findings} />;
       case "source": return <SourcePane {...common} pane={p} />;
       case "launch": return <LaunchPane {...common} pane={p} findings={findings} />;
+      case "step": return <StepPane {...common} pane={p} />;
       case "finding": return <FindingPane {...common} pane={p} findings={findings} />;
       case "watch": return <WatchPane {...common} pane={p} watches={watches} live={!!run?.live && run.meta.complete !== "yes"} />;
       case "calculator": return <CalculatorPane {...common} pane={p} />;
@@ -238,24 +279,24 @@ export function App() {
     <header class="bar">
       <h1><span class="logo" aria-hidden="true" />{run ? fileName(run.meta.program ?? run.file) : "…"}</h1>
       <span class="facts dim">{facts}</span>
-      <form class="search" onSubmit={e => { e.preventDefault(); if (goTo(search.current?.value ?? "", flow)) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity("thread 2:4012 or element b[4013]"), search.current?.reportValidity(); }}>
-        <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label="go to a thread or an element" spellcheck={false} onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /></form>
+      <form class="search" onSubmit={e => { e.preventDefault(); if (goTo(search.current?.value ?? "", flow)) { setWhere(""); search.current?.blur(); } else search.current?.setCustomValidity(`nothing of that name is here: ${understood}`), search.current?.reportValidity(); }}>
+        <input ref={search} value={where} placeholder="2:4012 or b[4013]" aria-label={`go to ${understood}`} title={`go to ${understood}`} spellcheck={false} onInput={e => { e.currentTarget.setCustomValidity(""); setWhere(e.currentTarget.value); }} /></form>
       <Button icon="calculator" label="Calculator (c)" onClick={openCalculator} />
       <Button icon="sun" label="Light or dark (t)" onClick={turnTheme} />
       <Button icon="help" label="Keys (?)" onClick={() => setHelp(!help)} />
     </header>
     <nav class="trail" aria-label="the path walked">
-      {panes.map((p, i) => <>{i > 0 && <span class="step" aria-hidden="true">›</span>}<button type="button" class={i === active ? "here" : ""} onClick={() => activate(i)} onDblClick={() => cut(i)} title="double click: back to here">{trailLabel(p)}</button></>)}
+      {panes.map((p, i) => <>{i > 0 && <span class="step" aria-hidden="true">›</span>}<button type="button" class={i === active ? "here" : ""} onClick={() => choosePane(i)} onDblClick={() => cut(i)} title="double click: back to here">{trailLabel(p)}</button></>)}
       {panes.length > 0 && <Copy label="Copy the address of this path" text={() => location.href} />}
     </nav>
     <aside class="rail">
-      <div class="tabs" role="tablist">
+      <div class="tabs" role="tablist" onKeyDown={e => { if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return; e.preventDefault(); e.stopPropagation(); const all = [...e.currentTarget.querySelectorAll<HTMLElement>("button")], n = all[(all.indexOf(document.activeElement as HTMLElement) + (e.key === "ArrowRight" ? 1 : -1) + all.length) % all.length]; n.focus(); n.click(); }}>
         <button type="button" role="tab" aria-selected={tab === "findings"} onClick={() => setTab("findings")}>Findings <span class="count">{run?.findings ?? ""}</span></button>
         <button type="button" role="tab" aria-selected={tab === "buffers"} onClick={() => setTab("buffers")}>Buffers <span class="count">{run?.buffers ?? ""}</span></button>
         {watches.length > 0 && <button type="button" role="tab" aria-selected={tab === "watches"} onClick={() => setTab("watches")}>Watches <span class="count">{watches.length}</span></button>}
       </div>
       {ready && (tab === "findings" ? <Findings list={findings} current={panes} total={run?.findings ?? 0} /> : tab === "watches" ? <List label="watches" className="buffers" count={watches.length} height={30} row={i => <WatchRow watch={watches[i]} here={here?.kind === "watch" && here.site === watches[i].site} open={() => start({ kind: "watch", site: watches[i].site, launch: 0, width: 0 })} />} /> : <Buffers list={list} current={currentBuffer} open={id => start({ kind: "buffer", buffer: id, step: 0, width: 0 })} />)}
-      <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => start({ kind: "buffer", buffer, step, width: 0 })} />
+      <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => start({ kind: "buffer", buffer, step, width: 0 })} openStep={step => start({ kind: "step", step, buffer: 0, offset: 0, bytes: 0 })} />
     </aside>
     <main class="panes" ref={panesBox}>
       {ready && run && !run.recorded && <div class="hint">{run.not_recorded}. Threads, elements and buffers need a recording: warpgrind --record -o run.wg ./app</div>}

@@ -1,7 +1,7 @@
 // An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
 import { useEffect, useState } from "preact/hooks";
 import { Buffer, Finding, Kind, Op, askBytes, buffers, key, launches, ofElement, writes } from "./api";
-import { addressOf, bufferName, bufferType, bytesText, elementName, launchOf, many, opType, scalarText, scalarBytes, typeBytes, valueHex, valueText } from "./format";
+import { addressOf, bufferName, bufferType, bytesText, elementName, kindName, launchOf, many, opType, scalarText, scalarBytes, typeBytes, valueHex, valueText } from "./format";
 import { Ops, useAnswer, useOps } from "./hooks";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, KindTag, PaneFrame, TypeChooser, linesOf, mainPlace, useSource } from "./parts";
@@ -29,25 +29,25 @@ function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane
   return <nav class="neighbours" aria-label="neighbouring elements">{cells}</nav>;
 }
 
-// Reads after a write belong to it until the next write. Writes of different threads in one launch have no order that could be relied on.
+// Reads after a write belong to it until the next write.
 function instanceOf(ops: Ops, i: number) {
   for (let k = i; k >= 0; k--) { const o = ops.get(k); if (!o) return undefined; if (writes(o)) return o; }
   return null;
 }
+// The server says which operations nothing orders; here are others of its launch that one of them may race with.
 function rivals(ops: Ops, i: number): Op[] {
   const o = ops.get(i)!, out: Op[] = [];
-  if (!writes(o) || !o.launch) return out;
-  for (const d of [-1, 1]) for (let k = i + d; k >= 0 && k < ops.count && Math.abs(k - i) < 256; k += d) {
+  for (const d of [-1, 1]) for (let k = i + d; o.race && k >= 0 && k < ops.count && Math.abs(k - i) < 256; k += d) {
     const x = ops.get(k);
     if (!x || x.launch !== o.launch) break;
-    if (writes(x) && x.thread !== o.thread && !(x.kind === Kind.Atomic && o.kind === Kind.Atomic)) out.push(x);
+    if (x.race && (writes(x) || writes(o)) && x.thread !== o.thread) out.push(x);
   }
   return out;
 }
 
 // A read whose value follows from a write that has rivals.
 function undecided(ops: Ops, i: number): boolean {
-  for (let k = i; k >= 0; k--) { const o = ops.get(k); if (!o) return false; if (writes(o)) return rivals(ops, k).length > 0; }
+  for (let k = i; k >= 0; k--) { const o = ops.get(k); if (!o) return false; if (writes(o)) return o.race; }
   return false;
 }
 
@@ -83,18 +83,19 @@ export function ElementPane({ pane, index, active, findings }: { pane: Extract<P
     {b && ops.loaded && <Neighbours buffer={b} pane={pane} step={step} findings={findings} go={go} />}
     {ops.error ? <Failure text={ops.error} /> : !ops.loaded ? <Empty>reading…</Empty> : ops.count === 0 ? <Empty>Nobody touched this element: it was never written and never read.</Empty> : <>
       <div class="columns elementrow" aria-hidden="true"><span>when</span><span>does</span><span class="num">value</span><span>who</span><span>source</span></div>
+      {ops.followed && <div class="pinned" role="note">The one you followed ({launchOf(ops.followed)}, {ops.followed.launch ? `thread ${ops.followed.thread}` : "the host"}: {kindName[ops.followed.kind]} {valueText(ops.followed.value, opType(ops.followed))}) comes after very many others; these are the first.</div>}
       <List label="operations on this element" count={ops.count} height={ROW} focus={selected} seen={ops.seen} row={i => {
         const o = ops.get(i);
         if (!o) return <span class="dim loading">…</span>;
         const before = i ? ops.get(i - 1) : undefined, p = mainPlace(o.site), w = writes(o), others = rivals(ops, i);
         const orphan = !w && instanceOf(ops, i) === null;
-        return <div class={`op elementrow ${w ? "write" : "read"} ${i === selected ? "selected" : ""} ${others.length ? "race" : ""} ${!before || before.step !== o.step ? "begins" : ""}`} data-op={key(o)} data-index={i} role="button" tabIndex={i === selected ? 0 : -1}
-          onClick={() => { select(i); if (o.launch) go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }); }}>
+        return <div class={`op elementrow ${w ? "write" : "read"} ${i === selected ? "selected" : ""} ${o.race ? "race" : ""} ${!before || before.step !== o.step ? "begins" : ""}`} data-op={key(o)} data-index={i} role="button" tabIndex={i === selected ? 0 : -1}
+          onClick={() => { select(i); if (o.launch) go({ kind: "thread", launch: o.launch, thread: o.thread, at: { record: o.record, lane: o.lane } }); else if (o.step) go({ kind: "step", step: o.step, buffer: pane.buffer, offset: pane.offset, bytes: pane.bytes }); }}>
           <span class={before && before.step === o.step ? "when again" : "when"}>{launchOf(o)}</span>
           <KindTag op={o} />
           <span class="value num" title={valueHex(o.value)}>{orphan && o.kind === Kind.Load ? <Badge kind="error">never written</Badge> : o.value === null && !w && undecided(ops, i) ? <span class="dim" title="the read was not recorded with its value, and nothing orders the writes before it">one of these</span> : valueText(o.value, opType(o))}</span>
           <span class="who">{o.launch ? <>thread {o.thread}</> : <span class="dim">the host</span>}
-            {others.length > 0 && <Badge kind="warning" title={`threads ${[o, ...others].map(x => x.thread).join(", ")} write here in ${launchOf(o)}; nothing orders them`}>race</Badge>}</span>
+            {o.race && <Badge kind="warning" title={`threads ${[...new Set([o, ...others].map(x => x.thread))].slice(0, 20).join(", ")} touch this in ${launchOf(o)}, one of them writes, and nothing orders them`}>race</Badge>}</span>
           <code class="snippet">{p && <><span>{p[1]}</span><span class="text">{lines[p[1] - 1]?.trim()}</span></>}</code>
         </div>;
       }} /></>}

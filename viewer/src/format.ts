@@ -1,5 +1,5 @@
 // How values, elements, threads and launches are written.
-import { Buffer, Kind, Launch, Op, Site, buffers, launches, sites, steps } from "./api";
+import { Buffer, Kind, Launch, Op, buffers, launches, sites, steps } from "./api";
 
 export type Scalar = "i8" | "u8" | "i16" | "u16" | "i32" | "u32" | "i64" | "u64" | "f16" | "bf16" | "f32" | "f64";
 export interface Type { scalar: Scalar; components: number; name: string }
@@ -23,7 +23,7 @@ function fromName(name: string | undefined): Type | undefined {
   return undefined;
 }
 
-function fromInstruction(s: Site): Type | undefined {
+function fromInstruction(s: { ptx?: string; vector?: number }): Type | undefined {
   if (!s.ptx) return undefined;
   const bits = Number(/\d+$/.exec(s.ptx)?.[0] ?? 0), letter = s.ptx[0];
   const components = s.vector ?? 1;
@@ -36,7 +36,20 @@ function fromInstruction(s: Site): Type | undefined {
 const chosen = new Map<number, Type>(), certain = new Map<number, Type>(), guessed = new Map<number, Type>();
 const listeners = new Set<() => void>();
 export function onTypes(f: () => void) { listeners.add(f); return () => { listeners.delete(f); }; }
-export function chooseType(buffer: number, t: Type) { chosen.set(buffer, t); listeners.forEach(f => f()); }
+export function chooseType(buffer: number, t: Type) { chosen.set(buffer, t); onChoice(); listeners.forEach(f => f()); }
+// What was chosen is part of the address: "4=f32x2,7=f64".
+let onChoice = () => {};
+export function keepTypes(f: () => void) { onChoice = f; }
+export const typesText = () => [...chosen].map(([b, t]) => `${b}=${t.scalar}${t.components > 1 ? `x${t.components}` : ""}`).join(",");
+export function typesFrom(text: string) {
+  const before = typesText();
+  chosen.clear();
+  for (const m of text.matchAll(/(\d+)=([a-z]+\d+)(?:x(\d+))?/g)) {
+    const scalar = m[2] as Scalar, n = Math.min(4096, Math.max(1, Number(m[3] ?? 1)));
+    if (cName[scalar]) chosen.set(Number(m[1]), { scalar, components: n, name: n > 1 ? `${cName[scalar]} × ${n}` : cName[scalar] });
+  }
+  if (typesText() !== before) tell();
+}
 export const bufferType = (id: number): Type | undefined => chosen.get(id) ?? certain.get(id) ?? guessed.get(id);
 let told = false;
 function tell() {                          // once for all that is learned at a time
@@ -48,6 +61,13 @@ function tell() {                          // once for all that is learned at a 
 export function learnParameter(buffer: number, type: string | undefined) {
   const t = fromName(type);
   if (t && !certain.has(buffer)) { certain.set(buffer, t); tell(); }
+}
+export function learnBuffers(list: Buffer[]) {
+  for (const b of list) {
+    const t = fromName(b.type), g = t ?? fromInstruction(b);
+    if (t && !certain.has(b.id)) certain.set(b.id, t), tell();
+    else if (g && !guessed.has(b.id)) guessed.set(b.id, g), tell();
+  }
 }
 export function learnTypes(ops: Op[]) {
   for (const o of ops) {
@@ -65,7 +85,18 @@ export function opType(o: Op): Type {
   return { scalar: (o.bytes >= 8 && o.bytes % 8 === 0 ? "i64" : o.bytes === 4 ? "i32" : o.bytes === 2 ? "i16" : "u8") as Scalar, components: 1, name: "bytes" };
 }
 
-export const bufferName = (b: Buffer | undefined, id = 0) => b ? b.name || `buf${b.id}` : `buf${id}`;
+// Several buffers of one name are told apart as the files of --dump-buffers are: y, y-2, y-3 …
+const twins = new Map<number, number>();
+let twinsOf = 0;
+function twin(id: number) {
+  if (twinsOf !== buffers.size) {
+    const count = new Map<string, number>();
+    twinsOf = buffers.size;
+    for (const b of [...buffers.values()].sort((x, y) => x.id - y.id)) if (b.name) { const n = (count.get(b.name) ?? 0) + 1; count.set(b.name, n); twins.set(b.id, n); }
+  }
+  return twins.get(id) ?? 1;
+}
+export const bufferName = (b: Buffer | undefined, id = 0) => !b ? `buf${id}` : !b.name ? `buf${b.id}` : twin(b.id) > 1 ? `${b.name}-${twin(b.id)}` : b.name;
 export function elementName(buffer: number, offset: number, bytes?: number): string {
   const b = buffers.get(buffer), t = bufferType(buffer);
   const size = t ? typeBytes(t) : bytes && offset % bytes === 0 ? bytes : 1;
@@ -133,7 +164,9 @@ export function duration(ns: number) {
 }
 export const kindName: Record<number, string> = { [Kind.Load]: "load", [Kind.Store]: "store", [Kind.Atomic]: "atomic", [Kind.Sync]: "sync", [Kind.Value]: "value", [Kind.Copy]: "copy", [Kind.Set]: "set" };
 
-export const launchName = (l: Launch | undefined, id = 0) => l ? `${l.name} #${l.number}` : `launch ${id}`;
+// The flow chart knows all launches before anybody asks for one.
+export const flowNames = new Map<number, string>();
+export const launchName = (l: Launch | undefined, id = 0) => l ? `${l.name} #${l.number}` : flowNames.get(id) ?? `launch ${id}`;
 export const launchOf = (o: Op) => o.launch ? launchName(launches.get(o.launch), o.launch) : stepName(o.step);
 export function stepName(id: number) {
   const s = steps.get(id);

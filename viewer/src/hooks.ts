@@ -21,11 +21,11 @@ export function useAnswer<T>(ask: () => Promise<T> | undefined, on: unknown[]): 
 }
 
 // Operations by pages, loaded as they come into sight. focus: the index the first page was looked for with.
-export interface Ops { get(i: number): Op | undefined; count: number; focus: number; error?: string; loaded: boolean; all: boolean; seen(first: number, last: number): void; pages: Map<number, Op[]> }
+export interface Ops { get(i: number): Op | undefined; count: number; focus: number; error?: string; loaded: boolean; all: boolean; followed?: Op; seen(first: number, last: number): void; pages: Map<number, Op[]> }
 export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on: unknown[]): Ops {
   const again = useAgain();
   const [s, reset] = useState(() => make());
-  function make() { return { pages: new Map<number, Op[]>(), asked: new Set<number>(), count: 0, low: 0, high: Infinity, known: false, focus: -1, error: undefined as string | undefined, loaded: false, gone: false }; }
+  function make() { return { pages: new Map<number, Op[]>(), asked: new Set<number>(), count: 0, low: 0, high: Infinity, known: false, focus: -1, error: undefined as string | undefined, loaded: false, gone: false, followed: undefined as Op | undefined }; }
   useListen(onTypes);
   useEffect(() => {
     const n = make();
@@ -62,12 +62,12 @@ export function useOps(load: (skip: number, first: boolean) => Promise<Page>, on
     }
     n.asked.add(-1);
     (n as any).load = (skip: number) => load(skip, false).then(p => { if (!n.gone) { put(p); again(); } }, e => { n.error = errorText(e); again(); });
-    load(0, true).then(p => { if (n.gone) return; put(p); n.asked.add(p.skip / PAGE); n.focus = p.index ?? -1; again(); }, e => { n.error = errorText(e); n.loaded = true; again(); });
+    load(0, true).then(p => { if (n.gone) return; put(p); n.asked.add(p.skip / PAGE); n.focus = p.index ?? -1; n.followed = p.followed; again(); }, e => { n.error = errorText(e); n.loaded = true; again(); });
     reset(n);
     return () => { n.gone = true; };
   }, on);
   return {
-    count: s.count, focus: s.focus, error: s.error, loaded: s.loaded, all: s.known, pages: s.pages,
+    count: s.count, focus: s.focus, error: s.error, loaded: s.loaded, all: s.known, pages: s.pages, followed: s.followed,
     get: i => s.pages.get(Math.floor(i / PAGE))?.[i % PAGE],
     seen(first, last) {
       if (!s.loaded) return;

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Finding, Kind, LaunchInfo, Op, ask, buffers, racesOf } from "./api";
 import { bufferName, duration, fileName, launchName, learnParameter, many, opElement, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
-import { Button, Empty, Failure, FindingCard, PaneFrame } from "./parts";
+import { Button, Empty, Failure, FindingCard, HostStack, PaneFrame } from "./parts";
 import { Pane, follow } from "./trail";
 
 function parameterValue(hex: string | undefined, bytes: number) {
@@ -43,7 +43,7 @@ export function LaunchPane({ pane, index, active, findings }: { pane: Extract<Pa
         <td>{p.allocation ? <button type="button" class="link" onClick={() => follow(index, { kind: "buffer", buffer: p.allocation, step: l.step, width: 0 })}>{bufferName(buffers.get(p.allocation), p.allocation)}</button> : parameterValue(p.value, p.bytes)}
           {p.points_to && <span class="dim"> {p.points_to}*</span>}</td></tr>)}</tbody></table>}
       <h3>Launched</h3>
-      <table><tbody>{info.value.stack.filter(f => f[1] || !/^(_start|__libc_start)/.test(f[0])).map(f => <tr><td>{f[0]}{f[3] && <span class="dim"> inlined</span>}</td><td class="dim">{f[1] ? <a href={`vscode://file${f[1]}:${f[2]}`} title={f[1]}>{fileName(f[1])}:{f[2]}</a> : ""}</td></tr>)}</tbody></table>
+      <HostStack stack={info.value.stack} />
       <h3>Findings</h3>
       {mine.length === 0 ? <p class="dim">none in this launch</p> : <div class="cards">{mine.map(f => <div class="withgo"><FindingCard finding={f} />{f.thread !== undefined && <button type="button" class="link" onClick={() => follow(index, { kind: "thread", launch: f.launch, thread: f.thread!, at: f.address ? { address: f.address, write: /write|race/.test(f.kind) } : undefined, finding: f.id })}>thread {f.thread}</button>}</div>)}</div>}
       <h3>Races, from the recording</h3>

@@ -61,6 +61,9 @@ export function FindingCard({ finding, open }: { finding: Finding; open?: boolea
   </div>;
 }
 
+export const HostStack = ({ stack }: { stack: [string, string, number, boolean][] }) => stack.length === 0 ? <p class="dim">not known</p> : <table><tbody>{stack.filter(f => f[1] || !/^(_start|__libc_start)/.test(f[0])).map(f =>
+  <tr><td>{f[0]}{f[3] && <span class="dim"> inlined</span>}</td><td class="dim">{f[1] ? <a href={`vscode://file${f[1]}:${f[2]}`} title={`${f[1]}:${f[2]}, in Visual Studio Code`}>{fileName(f[1])}:{f[2]}</a> : ""}</td></tr>)}</tbody></table>;
+
 export const LaunchLink = ({ id, onClick }: { id: number; onClick(): void }) => <button type="button" class="link" onClick={e => { e.stopPropagation(); onClick(); }}>{launchName(launches.get(id), id)}</button>;
 export const PlaceText = ({ source, line }: { source?: Source; line?: number }) => line ? <>{source ? fileName(source.path) : ""}:{line}</> : <>—</>;
 

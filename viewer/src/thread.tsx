@@ -1,7 +1,7 @@
 // A thread: its operations in order, where each value came from, and its peers.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Finding, Kind, Op, PAGE, Writers, conflictsOf, key, launches, ofThread, writersOf } from "./api";
-import { coordinates, launchName, launchOf, many, opElement, opType, threadCount, triple, valueHex, valueText } from "./format";
+import { Finding, Kind, Op, PAGE, Writers, buffers, conflictsOf, key, launches, ofThread, writersOf } from "./api";
+import { bufferName, coordinates, elementName, launchName, launchOf, many, opElement, opType, threadCount, triple, valueHex, valueText } from "./format";
 import { Ops, useAgain, useOps } from "./hooks";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, FindingCard, KindTag, LaunchLink, PaneFrame, linesOf, mainPlace, useSource } from "./parts";
@@ -23,7 +23,7 @@ function useOrigins(ops: Ops) {
   }
   return {
     of: (o: Op) => state.known.get(key(o)),
-    lookAtAll: (o: Op) => writersOf(o, true).then(w => { state.known.set(key(o), w); again(); }),
+    lookAtAll: (o: Op) => writersOf(o, true).then(w => { state.known.set(key(o), w); again(); }, () => {}),
     want(first: number, last: number) {
       state.queue = [];
       for (let i = Math.min(last, ops.count) - 1; i >= first; i--) { const o = ops.get(i); if (o && (o.kind === Kind.Load || o.kind === Kind.Atomic) && !state.known.has(key(o))) state.queue.push(o); }
@@ -58,12 +58,18 @@ function candidates(op: Op, w: Writers): string {
   return op.value === null && values.length > 1 && values.length < 4 && values.every(Boolean) ? values.join(" or ") : `${w.ops.length} candidates`;
 }
 
-function Origin({ op, writers, lookAtAll, conflicts, go }: { op: Op; writers?: Writers; lookAtAll(): Promise<void>; conflicts?: Op[]; go(p: Pane): void }) {
+// An access outside of every buffer: the finding knows which one it missed.
+function missed(op: Op, findings: Finding[]): Finding | undefined {
+  return op.buffer || op.space || op.address === null ? undefined : findings.find(f => f.launch === op.launch && f.allocation && f.address && BigInt(f.address) >= BigInt(op.address!) && BigInt(f.address) < BigInt(op.address!) + BigInt(op.bytes));
+}
+
+function Origin({ op, writers, lookAtAll, conflicts, outside, go }: { op: Op; writers?: Writers; lookAtAll(): Promise<void>; conflicts?: Op[]; outside?: Finding; go(p: Pane): void }) {
   const [looking, setLooking] = useState(false);
+  if (outside) return <Badge kind="error" title={`${outside.headline}: address ${op.address}`}>outside of {bufferName(buffers.get(outside.allocation), outside.allocation)}</Badge>;
   const to = (w: Op, note: string, kind: string) => w.launch
     ? <button type="button" class={`go ${kind}`} title={`${note}: thread ${w.thread} of ${launchOf(w)}`} onClick={e => { e.stopPropagation(); go({ kind: "thread", launch: w.launch, thread: w.thread, at: { record: w.record, lane: w.lane } }); }}>
       {kind === "race" ? "⚡" : "←"} {shortLaunch(op, w)}thread {w.thread}</button>
-    : <span class="dim">← {launchOf(w)}</span>;
+    : <button type="button" class={`go ${kind}`} title={`${note} the host`} onClick={e => { e.stopPropagation(); go({ kind: "step", step: w.step, buffer: op.buffer, offset: op.offset, bytes: op.bytes }); }}>← {launchOf(w)}</button>;
   const near = writers?.some && writers.ops.length === 1;      // nothing says that it is the only one, but it is worth following
   const others = new Map((conflicts ?? []).map(c => [c.thread, c]));
   return <>
@@ -117,15 +123,15 @@ export function ThreadPane({ pane, index, active, findings }: { pane: Extract<Pa
       <List label="operations" count={ops.count} height={ROW} focus={selected} seen={(a, b) => { ops.seen(a, b); origins.want(a, b); }} row={i => {
         const o = ops.get(i);
         if (!o) return <span class="dim loading">…</span>;
-        const p = mainPlace(o.site), t = opType(o);
+        const p = mainPlace(o.site), t = opType(o), outside = missed(o, findings), element = outside ? elementName(outside.allocation, outside.offset, o.bytes) : opElement(o);
         const bad = mine.some(f => f.address && o.address && BigInt(f.address) >= BigInt(o.address) && BigInt(f.address) < BigInt(o.address) + BigInt(o.bytes));
         return <div class={`op threadrow ${i === selected ? "selected" : ""} ${bad ? "bad" : ""}`} data-op={key(o)} data-index={i} role="button" tabIndex={i === selected ? 0 : -1}
           onClick={() => { select(i); open(o); }}>
           <span class="dim num">{i}</span>
           <button type="button" class="lineno" title="open the source" onClick={e => { e.stopPropagation(); if (p && p[0] >= 0) go({ kind: "source", file: p[0], line: p[1], launch: pane.launch, thread: pane.thread }); }}>{p ? p[1] : "—"}</button>
-          <KindTag op={o} /><span class="element">{opElement(o)}</span>
+          <KindTag op={o} /><span class="element" title={o.address ? `${element}: ${o.bytes} bytes at ${o.address}` : ""}>{element}</span>
           <span class="value num" title={valueHex(o.value)}>{o.kind === Kind.Sync ? "" : o.kind === Kind.Atomic && o.old !== null ? <>{valueText(o.old, t)} <span class="dim">with</span> {valueText(o.value, t)}</> : valueText(o.value, t)}</span>
-          <span class="origin"><Origin op={o} writers={origins.of(o)} lookAtAll={() => origins.lookAtAll(o)} conflicts={conflicts.get(i)} go={go} /></span>
+          <span class="origin"><Origin op={o} writers={origins.of(o)} lookAtAll={() => origins.lookAtAll(o)} conflicts={conflicts.get(i)} outside={outside} go={go} /></span>
           <code class="snippet" title={p ? lines[p[1] - 1]?.trim() : ""}>{p && p[0] === file ? lines[p[1] - 1]?.trim() : ""}</code>
         </div>;
       }} /></div>}

@@ -1,15 +1,38 @@
 // The path walked: panes from left to right. It is the address of the page, so that it can be kept, sent and gone back to.
 import { At } from "./api";
+import { keepTypes, typesFrom, typesText } from "./format";
 
 export type Pane =
   | { kind: "thread"; launch: number; thread: number; at?: At; finding?: number }
   | { kind: "element"; buffer: number; offset: number; bytes: number; at?: { record: number; lane: number } }
-  | { kind: "buffer"; buffer: number; step: number; width: number }
+  | ({ kind: "buffer"; buffer: number; step: number; width: number } & Look)
   | { kind: "source"; file: number; line: number; launch: number; thread: number }
   | { kind: "launch"; launch: number }
   | { kind: "finding"; finding: number }
-  | { kind: "watch"; site: number; launch: number; width: number }       // launch 0: the newest
+  | { kind: "step"; step: number; buffer: number; offset: number; bytes: number }        // a copy or a set; buffer: the element it was followed from, 0: none
+  | ({ kind: "watch"; site: number; launch: number; width: number } & Look)       // launch 0: the newest
   | { kind: "calculator"; expression: string };
+// How a picture is shown; what is not said is as usual.
+export interface Look { part?: number; colours?: string; low?: number; high?: number; log?: boolean; zoom?: number }
+const looks: [string, keyof Look][] = [["p", "part"], ["l", "low"], ["h", "high"], ["z", "zoom"]];
+function lookText(p: Look): string {
+  const out = looks.filter(([, k]) => p[k] !== undefined && !(k === "zoom" && !p.zoom) && !(k === "part" && !p.part)).map(([c, k]) => `${c}${p[k]}`);
+  if (p.colours) out.push(`c${p.colours}`);
+  if (p.log) out.push("log");
+  return out.length ? `~${out.join(",")}` : "";
+}
+function lookFrom(text: string | undefined): Look {
+  const out: Look = {};
+  for (const part of (text ?? "").split(",")) {
+    const k = looks.find(([c]) => part.startsWith(c) && /^-?[\d.]+(e[-+]?\d+)?$/.test(part.slice(1)));
+    if (part === "log") out.log = true;
+    else if (/^c[a-z-]+$/.test(part)) out.colours = part.slice(1);
+    else if (k && Number.isFinite(Number(part.slice(1)))) (out as any)[k[1]] = Number(part.slice(1));
+  }
+  if (out.part !== undefined) out.part = Math.max(0, Math.floor(out.part));
+  if (out.zoom !== undefined) out.zoom = Math.max(-16, Math.min(16, Math.round(out.zoom)));
+  return out;
+}
 
 const atText = (at: At) => !at ? "" : "record" in at ? `@${at.record}.${at.lane}` : `@${at.address}${at.write ? "w" : ""}`;
 function atFrom(text: string | undefined): At {
@@ -22,18 +45,19 @@ export function paneText(p: Pane): string {
   switch (p.kind) {
     case "thread": return `t:${p.launch}.${p.thread}${atText(p.at)}${p.finding ? `!${p.finding}` : ""}`;
     case "element": return `e:${p.buffer}.${p.offset}.${p.bytes}${atText(p.at)}`;
-    case "buffer": return `b:${p.buffer}.${p.step}.${p.width}`;
+    case "buffer": return `b:${p.buffer}.${p.step}.${p.width}${lookText(p)}`;
     case "source": return `s:${p.file}.${p.line}.${p.launch}.${p.thread}`;
     case "launch": return `l:${p.launch}`;
     case "finding": return `f:${p.finding}`;
-    case "watch": return `w:${p.site}.${p.launch}.${p.width}`;
+    case "watch": return `w:${p.site}.${p.launch}.${p.width}${lookText(p)}`;
+    case "step": return `h:${p.step}${p.buffer ? `.${p.buffer}.${p.offset}.${p.bytes}` : ""}`;
     case "calculator": return `c:${encodeURIComponent(p.expression)}`;
   }
 }
 
 export function paneFrom(text: string): Pane | undefined {
   if (text.startsWith("c:")) { try { return { kind: "calculator", expression: decodeURIComponent(text.slice(2)) }; } catch { return undefined; } }
-  const m = /^([a-z]):([^@!]*)(?:@([^!]*))?(?:!(\d+))?$/.exec(text);
+  const m = /^([a-z]):([^@!~]*)(?:@([^!~]*))?(?:!(\d+))?(?:~(.*))?$/.exec(text);
   if (!m) return undefined;
   const n = m[2].split(".").map(Number);
   if (n.some(v => !Number.isSafeInteger(v) || v < 0)) return undefined;
@@ -41,22 +65,26 @@ export function paneFrom(text: string): Pane | undefined {
   switch (m[1]) {
     case "t": return n.length === 2 ? { kind: "thread", launch: n[0], thread: n[1], at, finding: m[4] ? Number(m[4]) : undefined } : undefined;
     case "e": return n.length === 3 && n[2] ? { kind: "element", buffer: n[0], offset: n[1], bytes: n[2], at: at && "record" in at ? at : undefined } : undefined;
-    case "b": return n.length === 3 ? { kind: "buffer", buffer: n[0], step: n[1], width: n[2] } : undefined;
+    case "b": return n.length === 3 ? { kind: "buffer", buffer: n[0], step: n[1], width: n[2], ...lookFrom(m[5]) } : undefined;
     case "s": return n.length === 4 ? { kind: "source", file: n[0], line: n[1], launch: n[2], thread: n[3] } : undefined;
     case "l": return n.length === 1 ? { kind: "launch", launch: n[0] } : undefined;
-    case "w": return n.length === 3 ? { kind: "watch", site: n[0], launch: n[1], width: n[2] } : undefined;
+    case "w": return n.length === 3 ? { kind: "watch", site: n[0], launch: n[1], width: n[2], ...lookFrom(m[5]) } : undefined;
+    case "h": return n.length === 1 || n.length === 4 ? { kind: "step", step: n[0], buffer: n[1] ?? 0, offset: n[2] ?? 0, bytes: n[3] ?? 0 } : undefined;
     case "f": return n.length === 1 ? { kind: "finding", finding: n[0] } : undefined;
   }
   return undefined;
 }
 
-export const trailText = (panes: Pane[]) => "#/" + panes.map(paneText).join("/");
+export const trailText = (panes: Pane[]) => "#/" + [...panes.map(paneText), ...(typesText() ? [`y:${typesText()}`] : [])].join("/");
 export function trailFrom(hash: string): Pane[] {
-  const panes: Pane[] = [];
+  const panes: Pane[] = [], plain = (s: string) => { try { return decodeURIComponent(s); } catch { return ""; } };
+  let types = "";
   for (const part of hash.replace(/^#\/?/, "").split("/")) {
-    const p = part && paneFrom(part.startsWith("c:") ? part : decodeURIComponent(part));
+    if (part.startsWith("y:")) { types = plain(part.slice(2)); continue; }
+    const p = part && paneFrom(part.startsWith("c:") ? part : plain(part));
     if (p) panes.push(p);
   }
+  typesFrom(types);
   return panes;
 }
 
@@ -76,6 +104,7 @@ function show(next: Pane[], at: number, keep: boolean) {
   if (text !== location.hash) history[keep ? "pushState" : "replaceState"](null, "", text);
   say();
 }
+keepTypes(() => history.replaceState(null, "", trailText(panes)));
 // From pane `from` to a new one: what was to the right of it goes.
 export const follow = (from: number, to: Pane) => show([...panes.slice(0, from + 1), to], from + 1, true);
 export const start = (p: Pane) => show([p], 0, true);

@@ -32,7 +32,7 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
   const w = watches.find(x => x.site === pane.site), expression = useExpression(w);
   const at = w ? Math.max(0, w.launches.findIndex(l => l[0] === pane.launch)) : 0, shown = w?.launches[at];
   const threads = shown?.[2] ?? 0, width = pane.width || goodWidth(threads), rows = Math.ceil(threads / Math.max(1, width));
-  const [scale, setScale] = useState("viridis"), [picture, setPicture] = useState<Picture>(), [error, setError] = useState<string>(), [hover, setHover] = useState(-1), [value, setValue] = useState("");
+  const scale = pane.colours && scales[pane.colours] ? pane.colours : "viridis", [picture, setPicture] = useState<Picture>(), [error, setError] = useState<string>(), [hover, setHover] = useState(-1), [value, setValue] = useState("");
   const canvas = useRef<HTMLCanvasElement>(null), holder = useRef<HTMLDivElement>(null), [room, setRoom] = useState({ w: 600, h: 400 });
   useLayoutEffect(() => {
     const o = new ResizeObserver(() => { const e = holder.current; if (e) setRoom({ w: e.clientWidth, h: e.clientHeight }); });
@@ -58,6 +58,13 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
     const r = canvas.current!.getBoundingClientRect(), x = Math.floor((e.clientX - r.left) / dot) * pool, y = Math.floor((e.clientY - r.top) / dot) * pool, i = y * width + x;
     return x < width && i < threads ? i : -1;
   };
+  const onKey = (e: KeyboardEvent) => {
+    const by = ({ ArrowLeft: -pool, ArrowRight: pool, ArrowUp: -width * pool, ArrowDown: width * pool } as Record<string, number>)[e.key];
+    if (by && !e.ctrlKey && !e.altKey && !e.metaKey) setHover(hover < 0 ? 0 : hover + by < 0 || hover + by >= threads ? hover : hover + by);
+    else if (e.key === "Enter" && hover >= 0 && shown) follow(index, { kind: "thread", launch: shown[0], thread: hover });
+    else return;
+    e.preventDefault(); e.stopPropagation();
+  };
   const go = (launch: number) => replace(index, { ...pane, launch }, false);
   if (!w) return <PaneFrame index={index} kind="watch" active={active} title="watch"><Failure text="there is no such wg_watch in this run" /></PaneFrame>;
   return <PaneFrame index={index} kind="watch" active={active} title={<><span class="what">{w.type}</span> {expression || "wg_watch"}</>}
@@ -65,14 +72,14 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
     {!shown ? <Empty>no launch has come there{live ? " yet" : ""}</Empty> : <>
       <div class="controls">
         <label>threads in a row <input type="number" min={1} max={threads} value={width} onChange={e => { const n = Number(e.currentTarget.value); if (n >= 1) replace(index, { ...pane, width: Math.min(n, threads) }, false); }} /></label>
-        <label>colours <select value={scale} onChange={e => setScale(e.currentTarget.value)}>{Object.keys(scales).map(s => <option>{s}</option>)}</select></label>
+        <label>colours <select value={scale} onChange={e => replace(index, { ...pane, colours: e.currentTarget.value }, false)}>{Object.keys(scales).map(s => <option>{s}</option>)}</select></label>
         <span class="dim">{shortFloat(low, true)} … {shortFloat(high, true)}</span>
       </div>
       <div class="controls time"><input type="range" min={0} max={w.launches.length - 1} value={w.launches.length - 1 - at} aria-label="launch" onInput={e => go(w.launches[w.launches.length - 1 - Number(e.currentTarget.value)][0])} />
         <span>launch #{shown[1]}{pane.launch === 0 ? ", the newest" : ""}</span>
         {pane.launch !== 0 && <Button label="The newest launch" onClick={() => go(0)}>newest</Button>}
         <span class="right">{hover >= 0 ? `thread ${hover}: ${value}` : ""}</span></div>
-      {error ? <Failure text={error} /> : <div class="canvas" ref={holder}><canvas ref={canvas} class="dots" role="img" aria-label={`picture of ${expression || "the values"}`} onMouseMove={e => setHover(threadAt(e))} onMouseLeave={() => setHover(-1)}
+      {error ? <Failure text={error} /> : <div class="canvas" ref={holder} tabIndex={0} role="group" aria-label={`picture of ${expression || "the values"}: arrow keys choose a thread, Enter opens it. ${hover >= 0 ? `thread ${hover}: ${value}` : ""}`} onKeyDown={onKey}><canvas ref={canvas} class="dots" onMouseMove={e => setHover(threadAt(e))} onMouseLeave={() => setHover(-1)}
         onClick={e => { const t = threadAt(e); if (t >= 0) follow(index, { kind: "thread", launch: shown[0], thread: t }); }} /></div>}
     </>}
   </PaneFrame>;

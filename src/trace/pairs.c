@@ -1,0 +1,81 @@
+// Whether anything orders two accesses of a launch: for few pairs, where races.c looks at all of them.
+#include "trace/reader.h"
+
+// Such accesses may meet: they are made for that.
+static bool is_strong(TraceKind kind, const ReaderSite *site) {
+  const char *text = site ? site->text : "";
+  return kind == TRACE_ATOMIC || strstr(text, ".volatile") || strstr(text, ".relaxed") || strstr(text, ".acquire") || strstr(text, ".release") || strstr(text, ".mmio");
+}
+
+// What a block may tell others, and be told by others, in ways that are not looked into: after and before how many of its barriers.
+typedef struct BlockWord { bool releases; uint64_t released, acquired; } BlockWord;
+struct TracePairs { TraceReader *reader; Timelines lines; U64Map blocks; };
+
+TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch) {
+  const ReaderLaunch *l = reader_launch(t, launch);
+  if (!l || !l->nchunks) return NULL;
+  TracePairs *p = mem_alloc(sizeof *p);
+  p->reader = t;
+  p->lines.launch = l;
+  return p;
+}
+
+void trace_pairs_free(TracePairs *p) {
+  if (!p) return;
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(&p->blocks, &it, &key, &value)) free(value);
+  u64map_free(&p->blocks);
+  timelines_free(&p->lines);
+  free(p);
+}
+
+static const BlockWord *word_of(TracePairs *p, uint64_t block, Error *err) {
+  BlockWord *b = u64map_get(&p->blocks, block);
+  if (b) return b;
+  u64map_put(&p->blocks, block, b = mem_alloc(sizeof *b));
+  b->acquired = UINT64_MAX;
+  for (uint32_t i = 0; i < p->lines.launch->warps; i++) {
+    const Timeline *l = timeline_of(p->reader, &p->lines, block * p->lines.launch->warps + i, err);
+    if (!l) return NULL;
+    if (l->last_strong[1]) b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0)), b->releases = true;
+    if (l->first_acquire[1] != UINT64_MAX) b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
+  }
+  return b;
+}
+
+typedef struct End { uint64_t record, warp, block, passed; uint32_t lane; bool strong; const Timeline *line; const BlockWord *word; } End;       // one of the two
+
+static bool look_at(TracePairs *p, const TraceOp *op, bool far, End *out, Error *err) {
+  RowRef r;
+  const ReaderStep *host;
+  const ReaderSite *site = NULL;
+  if (!reader_row(p->reader, op->record, &r, &host, err) || host) return false;
+  TraceKind kind = row_kind(p->reader, &r, &site);
+  *out = (End){.record = op->record, .warp = r.row->warp, .block = r.row->warp / p->lines.launch->warps, .lane = op->lane, .strong = is_strong(kind, site)};
+  out->line = timeline_of(p->reader, &p->lines, out->warp, err);
+  if (!out->line) return false;
+  out->passed = timeline_passed(out->line, op->record, op->lane);
+  return !far || (out->word = word_of(p, out->block, err));
+}
+
+static bool may_be_before(const End *a, const End *b, bool far) {
+  bool released = a->line->last_strong[far] >= a->record || (far && a->word->releases && a->word->released > a->passed);
+  return released && (b->line->first_acquire[far] <= b->record || (far && b->word->acquired < b->passed));
+}
+
+bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b) {
+  Error err;
+  uint32_t block = p->lines.launch->threads;
+  bool far = a->thread / block != b->thread / block;
+  bool overlap = a->has_address && b->has_address && a->space == b->space && a->address < b->address + b->bytes && b->address < a->address + a->bytes;
+  bool writes = a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC || b->kind == TRACE_STORE || b->kind == TRACE_ATOMIC;
+  if (a->launch != b->launch || a->thread == b->thread || a->space == 2 || (a->space && far) || !overlap || !writes || (a->kind == TRACE_ATOMIC && b->kind == TRACE_ATOMIC)) return false;
+  End x, y;
+  if (!look_at(p, a, far, &x, &err) || !look_at(p, b, far, &y, &err)) return false;
+  if (x.strong && y.strong) return false;
+  if (x.warp == y.warp) return x.record == y.record;       // a warp's rows are in the order in which they happened
+  if (!far && x.passed != y.passed) return false;
+  return !may_be_before(&x, &y, far) && !may_be_before(&y, &x, far);
+}
