@@ -77,7 +77,7 @@ export class Browser {
   // What the page complained of, and addresses it asked for.
   complaints() {
     return this.events.filter(e => e.method === "Runtime.exceptionThrown" || (e.method === "Log.entryAdded" && e.params.entry.level === "error"))
-      .map(e => e.params.entry?.text ?? e.params.exceptionDetails?.exception?.description ?? e.params.exceptionDetails?.text);
+      .map(e => (e.params.entry && `${e.params.entry.text} ${e.params.entry.url ?? ""}`) ?? e.params.exceptionDetails?.exception?.description ?? e.params.exceptionDetails?.text);
   }
   addresses() { return this.events.filter(e => e.method === "Network.requestWillBeSent").map(e => e.params.request.url); }
   async stop() {

@@ -52,9 +52,7 @@ function undecided(ops: Ops, i: number): boolean {
 }
 
 export function ElementPane({ pane, index, active, findings }: { pane: Extract<Pane, { kind: "element" }>; index: number; active: boolean; findings: Finding[] }) {
-  const [buffer, setBuffer] = useState<Buffer | undefined>(buffers.get(pane.buffer));
-  useEffect(() => { setBuffer(buffers.get(pane.buffer)); }, [pane.buffer]);
-  const b = buffer ?? buffers.get(pane.buffer);
+  const b = buffers.get(pane.buffer);
   const ops = useOps(async (skip, first) => {
     if (!b) throw new Error("there is no such buffer");
     return ofElement(pane.buffer, addressOf(b, pane.offset), pane.bytes, skip, first ? pane.at : undefined);

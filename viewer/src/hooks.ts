@@ -8,16 +8,15 @@ export function useListen(...on: ((f: () => void) => () => void)[]) {
   useEffect(() => { const off = on.map(o => o(again)); return () => off.forEach(f => f()); }, []);
 }
 
+// on: numbers and text. What was answered to something else is not given.
 export function useAnswer<T>(ask: () => Promise<T> | undefined, on: unknown[]): { value?: T; error?: string } {
-  const [state, set] = useState<{ value?: T; error?: string }>({});
+  const about = JSON.stringify(on), [state, set] = useState<{ about: string; value?: T; error?: string }>({ about: "" });
   useEffect(() => {
     let gone = false;
-    const p = ask();
-    if (!p) { set({}); return; }
-    p.then(value => { if (!gone) set({ value }); }, e => { if (!gone) set({ error: errorText(e) }); });
+    ask()?.then(value => { if (!gone) set({ about, value }); }, e => { if (!gone) set({ about, error: errorText(e) }); });
     return () => { gone = true; };
-  }, on);
-  return state;
+  }, [about]);
+  return state.about === about ? state : {};
 }
 
 // Operations by pages, loaded as they come into sight. focus: the index the first page was looked for with.
