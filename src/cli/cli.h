@@ -46,6 +46,7 @@ void cli_allocators_environment(const Options *o, const char *folder);   // of o
 
 // --- help.c ---
 void cli_print_help(FILE *f);
+void cli_print_subcommand(const CliSubcommand *s, FILE *f);       // how it is called, and what it does
 void cli_print_man(FILE *f);
 
 // --- program.c: what is going to be started, and with which library ---

@@ -4,7 +4,7 @@
 #define HELP_WIDTH 100
 #define HELP_INDENT 28
 
-static const char *const groups[] = {"Checks", "Device", "Report", "Program"};
+static const char *const groups[] = {"Checks", "Recording", "Device", "Report", "Program"};
 
 static const char intro[] =
   "Warpgrind runs CUDA programs and checks what their kernels do, on a GPU or with none: on a virtual device made of the CPU's cores.";
@@ -88,6 +88,14 @@ void cli_print_help(FILE *f) {
   fprintf(f, "\nExit code:\n");
   for (size_t i = 0; i < ARRAY_LEN(exit_codes); i++) print_row(f, exit_codes[i].code, exit_codes[i].meaning);
   fprintf(f, "\nEvery option can also be given as an environment variable: --log-file=x is WARPGRIND_LOG_FILE=x.\n");
+}
+
+void cli_print_subcommand(const CliSubcommand *s, FILE *f) {
+  Str name = {0};
+  str_addn(&name, s->usage, strcspn(s->usage, " "));
+  fprintf(f, "usage: warpgrind %s\n\n", s->usage);
+  print_row(f, name.data, s->help);
+  str_free(&name);
 }
 
 // troff takes - as a hyphen and a leading . or ' as a request.

@@ -24,7 +24,10 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "replay-inputs") == 0) return cli_expand(argc - 1, argv + 1);     // started by warpgrind expand
   if (argc > 1)
     for (unsigned i = 0; i < cli_nsubcommands; i++)
-      if (is_called(argv[1], cli_subcommands[i].name)) return cli_subcommands[i].run(argc - 1, argv + 1);
+      if (is_called(argv[1], cli_subcommands[i].name)) {
+        if (argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) { cli_print_subcommand(&cli_subcommands[i], stdout); return 0; }
+        return cli_subcommands[i].run(argc - 1, argv + 1);
+      }
 
   Options o = {0};
   Error err = {0};

@@ -36,10 +36,15 @@ check stdin_passes         [ "$(echo hello | "$w" -q cat)" = hello ]
 
 # every option is in the help, the manual page and the environment
 "$w" --help > help.txt; "$w" --man > man.txt
-for o in tool kernel kernel-exclude launch-skip launch-count host-stacks max-errors min-coverage output device workers seed devices log-file json error-exitcode quiet verbose trace-children; do
+for o in $(sed -n 's/^OPTION([A-Z_]*, *"\([a-z-]*\)".*/\1/p' "$ROOT/src/base/options.def"); do
   grep -q -- "--$o" help.txt && sed 's/\\//g' man.txt | grep -q -- "--$o" || echo "FAIL help_$o"
 done
 check help_and_man         [ -s help.txt ]
+check help_of_recording    grep -q -- '--record-disk=MB' help.txt
+for c in ptx image report sql dump diff expand view gold fp-diff version; do
+  [ "$(code "$w" $c --help)" = 0 ] && grep -q "^usage: warpgrind $c" out || echo "FAIL help_of_$c"
+done
+check subcommands_have_help grep -q '^usage: warpgrind version' out
 check version              grep -qE '^warpgrind [0-9]+\.[0-9]+' <("$w" version)
 
 # log file: %p and %q, absolute although the program changes its folder
