@@ -145,7 +145,7 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   }
   bool nothing = !d.equal && !d.within && !d.different;
   int code = different || d.first_unmatched != UINT32_MAX ? DIFFERENT : nothing ? CANNOT : EQUAL;
-  if (different > 1 && !o->all) str_printf(&text, "%llu more launches differ (--all lists them)\n", (unsigned long long)(different - 1));
+  if (different > 1 && !o->all) str_printf(&text, "%llu more launch%s (--all lists %s)\n", (unsigned long long)(different - 1), different == 2 ? " differs" : "es differ", different == 2 ? "it" : "them");
   say_missing(&d, &text);
   if (skipped.len) str_add(&text, skipped.data);
   str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same", (unsigned long long)launches, (unsigned long long)(d.buffers - d.not_compared - d.left_out), (unsigned long long)d.equal);
@@ -155,9 +155,10 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   if (d.left_out) str_printf(&text, ", %llu were not hashed", (unsigned long long)d.left_out);
   str_add(&text, "\n");
   end_json(&json, &d, code);
-  fputs(text.data, stdout);
+  bool json_out = o->json && !strcmp(o->json, "-");
+  fputs(text.data, json_out ? stderr : stdout);
   Error err = {{0}};
-  if (o->json && !strcmp(o->json, "-")) fputs(json.data, stdout);
+  if (json_out) fputs(json.data, stdout);
   else if (o->json && !file_write(o->json, json.data, json.len, &err)) code = refuse(err.text);
   if (code == CANNOT && !err.text[0]) refuse("no buffer could be compared.");
   str_free(&text);
@@ -179,7 +180,7 @@ int cli_diff(int argc, char **argv) {
   }
   for (int i = 0; i < 2; i++) {
     const DiffRun *r = i ? &b : &a;
-    if (!r->complete) printf("%s was not finished: it holds what was known when the warpgrind command was ended\n", r->path);
+    if (!r->complete) fprintf(o.json && !strcmp(o.json, "-") ? stderr : stdout, "%s was not finished: it holds what was known when the warpgrind command was ended\n", r->path);
   }
   int code = compare(&o, &a, &b);
   diff_run_free(&a);

@@ -309,10 +309,11 @@ int cli_gold(int argc, char **argv) {
   str_printf(&json, ",\"kernels\":%s]", g.list.data);
   json_number(&json, "exit_code", (uint64_t)code);
   str_add(&json, "}\n");
-  if (g.text.len) fputs(g.text.data, stdout);
-  if (g.json && !strcmp(g.json, "-")) fputs(json.data, stdout);
+  bool json_out = g.json && !strcmp(g.json, "-");
+  if (g.text.len) fputs(g.text.data, json_out ? stderr : stdout);
+  if (json_out) fputs(json.data, stdout);
   else if (g.json && !file_write(g.json, json.data, json.len, &err)) code = refuse("%s", err.text);
-  if (g.keep) printf("the runs are in %s\n", g.folder.data);
+  if (g.keep) fprintf(json_out ? stderr : stdout, "the runs are in %s\n", g.folder.data);
   else remove_folder(g.folder.data);
   return code;
 }

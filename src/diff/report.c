@@ -32,6 +32,10 @@ static void add_elements(const DiffBufferResult *r, bool unordered, Str *out) {
   if (e->different > e->nshown) str_printf(out, "        … and %llu more\n", (unsigned long long)(e->different - e->nshown));
 }
 
+static bool is_shuffled(const Diff *d, const DiffBufferResult *r) {
+  return r->outcome == DIFF_DIFFERENT && !d->rules.unordered && r->b && r->a->multiset && r->b->multiset && strcmp(r->a->multiset, r->b->multiset) == 0 && r->a->bytes == r->b->bytes;
+}
+
 void diff_result_text(const Diff *d, const DiffResult *r, Str *out) {
   diff_step_name(r->pair.a, out);
   if (r->pair.b->launch != r->pair.a->launch) str_printf(out, " (launch %u of the second run)", r->pair.b->launch);
@@ -46,7 +50,8 @@ void diff_result_text(const Diff *d, const DiffResult *r, Str *out) {
     if (b->why) str_printf(out, ": %s", b->why);
     str_add(out, "\n");
     if (b->has_elements && b->outcome == DIFF_DIFFERENT) add_elements(b, d->rules.unordered, out);
-    else if (b->outcome == DIFF_DIFFERENT && b->b && b->a->hash && b->b->hash) str_printf(out, "      hash %s and %s\n", b->a->hash, b->b->hash);
+    if (is_shuffled(d, b)) str_add(out, "      its elements are the same in another order (--unordered takes that for the same)\n");
+    if (!b->has_elements && b->outcome == DIFF_DIFFERENT && b->b && b->a->hash && b->b->hash) str_printf(out, "      hash %s and %s\n", b->a->hash, b->b->hash);
   }
 }
 

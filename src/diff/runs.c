@@ -6,7 +6,7 @@
 
 #include "run/run.h"
 
-typedef struct Load { DiffRun *run; sqlite3 *db; Error *err; VEC(DiffStep) steps; VEC(DiffBuffer) buffers; U64Map texts, numerics; bool recorded; } Load;
+typedef struct Load { DiffRun *run; sqlite3 *db; Error *err; VEC(DiffStep) steps; VEC(DiffBuffer) buffers; U64Map texts, numerics, graph_stacks; uint64_t graphs, graphs_of; bool recorded; } Load;
 
 static const char *text(Load *l, sqlite3_stmt *s, int i) {
   const char *t = (const char *)sqlite3_column_text(s, i);
@@ -72,16 +72,28 @@ static void buffer_row(void *user, sqlite3_stmt *s) {
   vec_push(&l->buffers, b);
 }
 
+// Launches of graphs have no number in the file: they are counted.
+static void graph_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
+  uint64_t process = small(s, 0);
+  l->graphs = process == l->graphs_of ? l->graphs + 1 : 1;
+  l->graphs_of = process;
+  u64map_put(&l->graph_stacks, process << 32 | l->graphs, (void *)(uintptr_t)small(s, 1));
+}
+
 static void add_places(Load *l) {
   sqlite3_stmt *s;
-  if (sqlite3_prepare_v2(l->db, "SELECT f.file, f.line FROM launch n JOIN frame f ON f.stack = n.stack WHERE n.process = ? AND n.number = ? AND f.file IS NOT NULL ORDER BY f.depth LIMIT 1", -1, &s, NULL) != SQLITE_OK) return;
+  if (sqlite3_prepare_v2(l->db, "SELECT f.file, f.line FROM frame f WHERE f.stack = coalesce((SELECT stack FROM launch WHERE id = ?), ?) AND f.file IS NOT NULL ORDER BY f.depth LIMIT 1", -1, &s, NULL) != SQLITE_OK) return;
+  each(l, "SELECT process, stack FROM graph_launch ORDER BY process, id", graph_row);
   for (uint32_t i = 0; i < l->steps.len && i < 100000; i++) {
-    sqlite3_bind_int64(s, 1, l->steps.data[i].process);
-    sqlite3_bind_int64(s, 2, l->steps.data[i].launch);
+    const DiffStep *x = &l->steps.data[i];
+    sqlite3_bind_int64(s, 1, x->launch_id);
+    sqlite3_bind_int64(s, 2, (int64_t)(uintptr_t)u64map_get(&l->graph_stacks, (uint64_t)x->process << 32 | x->graph));
     if (sqlite3_step(s) == SQLITE_ROW && text(l, s, 0)) l->steps.data[i].place = arena_printf(&l->run->arena, "%s:%u", text(l, s, 0), small(s, 1));
     sqlite3_reset(s);
   }
   sqlite3_finalize(s);
+  u64map_free(&l->graph_stacks);
 }
 
 static bool load(Load *l) {
@@ -139,8 +151,8 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   if (access(path, R_OK) != 0) return error_set(err, "%s: there is no such file, or it may not be read.", path);
   bool ok = sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK || error_set(&why, "%s.", sqlite3_errmsg(l.db));
   ok = ok && run_file_check(l.db, path, &why) && load(&l);
-  if (ok) add_places(&l);
   if (ok && !l.steps.len) ok = load_recorded(&l);
+  if (ok) add_places(&l);
   if (ok && !l.steps.len) ok = error_set(&why, "it has no hashes of buffers: warpgrind --hash -o FILE keeps them.");
   out->steps = ARENA_ARRAY(&out->arena, DiffStep, l.steps.len + 1);
   DiffBuffer *buffers = ARENA_ARRAY(&out->arena, DiffBuffer, l.buffers.len + 1);

@@ -7,7 +7,7 @@ built steps streams graph || { echo "FAIL build"; exit 1; }
 
 hashed a.wg steps && hashed again.wg steps && compared 0 a.wg again.wg && said "8 launches and 8 buffers compared: 8 are the same, 0 differ"; result "two runs are the same"
 
-hashed changed.wg steps change=1,417 && compared 1 a.wg changed.wg && said "the first launch whose outputs differ is launch 4 of scale(" && said "1 more launches differ"; result "one changed element"
+hashed changed.wg steps change=1,417 && compared 1 a.wg changed.wg && said "the first launch whose outputs differ is launch 4 of scale(" && said "1 more launch differs (--all lists it)"; result "one changed element"
 compared 1 a.wg changed.wg --all && said "launch 4 of scale(" && said "launch 5 of squares("; result "all that differ"
 compared 1 changed.wg a.wg "--json=$TEST_DIR/d.json" && python3 - "$TEST_DIR/d.json" <<'PY'; result "as JSON"
 import json, sys
@@ -18,7 +18,9 @@ assert first["launch"] == 4 and first["kernel"].startswith("scale("), first
 assert [b["outcome"] for b in first["buffers"]] == ["different"] and first["buffers"][0]["type"] == "f32", first
 PY
 
-hashed shuffled.wg steps shuffle && compared 1 a.wg shuffled.wg && said "launch 1 of fill(" && compared 0 a.wg shuffled.wg --unordered; result "the same elements in another order"
+"$WARPGRIND" diff --json=- "$TEST_DIR/a.wg" "$TEST_DIR/changed.wg" 2> "$TEST_DIR/said" | python3 -c 'import json, sys; assert json.load(sys.stdin)["exit_code"] == 1' && said "1 more launch differs"; result "JSON alone on standard output"
+
+hashed shuffled.wg steps shuffle && compared 1 a.wg shuffled.wg && said "launch 1 of fill(" && said "its elements are the same in another order" && compared 0 a.wg shuffled.wg --unordered && compared 1 a.wg changed.wg && not_said "in another order"; result "the same elements in another order"
 
 # Types and sizes: what the kernel's parameters say.
 [ "$(ask a.wg "SELECT group_concat(type || element_bytes || ' ' || bytes, ';') FROM buffer_hash WHERE step < 4")" = "f324 4000;f324 4000;f648 8000" ]; result "types of elements"
@@ -30,7 +32,7 @@ hashed ordered.wg streams ordered && [ "$(ask ordered.wg "SELECT count(*), count
 hashed copies.wg streams copy && [ "$(ask copies.wg "SELECT count(*), count(state) FROM buffer_hash")" = "2	1" ]; result "a set in another stream"
 
 hashed graph.wg graph && hashed other.wg graph x && [ "$(ask graph.wg "SELECT count(DISTINCT step), count(DISTINCT nullif(graph_launch, 0)), count(state) FROM buffer_hash")" = "6	3	0" ] &&
-  compared 1 graph.wg other.wg && said "the first launch whose outputs differ is graph launch 2"; result "a captured graph"
+  compared 1 graph.wg other.wg && said "the first launch whose outputs differ is graph launch 2" && said "    launched at "; result "a captured graph"
 grep -q "^2 nodes, 6" "$TEST_DIR/graph.wg.out" && grep -q "^2 nodes, 22" "$TEST_DIR/other.wg.out"; result "the program sees its own graph"
 compared 1 a.wg graph.wg && said "have no counterpart"; result "runs of two programs"
 
