@@ -93,6 +93,13 @@ void cli_record_look(Run *r) {
   run_add_note(r, NULL, SEVERITY_WARNING, "recording stopped: %s. The program goes on; the run file holds what was recorded until then", why);
 }
 
+void cli_record_tell(const Run *r, const Options *o) {
+  const OptionId choices[] = {OPT_BUFFER, OPT_THREADS};
+  if (!r->trace || trace_saved_operations(r->trace)) return;
+  for (size_t i = 0; i < ARRAY_LEN(choices); i++)
+    if (options_given(o, choices[i])) log_error("nothing was recorded: no operation is one of --%s=%s", options_table[choices[i]].name, options_text(o, choices[i]));
+}
+
 void cli_record_end(Run *r) {
   if (!r->trace) return;
   cli_record_look(r);

@@ -167,7 +167,7 @@ TraceReader *trace_open(sqlite3 *db, Error *err) {
   t->db = db;
   t->coder = column_coder_new();
   if (err) err->text[0] = 0;
-  bool ok = has_table(t, "trace_chunk") || error_set(err, "this run was made without --record: no operations are in the file.");
+  bool ok = has_table(t, "trace_chunk") || error_set(err, "no operations are in the file: the run was made without --record, or nothing of what was chosen (--kernel, --buffer, --threads) happened.");
   ok = ok && load_launches(t, err) && load_sites(t, err) && load_steps(t, err) && load_chunks(t, err);
   if (ok) return t;
   trace_close(t);

@@ -132,11 +132,15 @@ static enum MHD_Result add_parameter(void *request, enum MHD_ValueKind kind, con
 
 static bool is_our_host(const Server *s, const char *host) { return host && (strcmp(host, s->host[0]) == 0 || strcmp(host, s->host[1]) == 0); }
 
+// A browser says where a page comes from that asks across origins.
+static bool is_our_origin(const Server *s, const char *origin) { return !origin || (strncmp(origin, "http://", 7) == 0 && is_our_host(s, origin + 7)); }
+
 static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const char *url, const char *method, const char *version, const char *data, size_t *size, void **state) {
   Server *s = server;
   const char *site = http.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
   if (!is_our_host(s, http.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host"))) return reply_text(c, 403, "This server answers to its own address only.\n");
   if (strcmp(method, "GET") != 0) return reply_text(c, 405, "Only GET is understood.\n");
+  if (!is_our_origin(s, http.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Origin"))) return reply_text(c, 403, "Pages of others get no answer.\n");
   if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 && strncmp(url, "/api/", 5) == 0) return reply_text(c, 403, "Pages of others get no answer.\n");
   if (strncmp(url, "/api/", 5) != 0) {
     const ViewFile *f = view_page_file(url);

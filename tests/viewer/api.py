@@ -118,7 +118,8 @@ check("other_sites", request("/api/run", headers={"Sec-Fetch-Site": "cross-site"
 _, _, r = request("/")
 check("headers", "default-src 'none'" in (r.getheader("Content-Security-Policy") or "") and r.getheader("X-Content-Type-Options") == "nosniff" and r.getheader("Access-Control-Allow-Origin") is None)
 _, _, r = request("/api/run", headers={"Origin": "http://example.com"})
-check("no_cors", r.getheader("Access-Control-Allow-Origin") is None)
+check("no_cors", r.status == 403 and r.getheader("Access-Control-Allow-Origin") is None)
+check("own_origin", request("/api/run", headers={"Origin": "http://127.0.0.1:%d" % port})[0] == 200 and all(request("/api/run", headers={"Origin": o})[0] == 403 for o in ("null", "https://127.0.0.1:%d" % port, "http://127.0.0.1", "")))
 for path in ["/../../etc/passwd", "/..%2f..%2fetc%2fpasswd", "/api/../run", "//etc/passwd", "/app.js/", "/api/", "/api/nothing", "/api/run/", "/api/source?file=../../etc/passwd"]:
     check("path " + path, request(path)[0] in (400, 404), request(path)[0])
 for q in ["thread", "thread?launch=1", "thread?launch=-1&thread=0", "thread?launch=1&thread=0x10", "thread?launch=99999999999&thread=1", "thread?launch=1&thread=1&most=100000", "thread?launch=1&thread=1&evil=1",

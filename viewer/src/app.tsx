@@ -4,7 +4,7 @@ import { Buffer, Finding, FlowStep, RunInfo, Watch, ask, buffers, flowStep, forg
 import { CalculatorPane } from "./calculator";
 import { ElementPane, stepOrder } from "./element";
 import { Flow, FlowChart, kernelName } from "./flow";
-import { bufferName, bufferType, bytesText, elementName, errorText, fileName, flowNames, launchName, learnBuffers, many, onTypes, stepName, typeBytes } from "./format";
+import { bufferName, bufferType, bytesText, elementName, errorText, fileName, flowNames, launchName, learnBuffers, learnStream, many, onTypes, stepName, typeBytes } from "./format";
 import { useListen } from "./hooks";
 import { FindingPane, LaunchPane } from "./launch";
 import { Lines } from "./lines";
@@ -110,7 +110,7 @@ function goTo(text: string, flow: Flow): boolean {
 const keys: [string, string][] = [["↑ ↓", "choose an operation"], ["Enter", "follow it: to its element, or to the thread"], ["w", "to the thread that wrote the value"], ["r", "to a thread that races for the element"], ["← →", "to the pane beside"], ["[ ]", "the thread or element before, after"],
   ["Backspace", "close the pane"], ["s", "source"], ["b", "the buffer as a picture"], ["+ -", "picture larger, smaller"], ["f", "to the flow chart"], ["c", "calculator"], ["n p", "next, previous finding"], ["g or /", `go to ${understood}`], ["t", "light, dark"], ["?", "this list"]];
 
-const nameLaunches = (steps: FlowStep[], kernels: Record<string, string>) => steps.forEach(x => { if (x.kind === "launch" && x.launch) flowNames.set(x.launch, `${kernelName(kernels[x.kernel])} #${x.number}`); });
+const nameLaunches = (steps: FlowStep[], kernels: Record<string, string>) => steps.forEach(x => { if (x.kind === "launch" && x.launch) flowNames.set(x.launch, `${kernelName(kernels[x.kernel])} #${x.number}`), learnStream(x.launch, x.stream); });
 
 export function App() {
   useListen(onTrail, onTypes);
@@ -299,7 +299,7 @@ export function App() {
       <FlowChart flow={flow} current={current} currentBuffer={currentBuffer} openLaunch={launch => start({ kind: "launch", launch })} openBuffer={(buffer, step) => start({ kind: "buffer", buffer, step, width: 0 })} openStep={step => start({ kind: "step", step, buffer: 0, offset: 0, bytes: 0 })} />
     </aside>
     <main class="panes" ref={panesBox}>
-      {ready && run && !run.recorded && <div class="hint">{run.not_recorded}. Threads, elements and buffers need a recording: warpgrind --record -o run.wg ./app</div>}
+      {ready && run && !run.recorded && <div class="hint">{(run.not_recorded ?? "").replace(/\.?$/, ".")} Threads, elements and buffers need a recording: warpgrind --record -o run.wg ./app</div>}
       {ready && <Lines panes={panes} host={panesBox} />}
       {ready && panes.map(view)}
       {ready && !panes.length && <div class="empty">Choose a finding, a launch or a buffer on the left.</div>}

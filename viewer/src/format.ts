@@ -165,7 +165,11 @@ export function duration(ns: number) {
 export const kindName: Record<number, string> = { [Kind.Load]: "load", [Kind.Store]: "store", [Kind.Atomic]: "atomic", [Kind.Sync]: "sync", [Kind.Value]: "value", [Kind.Copy]: "copy", [Kind.Set]: "set" };
 
 // The flow chart knows all launches before anybody asks for one.
-export const flowNames = new Map<number, string>();
+export const flowNames = new Map<number, string>(), streamNames = new Map<number, string>(), streamOf = new Map<number, number>();       // streams in the order they are met; which one a launch was in
+export function learnStream(launch: number, stream: number) {
+  if (!streamNames.has(stream)) streamNames.set(stream, stream ? `stream ${[...streamNames.keys()].filter(Boolean).length + 1}` : "the default stream");
+  streamOf.set(launch, stream);
+}
 export const launchName = (l: Launch | undefined, id = 0) => l ? `${l.name} #${l.number}` : flowNames.get(id) ?? `launch ${id}`;
 export const launchOf = (o: Op) => o.launch ? launchName(launches.get(o.launch), o.launch) : stepName(o.step);
 export function stepName(id: number) {

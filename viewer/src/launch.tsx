@@ -1,7 +1,7 @@
 // A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
 import { useEffect, useState } from "preact/hooks";
 import { Finding, Kind, LaunchInfo, Op, ask, buffers, racesOf } from "./api";
-import { bufferName, duration, fileName, launchName, learnParameter, many, opElement, threadCount, triple, valueHex } from "./format";
+import { bufferName, duration, fileName, launchName, learnParameter, many, opElement, streamNames, streamOf, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, FindingCard, HostStack, PaneFrame } from "./parts";
 import { Pane, follow } from "./trail";
@@ -31,7 +31,7 @@ export function LaunchPane({ pane, index, active, findings }: { pane: Extract<Pa
     {info.error ? <Failure text={info.error} /> : !info.value || !l ? <Empty>reading…</Empty> : <div class="scroll">
       <dl>
         <dt>grid</dt><dd>{triple(l.grid)} blocks of {triple(l.block)}: {many(total)} threads</dd>
-        <dt>stream</dt><dd>{info.value.stream}, device {l.device}{info.value.shared ? `, ${info.value.shared} bytes of dynamic shared memory` : ""}</dd>
+        <dt>where</dt><dd title={info.value.stream}>{streamNames.get(streamOf.get(pane.launch) ?? 0) ?? info.value.stream}, device {l.device}{[...buffers.values()].some(b => b.process !== l.process) ? `, process ${l.process}` : ""}{info.value.shared ? `, ${info.value.shared} bytes of dynamic shared memory` : ""}</dd>
         {info.value.begin_ns !== undefined && info.value.end_ns !== undefined && <><dt>ran</dt><dd>{duration(info.value.end_ns - info.value.begin_ns)}, from {duration(Math.max(0, info.value.begin_ns - info.value.time_ns))} after it was asked for</dd></>}
         <dt>thread</dt><dd><form class="inline" onSubmit={e => { e.preventDefault(); const n = Number(new FormData(e.currentTarget).get("n")); if (n >= 0 && n < total) goThread(index, { launch: pane.launch, thread: n }); }}>
           <input name="n" type="number" min={0} max={total - 1} defaultValue="0" aria-label="number of a thread" /><button class="button">open</button></form></dd>

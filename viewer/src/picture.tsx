@@ -4,7 +4,7 @@ import { Finding, FlowStep, ask, askBytes, buffers, ofElement } from "./api";
 import { Type, bufferName, bufferType, bytesText, elementName, errorText, learnTypes, many, onTypes, scalarBytes, scalarText, shortFloat, typeBytes } from "./format";
 import { useListen } from "./hooks";
 import { Button, Empty, Failure, PaneFrame, TypeChooser } from "./parts";
-import { Pane, follow, replace } from "./trail";
+import { Look, Pane, follow, replace } from "./trail";
 
 export interface Picture { columns: number; rows: number; low: number; high: number; min: Float32Array; max: Float32Array; mean: Float32Array; flags: Uint8Array }
 export const NUMBER = 1, NAN = 2, PLUS = 4, MINUS = 8, UNWRITTEN = 16, UNRECORDED = 32, NOTHING = 64;
@@ -84,6 +84,12 @@ export function paint(c: HTMLCanvasElement, picture: Picture, dot: number, stops
   return g;
 }
 
+// A frame around a pixel's dot, seen on every colour.
+export function ring(g: CanvasRenderingContext2D, at: number, columns: number, dot: number, style: string) {
+  const gap = dot > 4 ? 1 : 0, x = at % columns * dot, y = Math.floor(at / columns) * dot, m = Math.max(dot - gap, 3) + 5;
+  for (const [width, colour] of [[4, "rgba(255, 255, 255, .85)"], [1.75, style]] as [number, string][]) { g.strokeStyle = colour, g.lineWidth = width; g.strokeRect(x + (dot - gap - m) / 2, y + (dot - gap - m) / 2, m, m); }
+}
+
 // The scale for all but the farthest hundredth at either end.
 export function usualRange(picture: Picture | undefined): [number, number] {
   if (!picture) return [0, 1];
@@ -94,12 +100,33 @@ export function usualRange(picture: Picture | undefined): [number, number] {
   return all.length < 50 ? [picture.low, picture.high] : [at(.01), at(.99)];
 }
 
+// Where a value is on the scale, from 0 to 1.
+export function placeOn(low: number, high: number, log?: boolean) {
+  const f = log ? (x: number) => Math.sign(x) * Math.log1p(Math.abs(x)) : (x: number) => x;
+  return (v: number) => f(high) > f(low) ? (f(v) - f(low)) / (f(high) - f(low)) : 0.5;
+}
+
+export const scaleOf = (look: Look) => look.colours && scales[look.colours] ? look.colours : "viridis";
+export function ScaleControls({ look, usual, number, choose }: { look: Look; usual?: [number, number]; number(v: number): string; choose(more: Look): void }) {
+  const limit = (name: "low" | "high", text: string, i: 0 | 1) => <label>{text} <input type="number" step="any" value={look[name] ?? ""} placeholder={usual ? number(usual[i]) : ""} onChange={e => choose({ [name]: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })} /></label>;
+  return <><label>colours <select value={scaleOf(look)} onChange={e => choose({ colours: e.currentTarget.value })}>{Object.keys(scales).map(s => <option>{s}</option>)}</select></label>
+    {limit("low", "from", 0)}{limit("high", "to", 1)}
+    <label><input type="checkbox" checked={!!look.log} onChange={e => choose({ log: e.currentTarget.checked || undefined })} /> log</label></>;
+}
+
+// The colours of what is no number, of those that are there.
+export function SpecialKeys({ picture }: { picture?: Picture }) {
+  const present = useMemo(() => { let f = 0; for (const x of picture?.flags ?? []) f |= x; return f; }, [picture]);
+  return <>{([[UNWRITTEN, "unwritten", "never written"], [NAN, "nan", "NaN"], [PLUS, "plus", "+inf"], [MINUS, "minus", "−inf"], [UNRECORDED, "unrecorded", "not recorded"]] as [number, string, string][])
+    .filter(k => present & k[0]).map(k => <><i class={`c-${k[1]}`} />{k[2]} </>)}</>;
+}
+
 export function BufferPane({ pane, index, active, steps, findings }: { pane: Extract<Pane, { kind: "buffer" }>; index: number; active: boolean; steps: FlowStep[]; findings: Finding[] }) {
   const b = buffers.get(pane.buffer);
   useListen(onTypes);
   const t: Type = bufferType(pane.buffer) ?? { scalar: b && b.size % 4 ? "u8" : "i32", components: 1, name: "int" };
   const count = b ? Math.floor(b.size / typeBytes(t)) : 0, width = pane.width || goodWidth(count), rows = Math.ceil(count / width);
-  const component = Math.min(pane.part ?? 0, t.components - 1), scale = pane.colours && scales[pane.colours] ? pane.colours : "viridis", zoom = pane.zoom ?? 0;
+  const component = Math.min(pane.part ?? 0, t.components - 1), scale = scaleOf(pane), zoom = pane.zoom ?? 0;
   const [pixel, setPixel] = useState(-1), [shown, setShown] = useState({ element: -1, text: "" });       // under the mouse or the keyboard's cursor: a pixel, and the element that makes it look so
   const canvas = useRef<HTMLCanvasElement>(null), holder = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState({ w: 600, h: 400 });
@@ -125,24 +152,14 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   // Without a word from somebody the scale is for all but the farthest hundredth at either end.
   const usual = useMemo(() => usualRange(picture), [picture]);
   const low = pane.low ?? usual[0], high = pane.high ?? usual[1];
-  const present = useMemo(() => { let f = 0; for (const x of picture?.flags ?? []) f |= x; return f; }, [picture]);
-  const place = (v: number) => {
-    if (!pane.log) return high > low ? (v - low) / (high - low) : 0.5;
-    const f = (x: number) => Math.sign(x) * Math.log1p(Math.abs(x));
-    return f(high) > f(low) ? (f(v) - f(low)) / (f(high) - f(low)) : 0.5;
-  };
   useEffect(() => {
     const c = canvas.current;
     if (!c || !picture) return;
-    const gap = dot > 4 ? 1 : 0, g = paint(c, picture, dot, scales[scale], place);
-    const ring = (at: number, style: string) => {
-      const x = at % columns * dot, y = Math.floor(at / columns) * dot, m = Math.max(dot - gap, 3) + 5;
-      for (const [width, colour] of [[4, "rgba(255, 255, 255, .85)"], [1.75, style]] as [number, string][]) { g.strokeStyle = colour, g.lineWidth = width; g.strokeRect(x + (dot - gap - m) / 2, y + (dot - gap - m) / 2, m, m); }
-    };
+    const g = paint(c, picture, dot, scales[scale], placeOn(low, high, pane.log));
     const pixelOf = (element: number) => Math.floor(Math.floor(element / width) / pool) * columns + Math.floor(element % width / pool);
     const ringed = new Set<number>();
-    for (const f of findings) if (f.allocation === pane.buffer && f.offset >= 0 && b && f.offset < b.size && !ringed.has(f.offset) && ringed.add(f.offset)) ring(pixelOf(Math.floor(f.offset / typeBytes(t))), f.severity === "error" ? "#d70015" : "#b25000");
-    if (pixel >= 0) ring(pixel, "#1c2230");
+    for (const f of findings) if (f.allocation === pane.buffer && f.offset >= 0 && b && f.offset < b.size && !ringed.has(f.offset) && ringed.add(f.offset)) ring(g, pixelOf(Math.floor(f.offset / typeBytes(t))), columns, dot, f.severity === "error" ? "#d70015" : "#b25000");
+    if (pixel >= 0) ring(g, pixel, columns, dot, "#1c2230");
   }, [picture, scale, pane.low, pane.high, pane.log, dot, pixel, findings]);
 
   const pixelAt = (e: MouseEvent) => {
@@ -183,7 +200,6 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     else return;
     e.preventDefault(); e.stopPropagation();
   };
-  const limit = (name: "low" | "high", text: string, usually: number) => <label>{text} <input type="number" step="any" value={pane[name] ?? ""} placeholder={picture ? number(usually) : ""} onChange={e => choose({ [name]: e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value) })} /></label>;
   const at = used.findIndex(s => s.id >= pane.step), slider = pane.step === 0 ? used.length : at < 0 ? used.length : used[at].id === pane.step ? at : Math.max(0, at - 1);
   const number = (v: number) => shortFloat(v, t.scalar !== "f64");
   return <PaneFrame index={index} kind="buffer" active={active} title={<><span class="what">{t.name}</span> {bufferName(b)}[{many(count)}]</>}
@@ -195,10 +211,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     <div class="controls">
       <label>width <input type="number" min={1} max={Math.max(1, count)} value={width} onChange={e => { const n = Math.floor(Number(e.currentTarget.value)); if (n >= 1 && n <= count) choose({ width: n }); }} /></label>
       {t.components > 1 && <label>part <select value={component} onChange={e => choose({ part: Number(e.currentTarget.value) })}>{Array.from({ length: t.components }, (_, i) => <option value={i}>{t.components <= 4 ? "xyzw"[i] : i}</option>)}</select></label>}
-      <label>colours <select value={scale} onChange={e => choose({ colours: e.currentTarget.value })}>{Object.keys(scales).map(s => <option>{s}</option>)}</select></label>
-      {limit("low", "from", usual[0])}
-      {limit("high", "to", usual[1])}
-      <label><input type="checkbox" checked={!!pane.log} onChange={e => choose({ log: e.currentTarget.checked || undefined })} /> log</label>
+      <ScaleControls look={pane} usual={picture && usual} number={number} choose={choose} />
     </div>
     <div class="controls time">
       <input type="range" aria-label="after which step" min={0} max={used.length} value={slider} onInput={e => { const i = Number(e.currentTarget.value); choose({ step: i >= used.length ? 0 : used[i].id }); }} />
@@ -210,8 +223,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     </div>}
     <footer class="legend">
       <span class="under">{shown.element >= 0 ? <><b>{elementName(pane.buffer, shown.element * typeBytes(t), typeBytes(t))}</b> {shown.text}</> : done < 1 ? <span class="dim">{Math.round(100 * done)} %</span> : <span class="dim">{number(low)} <i class={`ramp ${scale.replace("-", "")}`} /> {number(high)}</span>}</span>
-      <span class="keys">{([[UNWRITTEN, "unwritten", "never written"], [NAN, "nan", "NaN"], [PLUS, "plus", "+inf"], [MINUS, "minus", "−inf"], [UNRECORDED, "unrecorded", "not recorded"]] as [number, string, string][])
-        .filter(k => present & k[0]).map(k => <><i class={`c-${k[1]}`} />{k[2]} </>)}{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
+      <span class="keys"><SpecialKeys picture={picture} />{findings.some(f => f.allocation === pane.buffer) && <><i class="c-finding" />finding</>}</span>
     </footer>
   </PaneFrame>;
 }

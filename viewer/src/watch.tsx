@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Watch, ask, askBytes } from "./api";
 import { errorText, fileName, many, shortFloat } from "./format";
 import { Button, Empty, Failure, PaneFrame } from "./parts";
-import { Picture, decode, goodWidth, paint, scales, usualRange } from "./picture";
+import { Picture, ScaleControls, SpecialKeys, decode, goodWidth, paint, placeOn, ring, scaleOf, scales, usualRange } from "./picture";
 import { Pane, follow, replace } from "./trail";
 
 // The argument, from the text of its line.
@@ -32,7 +32,7 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
   const w = watches.find(x => x.site === pane.site), expression = useExpression(w);
   const at = w ? Math.max(0, w.launches.findIndex(l => l[0] === pane.launch)) : 0, shown = w?.launches[at];
   const threads = shown?.[2] ?? 0, width = pane.width || goodWidth(threads), rows = Math.ceil(threads / Math.max(1, width));
-  const scale = pane.colours && scales[pane.colours] ? pane.colours : "viridis", [picture, setPicture] = useState<Picture>(), [error, setError] = useState<string>(), [hover, setHover] = useState(-1), [value, setValue] = useState("");
+  const scale = scaleOf(pane), [picture, setPicture] = useState<Picture>(), [error, setError] = useState<string>(), [hover, setHover] = useState(-1), [value, setValue] = useState("");
   const canvas = useRef<HTMLCanvasElement>(null), holder = useRef<HTMLDivElement>(null), [room, setRoom] = useState({ w: 600, h: 400 });
   useLayoutEffect(() => {
     const o = new ResizeObserver(() => { const e = holder.current; if (e) setRoom({ w: e.clientWidth, h: e.clientHeight }); });
@@ -47,8 +47,12 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
     askBytes("watch", { launch: shown[0], site: w.site, type: w.type, width, pool }).then(b => { if (!gone) { setPicture(decode(b)); setError(undefined); } }, e => { if (!gone) setError(errorText(e)); });
     return () => { gone = true; };
   }, [shown?.[0], w?.site, width, pool]);
-  const [low, high] = useMemo(() => usualRange(picture), [picture]);
-  useEffect(() => { if (canvas.current && picture) paint(canvas.current, picture, dot, scales[scale], v => high > low ? (v - low) / (high - low) : .5); }, [picture, scale, dot, low, high]);
+  const usual = useMemo(() => usualRange(picture), [picture]), low = pane.low ?? usual[0], high = pane.high ?? usual[1];
+  useEffect(() => {
+    if (!canvas.current || !picture) return;
+    const g = paint(canvas.current, picture, dot, scales[scale], placeOn(low, high, pane.log));
+    if (hover >= 0) ring(g, Math.floor(Math.floor(hover / width) / pool) * picture.columns + Math.floor(hover % width / pool), picture.columns, dot, "#1c2230");
+  }, [picture, scale, dot, low, high, pane.log, hover]);
   useEffect(() => {
     if (hover < 0 || !w || !shown) { setValue(""); return; }
     const timer = setTimeout(() => ask<{ value?: string }>("watch", { launch: shown[0], site: w.site, type: w.type, width, pool, thread: hover }).then(v => setValue(v.value ?? "said nothing"), () => setValue("")), 30);
@@ -72,15 +76,15 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
     {!shown ? <Empty>no launch has come there{live ? " yet" : ""}</Empty> : <>
       <div class="controls">
         <label>threads in a row <input type="number" min={1} max={threads} value={width} onChange={e => { const n = Number(e.currentTarget.value); if (n >= 1) replace(index, { ...pane, width: Math.min(n, threads) }, false); }} /></label>
-        <label>colours <select value={scale} onChange={e => replace(index, { ...pane, colours: e.currentTarget.value }, false)}>{Object.keys(scales).map(s => <option>{s}</option>)}</select></label>
-        <span class="dim">{shortFloat(low, true)} … {shortFloat(high, true)}</span>
+        <ScaleControls look={pane} usual={picture && usual} number={v => shortFloat(v, w.type !== "f64")} choose={more => replace(index, { ...pane, ...more }, false)} />
       </div>
       <div class="controls time"><input type="range" min={0} max={w.launches.length - 1} value={w.launches.length - 1 - at} aria-label="launch" onInput={e => go(w.launches[w.launches.length - 1 - Number(e.currentTarget.value)][0])} />
         <span>launch #{shown[1]}{pane.launch === 0 ? ", the newest" : ""}</span>
         {pane.launch !== 0 && <Button label="The newest launch" onClick={() => go(0)}>newest</Button>}
-        <span class="right">{hover >= 0 ? `thread ${hover}: ${value}` : ""}</span></div>
+</div>
       {error ? <Failure text={error} /> : <div class="canvas" ref={holder} tabIndex={0} role="group" aria-label={`picture of ${expression || "the values"}: arrow keys choose a thread, Enter opens it. ${hover >= 0 ? `thread ${hover}: ${value}` : ""}`} onKeyDown={onKey}><canvas ref={canvas} class="dots" onMouseMove={e => setHover(threadAt(e))} onMouseLeave={() => setHover(-1)}
         onClick={e => { const t = threadAt(e); if (t >= 0) follow(index, { kind: "thread", launch: shown[0], thread: t }); }} /></div>}
+      <footer class="legend"><span class="under">{hover >= 0 ? <><b>thread {hover}</b> {value}</> : <span class="dim">{shortFloat(low, w.type !== "f64")} <i class={`ramp ${scale.replace("-", "")}`} /> {shortFloat(high, w.type !== "f64")}</span>}</span><span class="keys"><SpecialKeys picture={picture} /></span></footer>
     </>}
   </PaneFrame>;
 }
