@@ -93,13 +93,6 @@ void cli_record_look(Run *r) {
   run_add_note(r, NULL, SEVERITY_WARNING, "recording stopped: %s. The program goes on; the run file holds what was recorded until then", why);
 }
 
-void cli_record_tell(const Run *r, const Options *o) {
-  const OptionId choices[] = {OPT_BUFFER, OPT_THREADS};
-  if (!r->trace || trace_saved_operations(r->trace)) return;
-  for (size_t i = 0; i < ARRAY_LEN(choices); i++)
-    if (options_given(o, choices[i])) log_error("nothing was recorded: no operation is one of --%s=%s", options_table[choices[i]].name, options_text(o, choices[i]));
-}
-
 void cli_record_end(Run *r) {
   if (!r->trace) return;
   cli_record_look(r);
@@ -107,10 +100,42 @@ void cli_record_end(Run *r) {
   r->trace = NULL;
 }
 
+// Which names of --buffer were met.
+enum { NAMES_MOST = 64 };
+static bool met[NAMES_MOST];
+
 bool cli_record_is_chosen(const Options *o, const char *name) {
-  for (const char *p = options_text(o, OPT_BUFFER); name && p && *p; p += strcspn(p, ","), p += *p == ',') {
+  unsigned i = 0;
+  for (const char *p = options_text(o, OPT_BUFFER); name && p && *p; p += strcspn(p, ","), p += *p == ',', i++) {
     size_t n = strcspn(p, ",");
-    if (strlen(name) == n && !strncmp(name, p, n)) return true;
+    if (strlen(name) != n || strncmp(name, p, n) != 0) continue;
+    if (i < NAMES_MOST) met[i] = true;
+    return true;
   }
   return false;
+}
+
+// Variables of modules are chosen by the process itself.
+static bool is_variable(const Run *r, const char *name, size_t n) {
+  for (uint32_t i = 0; i < r->processes.len; i++) {
+    const RunProcess *p = r->processes.data[i];
+    uint32_t it = 0;
+    uint64_t base;
+    void *value;
+    while (u64map_next(&p->live, &it, &base, &value)) {
+      const RunAllocation *a = value;
+      if (a->name && strlen(a->name) == n && strncmp(a->name, name, n) == 0) return true;
+    }
+    for (uint64_t k = 0; k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++)
+      if (p->freed[k]->name && strlen(p->freed[k]->name) == n && strncmp(p->freed[k]->name, name, n) == 0) return true;
+  }
+  return false;
+}
+
+void cli_record_tell(const Run *r, const Options *o) {
+  unsigned i = 0;
+  for (const char *p = options_text(o, OPT_BUFFER); p && *p && i < NAMES_MOST; p += strcspn(p, ","), p += *p == ',', i++) {
+    size_t n = strcspn(p, ",");
+    if (!met[i] && n && strspn(p, "0123456789") < n && !is_variable(r, p, n)) log_error("--buffer: no buffer called %.*s was allocated, and nothing of it was recorded", (int)n, p);
+  }
 }

@@ -10,7 +10,7 @@ uint64_t cli_record_ring_bytes(const Options *o);        // 0: nothing is record
 bool cli_record_start(const Options *o, ChannelReader *reader, Run *r, Error *err);       // before the channel is started
 void cli_record_look(Run *r);                            // now and then: says it once if recording had to stop
 bool cli_record_is_chosen(const Options *o, const char *name);         // --buffer has this name; NULL: it has none
-void cli_record_tell(const Run *r, const Options *o);    // when all is saved: that nothing was, if something was chosen
+void cli_record_tell(const Run *r, const Options *o);    // at the end: which names of --buffer nobody had
 void cli_record_end(Run *r);
 
 #endif

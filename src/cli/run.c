@@ -225,7 +225,7 @@ static int write_files(Run *r, const Options *o) {
   Error err = {0};
   cli_record_look(r);
   if (!run_file_finish(r, &err)) r->exit_code = cli_fail("%s", err.text);
-  else cli_record_tell(r, o);
+  cli_record_tell(r, o);
   for (unsigned i = 0; i < cli_nformats; i++) {
     const char *pattern = o->text[cli_formats[i].option];
     Str path = {0};

@@ -87,7 +87,6 @@ void writer_stop(TraceWriter *w, const char *fmt, ...) {
   pthread_mutex_unlock(&w->lock);
 }
 
-uint64_t trace_saved_operations(const TraceWriter *w) { return w->operations; }
 const char *trace_stopped(const TraceWriter *w) { return w->has_stopped ? w->stopped : NULL; }
 
 static Ring *ring_of(TraceWriter *w, uint32_t process, uint32_t number) {

@@ -48,7 +48,6 @@ size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t
 void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n);
 // What is finished, by the thread that owns the database, within its transaction if one is open. Needed now and then for trace_take to go on; last: after every trace_take has returned.
 bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);
-uint64_t trace_saved_operations(const TraceWriter *w);                   // so far
 const char *trace_stopped(const TraceWriter *w);                          // why nothing more is kept ("the limit of 10 GB …"); NULL: it goes on
 void trace_writer_free(TraceWriter *w);
 

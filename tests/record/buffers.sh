@@ -19,8 +19,8 @@ chosen number "$number"
 check number test "$(list number)" = "64 store global second;"
 chosen none nothing
 check none test -z "$(list none)"
-check none-said grep -q "nothing was recorded: no operation is one of --buffer=nothing" "$work/none.err"
-check some-not-said test -z "$(grep "nothing was recorded" "$work/pointer.err")"
+check none-said grep -q "no buffer called nothing was allocated" "$work/none.err"
+check others-not-said test -z "$(grep "no buffer called" "$work/pointer.err" "$work/variable.err" "$work/several.err" "$work/number.err")"
 check not-complete test "$(sql pointer "SELECT group_concat(recorded) FROM step WHERE kind = 'launch'")" = 0,0
 "$WARPGRIND" --buffer=a "$work/buffers" > "$work/refused" 2>&1
 check needs-record grep -q -- "--buffer belongs to --record" "$work/refused"
