@@ -81,7 +81,8 @@ void view_stack_json(ViewDesk *d, uint64_t stack, Str *out);                    
 // Of parameter number `index` (from 0) of "bsmerge(int*, int const*, int, int)", without the pointer. false: not known.
 bool view_parameter_type(const char *readable, unsigned index, char *out, size_t size);
 void view_instruction_type(const char *text, char *type, size_t size, unsigned *vector);   // "ld.global.v4.f32 …": "f32", 4
-// Of a buffer, from the first launch that was given it: "type":"float" of the parameter, "ptx":"f32","vector":1 of an instruction that uses the parameter. NULL: not known.
+// Of a buffer, from the first launch that was given it: "type":"float" of the parameter, "ptx":"f32","vector":1 of an instruction that uses the parameter,
+// "given":"x" the parameter's name. NULL: not known.
 const char *view_buffer_type(ViewDesk *d, uint32_t allocation);
 
 // --- source.c ---

@@ -152,6 +152,7 @@ static void write_run(Writer *w, const uint32_t *launches, uint32_t nlaunches) {
   add_answer(w, &text, "flow?skip=0&most=100000");
   add_answer(w, &text, "buffers?most=100000");
   add_answer(w, &text, "findings?most=5000");
+  if (w->desk->trace) add_answer(w, &text, "watches");
   ViewRows r = view_rows(w->desk, "SELECT id FROM finding WHERE suppressed = 0 LIMIT 5000", "");
   while (view_next(&r)) {
     q.len = 0;
@@ -175,6 +176,12 @@ static void write_run(Writer *w, const uint32_t *launches, uint32_t nlaunches) {
     str_printf(&q, "source?file=%d", i);
     size_t at = text.len;
     if (!add_answer(w, &text, q.data)) { text.len = at; break; }
+  }
+  r = view_rows(w->desk, "SELECT id FROM step WHERE kind <> 'launch' LIMIT 200000", "");
+  while (view_next(&r)) {
+    q.len = 0;
+    str_printf(&q, "step?id=%llu", (unsigned long long)view_column(&r, 0));
+    add_answer(w, &text, q.data);
   }
   r = view_rows(w->desk, "SELECT id FROM site LIMIT 200000", "");
   while (view_next(&r)) u64map_put(&facts.sites, view_column(&r, 0), w);

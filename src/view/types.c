@@ -88,19 +88,21 @@ static void read_types(ViewDesk *d) {
   enum { ROWS = 400000 };                                  // of very long runs: what is given later is known once it has been looked at
   U64Map instructions = {0};
   read_instruction_types(d, &instructions);
-  ViewRows r = view_rows(d, "SELECT p.allocation, p.number, l.kernel, coalesce(k.readable, k.name) FROM "
-                            "(SELECT allocation, number, min(launch) AS launch FROM parameter WHERE rowid <= ? AND allocation > 0 GROUP BY allocation, number) p "
+  ViewRows r = view_rows(d, "SELECT p.allocation, p.number, l.kernel, coalesce(k.readable, k.name), p.name FROM "
+                            "(SELECT allocation, number, name, min(launch) AS launch FROM parameter WHERE rowid <= ? AND allocation > 0 GROUP BY allocation, number) p "
                             "JOIN launch l ON l.id = p.launch JOIN kernel k ON k.id = l.kernel WHERE p.number < 1000 ORDER BY p.launch, p.number", "i", (int64_t)ROWS);
   while (view_next(&r)) {
     uint64_t allocation = view_column(&r, 0), number = view_column(&r, 1);
     const char *instruction = u64map_get(&instructions, view_column(&r, 2) << 16 | (number + 1));
     char type[128];
     bool named = view_parameter_type(view_column_text(&r, 3), (unsigned)number, type, sizeof type);
-    if ((!named && !instruction) || u64map_get(&d->types, allocation)) continue;
+    const char *given = view_column_text(&r, 4);
+    if ((!named && !instruction && !given) || u64map_get(&d->types, allocation)) continue;
     Str s = {0};
     str_add(&s, "{");
+    json_text(&s, "given", given);
     if (named) json_text(&s, "type", type);
-    if (instruction) str_printf(&s, "%s%s", named ? "," : "", instruction);
+    if (instruction) str_printf(&s, "%s%s", s.len > 1 ? "," : "", instruction);
     u64map_put(&d->types, allocation, mem_strdup(s.data + 1));
     str_free(&s);
   }

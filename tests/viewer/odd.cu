@@ -2,6 +2,7 @@
 // writes that nothing does, an accumulator that very many threads touch.
 #include <cstdio>
 #include <cmath>
+#include <warpgrind.h>
 struct Particle { float x, y; int id; unsigned char flags[4]; };
 namespace { template <class T> __global__ void fill(T *to, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) to[i] = (T)i; } }
 __global__ void advance(Particle *p, int n) { int i = threadIdx.x; if (i < n) p[i].x = i * .5f, p[i].id = i, p[i].flags[2] = 7; }
@@ -21,6 +22,7 @@ __global__ void unordered(int *cell) {
 }
 __global__ void accumulate(int *cell) { atomicAdd(cell, 1); }
 __global__ void outlier(float *wide, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) wide[i] = i == 377777 ? 1e9f : i % 7; }
+__global__ void speak(int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) wg_watch(i * 10000000007ll); }
 int main() {
   int *cell, *twin;
   cudaMalloc(&cell, 64);
@@ -44,6 +46,7 @@ int main() {
   cudaFree(particles);
   float *wide; cudaMalloc(&wide, 2 << 20);
   outlier<<<2048, 256>>>(wide, 1 << 19);
+  speak<<<2, 256>>>(500);
   int result[16];
   cudaMemcpy(result, twin, 64, cudaMemcpyDeviceToHost);
   printf("%d %d %d\n", result[0] > 0, result[5], cudaGetLastError() == cudaSuccess);

@@ -32,6 +32,7 @@ try {
   await b.until(row(2, "store", "thread 40"), "the element it was copied from");
   ok("copy_followed", true);
   await goTo("part[6]");                             // row 1, column 2: grid[16 * 3 + 5]
+  await b.until(`${pane(0)}.querySelector(".cell.here")?.innerText.includes("0x00000035")`, "a value whose type nobody knows");
   await b.click(row(0, "copy", "the host"));
   await b.until(`${text(1)}.includes("grid[53]")`, "an element of a rectangle");
   ok("rectangle_followed", true);
@@ -101,6 +102,15 @@ try {
   await b.key("f"); await b.key("ArrowRight"); await b.key("Enter");
   await b.until(`${pane(0)}?.classList.contains("buffer") && ${text(0)}.includes("cell[16]")`, "its buffer");
   ok("flow_by_keyboard", true);
+
+  step = "watch";
+  await b.click(`[...document.querySelectorAll(".tabs button")].find(e => e.innerText.startsWith("Watches"))`);
+  await b.click(`document.querySelector(".bufferrow")`);
+  await b.until(`${pane(0)}?.classList.contains("watch") && ${pane(0)}.querySelector("canvas.dots")?.width > 100`, "the picture of wg_watch");
+  await b.quiet();
+  await b.key("ArrowDown"); await b.key("ArrowRight"); await b.key("ArrowRight"); await b.key("ArrowRight");
+  await b.until(`document.querySelector(".legend").innerText.includes("thread 2") && document.querySelector(".legend").innerText.includes("20000000014")`, "what thread 2 said, in full");
+  ok("watch", true);
 
   step = "narrow";
   await b.size(600, 800);

@@ -14,6 +14,7 @@ def check(name, ok, why=""): print("ok " + name if ok else "FAIL %s: %s" % (name
 flow = ask("flow")
 buffers = {b["name"]: b for b in ask("buffers")["buffers"] if b.get("name")}
 check("types", buffers["cell"].get("type") == "int" and buffers["numbers"].get("type") == "float" and buffers["small"].get("type") == "unsigned char" and buffers["particles"].get("type") == "Particle", buffers)
+check("given", buffers["cell"].get("given") == "cell" and buffers["numbers"].get("given") == "f", (buffers["cell"], buffers["numbers"]))
 check("types_of_instructions", buffers["particles"].get("ptx") in ("f32", "u32", "b32", "u8", "s32"), buffers["particles"])
 
 def element(b, offset, n): return ask("element", allocation=b["id"], address="0x%x" % (int(b["base"], 16) + offset), bytes=n)["ops"]

@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# timeout: 300
+# timeout: 500
 # Questions about a run of odd things (odd.cu), in a browser too; runs without launches, of killed programs, and with names that are HTML.
 set -u
 cd "$ROOT" || exit 1
 . tests/viewer/lib.sh
 . tests/lib/check.sh
 for program in node chromium nvcc; do command -v $program > /dev/null || { echo "$program is not installed"; exit 77; }; done
-nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$TEST_DIR/odd" tests/viewer/odd.cu > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL nvcc"; exit 1; }
+nvcc -w -g -O3 -lineinfo -Iinclude -arch=compute_75 -o "$TEST_DIR/odd" tests/viewer/odd.cu > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL nvcc"; exit 1; }
 "$WARPGRIND" --device=cpu --tool=none --record -q -o "$TEST_DIR/odd.wg" "$TEST_DIR/odd" > "$TEST_DIR/out" 2> "$TEST_DIR/err" || { cat "$TEST_DIR/err"; echo "FAIL recording"; exit 1; }
 check program grep -q "^1 20 1$" "$TEST_DIR/out"
 serve "$TEST_DIR/odd.wg" || exit 1
 python3 tests/viewer/odd.py "$URL"
 node tests/viewer/odd.mjs "$URL" "$TEST_DIR/odd.png"
 end_server
+# The same, on a page without a server.
+check static_page "$WARPGRIND" view --static "$TEST_DIR/page" "$TEST_DIR/odd.wg"
+node tests/viewer/odd.mjs "file://$TEST_DIR/page/index.html" "$TEST_DIR/page.png" | sed 's/^ok /&static_/; s/^FAIL /&static_/'
 # The same names, meant to harm.
-python3 - "$TEST_DIR/odd.wg" "$TEST_DIR/evil.wg" << 'END'
+"$WARPGRIND" --device=cpu --tool=none --record --kernel-exclude=outlier -q -o "$TEST_DIR/less.wg" "$TEST_DIR/odd" > "$TEST_DIR/out" 2>&1
+python3 - "$TEST_DIR/less.wg" "$TEST_DIR/evil.wg" << 'END'
 import shutil, sqlite3, sys
 shutil.copy(sys.argv[1], sys.argv[2])
 d = sqlite3.connect(sys.argv[2])

@@ -14,7 +14,7 @@ export interface Site {
 export interface Launch {
   id: number; number: number; name: string; readable?: string; grid: number[]; block: number[]; process: number; device: number; findings: number; step: number; kernel: number;
 }
-export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number; type?: string; ptx?: string; vector?: number }
+export interface Buffer { id: number; name?: string; kind?: string; base: string; size: number; freed: boolean; process: number; type?: string; ptx?: string; vector?: number; given?: string }       // given: as which parameter a kernel had it first
 export interface Step { number?: number; kind?: string; call?: string; direction?: string; bytes?: number }
 export interface Finding {
   id: number; kind: string; severity: string; headline: string; launch: number; launch_number: number; site: number; kernel?: string; address?: string; size: number;

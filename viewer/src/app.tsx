@@ -78,7 +78,7 @@ function Buffers({ list, current, open }: { list: Buffer[]; current: number; ope
   return <List label="buffers" className="buffers" count={list.length} height={30} row={i => {
     const b = list[i];
     return <button type="button" class={`bufferrow ${b.id === current ? "here" : ""}`} onClick={() => open(b.id)} title={`${b.kind ?? "device"} memory at ${b.base}${b.freed ? ", freed" : ""}`}>
-      <b>{bufferName(b)}</b><span class="dim">{bufferType(b.id)?.name ?? ""}</span><span class="dim num">{bytesText(b.size)}</span></button>;
+      <b>{bufferName(b)}{!b.name && b.given && <span class="dim given" title="the parameter of the first kernel that was given it; what the program itself calls it is not known"> ({b.given})</span>}</b><span class="dim">{bufferType(b.id)?.name ?? ""}</span><span class="dim num">{bytesText(b.size)}</span></button>;
   }} />;
 }
 
@@ -168,7 +168,7 @@ export function App() {
 
   const haveWatches = () => ask<{ watches: Watch[] }>("watches").then(w => { setWatches(w.watches); return w.watches; }, () => [] as Watch[]);
   useEffect(() => {
-    if (!run?.recorded || isStatic()) return;
+    if (!run?.recorded) return;
     void haveWatches().then(w => { const first = w.find(x => x.watched); if (first && run.live) { setTab("watches"); if (trail().length <= 1 && !findings.length) start({ kind: "watch", site: first.site, launch: 0, width: 0 }); } });
   }, [run?.recorded]);
   // While the program runs the file grows: all that was asked at the start is asked again when it has.

@@ -1,7 +1,7 @@
 // An element of a buffer: every value it had, who wrote it and who read it; its neighbours beside it.
 import { useEffect, useState } from "preact/hooks";
 import { Buffer, Finding, Kind, Op, askBytes, buffers, key, launches, ofElement, writes } from "./api";
-import { addressOf, bufferName, bufferType, bytesText, elementName, kindName, launchOf, many, opType, scalarText, scalarBytes, typeBytes, valueHex, valueText } from "./format";
+import { addressOf, bufferName, bufferType, bytesText, elementName, hexAt, kindName, launchOf, many, opType, scalarText, scalarBytes, typeBytes, valueHex, valueText } from "./format";
 import { Ops, useAnswer, useOps } from "./hooks";
 import { List } from "./list";
 import { Badge, Button, Empty, Failure, KindTag, PaneFrame, TypeChooser, linesOf, mainPlace, useSource } from "./parts";
@@ -20,7 +20,7 @@ function Neighbours({ buffer, pane, step, findings, go }: { buffer: Buffer; pane
       state = known.some(k => k === 0) ? "unwritten" : known.some(k => k > 1) ? "unrecorded" : "";
       const parts = [];
       for (let k = 0; t && k < t.components; k++) parts.push(scalarText(d, (i - first) * size + k * scalarBytes[t.scalar], t.scalar));
-      text = state === "unwritten" ? "never written" : state ? "not recorded" : t ? parts.join(", ") : `0x${[...known].length}`;
+      text = state === "unwritten" ? "never written" : state ? "not recorded" : t ? parts.join(", ") : hexAt(d, (i - first) * size, size);
     }
     const bad = findings.find(f => f.allocation === pane.buffer && Math.floor(f.offset / size) === i);
     cells.push(<button type="button" class={`cell ${state} ${i === at ? "here" : ""} ${bad?.severity ?? ""}`} title={bad ? bad.headline : elementName(pane.buffer, i * size, size)}

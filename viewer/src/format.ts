@@ -155,6 +155,8 @@ export function valueText(hex: string | null, t: Type): string {
   return out.length > 1 ? `(${out.join(", ")})` : out[0];
 }
 function hexOf(d: DataView) { let s = ""; for (let i = d.byteLength; i-- > 0;) s += d.getUint8(i).toString(16).padStart(2, "0"); return s; }
+// So many bytes as one number; of many the first.
+export function hexAt(d: DataView, at: number, bytes: number) { let s = ""; for (let i = Math.min(bytes, 8); i-- > 0;) s += d.getUint8(at + i).toString(16).padStart(2, "0"); return `0x${s}${bytes > 8 ? "…" : ""}`; }
 export const valueHex = (hex: string | null) => hex === null ? "" : "0x" + hexOf(bytesOf(hex));
 
 // 1234567: "1.235 ms"

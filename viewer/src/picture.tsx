@@ -129,14 +129,14 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   const component = Math.min(pane.part ?? 0, t.components - 1), scale = scaleOf(pane), zoom = pane.zoom ?? 0;
   const [pixel, setPixel] = useState(-1), [shown, setShown] = useState({ element: -1, text: "" });       // under the mouse or the keyboard's cursor: a pixel, and the element that makes it look so
   const canvas = useRef<HTMLCanvasElement>(null), holder = useRef<HTMLDivElement>(null);
-  const [room, setRoom] = useState({ w: 600, h: 400 });
+  const [room, setRoom] = useState({ w: 0, h: 0 });      // not known yet: nothing is asked for
   useLayoutEffect(() => {
     const o = new ResizeObserver(() => { const e = holder.current; if (e) setRoom({ w: e.clientWidth, h: e.clientHeight }); });
     if (holder.current) o.observe(holder.current);
     return () => o.disconnect();
   }, []);
   // Pixels of an element; below one, several elements share a pixel.
-  const fit = Math.min(room.w / width, room.h / Math.max(1, rows));
+  const fit = Math.min((room.w || 600) / width, (room.h || 400) / Math.max(1, rows));
   const size = Math.max(fit >= 1 ? Math.floor(Math.min(fit, 24)) : fit, 1 / 4096) * 2 ** zoom;
   const pool = Math.max(1, Math.ceil(1 / size)), dot = pool > 1 ? 1 : Math.max(1, Math.floor(size));
 
@@ -146,7 +146,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
   // What it is made of is known from whoever touched it.
   useEffect(() => { if (b && !bufferType(b.id)) ofElement(b.id, b.base, Math.min(b.size, 256), 0).then(p => learnTypes(p.ops), () => {}); }, [b]);
   const columns = Math.ceil(width / pool), lines = Math.ceil(rows / pool), rowsOfBand = Math.max(1, Math.floor(BAND / (typeBytes(t) * width * pool)));
-  const { picture, done, error } = usePicture([pane.buffer, pane.step, width, rows, t.scalar, t.components, component, pool], b && count ? { columns, rows: lines } : undefined, rowsOfBand, (first, n) =>
+  const { picture, done, error } = usePicture([pane.buffer, pane.step, width, rows, t.scalar, t.components, component, pool, !room.w], b && count && room.w ? { columns, rows: lines } : undefined, rowsOfBand, (first, n) =>
     askBytes("picture", { allocation: pane.buffer, step: pane.step, type: t.scalar, components: t.components, component, first: first * pool * width, width, rows: Math.min(n * pool, rows - first * pool), pool_x: pool, pool_y: pool }));
 
   // Without a word from somebody the scale is for all but the farthest hundredth at either end.

@@ -1,6 +1,8 @@
 // Answers of a page that has no server: from the files that `warpgrind view --static` wrote beside it (src/view/static.c says what is in them).
 declare global { interface Window { warpgrindIsStatic?: boolean; warpgrindPiece?: (name: string, data: string) => void } }
 
+import { otherSide } from "./copies";
+import { Scalar, scalarText } from "./format";
 type Parameters = Record<string, string | number | undefined>;
 const pieces = new Map<string, Promise<Map<string, string>>>(), arrived = new Map<string, string>();
 const answers = new Map<string, string>();               // of all pieces that were loaded
@@ -63,7 +65,7 @@ export async function staticAnswer(name: string, q: Parameters): Promise<any> {
     case "flow": return Number(q.skip ?? 0) === 0 ? { ...json(run.get("flow?skip=0&most=100000")), facts: undefined } : { steps: [] };
     case "buffers": return json(run.get("buffers?most=100000"));
     case "findings": return { ...json(run.get("findings?most=5000")), ...json(run.get("facts")) };
-    case "finding": case "launch": return json(run.get(`${name}?id=${q.id}`)) ?? { error: "this is not in this page" };
+    case "finding": case "launch": case "step": return json(run.get(`${name}?id=${q.id}`)) ?? { error: "this is not in this page" };
     case "source": return json(run.get(`source?file=${q.file}`)) ?? { error: "this file is not in this page" };
     case "races": return json(run.get(`races?launch=${q.launch}`)) ?? { races: [] };
     case "thread": return pageOf(allOps(await piece(`t-${q.launch}-${Math.floor(Number(q.thread) / 256)}`), `thread?launch=${q.launch}&thread=${q.thread}`), q);
@@ -73,6 +75,9 @@ export async function staticAnswer(name: string, q: Parameters): Promise<any> {
     }
     case "writers": return json(answers.get(`writers?record=${q.record}&lane=${q.lane}`)) ?? { ops: [], ambiguous: false, never_written: false };
     case "element": return pageOf(await element(q), q);
+    case "watches": return json(run.get("watches")) ?? { watches: [] };
+    case "watch": { const v = (await watched(q))[Number(q.thread)]; return v === undefined ? {} : { value: scalarText(new DataView(v.buffer), 0, String(q.type) as Scalar) }; }
+    case "pixel": return pixel(q);
   }
   return { error: "this page has no server: warpgrind view shows more" };
 }
@@ -80,13 +85,14 @@ export async function staticAnswer(name: string, q: Parameters): Promise<any> {
 const facts = async () => json((await piece("run")).get("facts"));
 
 async function element(q: Parameters): Promise<any[]> {
-  const buffer = (await facts()).allocations[String(q.allocation)];
+  const buffer = (await facts()).allocations[String(q.allocation)], run = await piece("run");
   if (!buffer) return [];
   const base = BigInt(buffer.base), from = BigInt(String(q.address)), to = from + BigInt(Number(q.bytes)), n = Math.floor(Number(from - base) / 4096), size = Math.min(4096, buffer.size - n * 4096);
   const address = "0x" + (base + BigInt(n * 4096)).toString(16);
   const out = [];
   for (const o of allOps(await piece(`e-${q.allocation}-${n}`), `element?allocation=${q.allocation}&address=${address}&bytes=${size}`)) {
-    if (o[8] === null || BigInt(o[8]) >= to || BigInt(o[8]) + BigInt(o[7]) <= from) continue;
+    const step = o[2] >= 5 && json(run.get(`step?id=${o[3]}`));        // a rectangle touches more than its first row
+    if (step ? otherSide(step, from, o[1] === 0) === undefined : o[8] === null || BigInt(o[8]) >= to || BigInt(o[8]) + BigInt(o[7]) <= from) continue;
     if (o[2] < 5) { out.push(o); continue; }
     // A copy or a set of many bytes: as much of it as the element has, with the value it had afterwards.
     const bytes = await contents(Number(q.allocation), o[3]), at = Number(from - base), copy = [...o];
@@ -105,6 +111,26 @@ async function contents(buffer: number, step: number): Promise<Uint8Array | unde
   return best === undefined ? undefined : bytesOf(best);
 }
 
+// What each thread of a launch said last at a site: from the operations of all its threads.
+const watchedOf = new Map<string, Promise<(Uint8Array | undefined)[]>>();
+function watched(q: Parameters): Promise<(Uint8Array | undefined)[]> {
+  const key = `${q.launch}.${q.site}`;
+  let p = watchedOf.get(key);
+  if (!p) {
+    p = (async () => {
+      const l = (await facts()).launches[String(q.launch)], threads = l ? [...l.grid, ...l.block].reduce((a: number, b: number) => a * b, 1) : 0, out: (Uint8Array | undefined)[] = new Array(threads);
+      for (let first = 0; first < threads; first += 256) {
+        const from = await piece(`t-${q.launch}-${first / 256}`);
+        for (let t = first; t < Math.min(first + 256, threads); t++)
+          for (const o of allOps(from, `thread?launch=${q.launch}&thread=${t}`)) if (o[2] === 4 && o[6] === Number(q.site) && o[9] !== null) out[t] = Uint8Array.from((o[9] as string).match(/../g)!, h => parseInt(h, 16));
+      }
+      return out;
+    })();
+    watchedOf.set(key, p);
+  }
+  return p;
+}
+
 const readers: Record<string, [number, (d: DataView, at: number) => number]> = {
   u8: [1, (d, a) => d.getUint8(a)], i8: [1, (d, a) => d.getInt8(a)], u16: [2, (d, a) => d.getUint16(a, true)], i16: [2, (d, a) => d.getInt16(a, true)], u32: [4, (d, a) => d.getUint32(a, true)],
   i32: [4, (d, a) => d.getInt32(a, true)], u64: [8, (d, a) => Number(d.getBigUint64(a, true))], i64: [8, (d, a) => Number(d.getBigInt64(a, true))], f32: [4, (d, a) => d.getFloat32(a, true)],
@@ -113,34 +139,67 @@ const readers: Record<string, [number, (d: DataView, at: number) => number]> = {
   bf16: [2, (d, a) => { const t = new DataView(new ArrayBuffer(4)); t.setUint32(0, d.getUint16(a, true) << 16 >>> 0, true); return t.getFloat32(0, true); }],
 };
 
-export async function staticBytes(name: string, q: Parameters): Promise<ArrayBuffer> {
-  const buffer = (await facts()).allocations[String(q.allocation)], all: Uint8Array | undefined = buffer && await contents(buffer.id, Number(q.step ?? 0));
-  if (!all) throw new Error("the contents of this buffer are not in this page");
-  if (name === "contents") {
-    const at = Number(q.offset ?? 0), n = Number(q.bytes), out = new Uint8Array(2 * n);
-    out.set(all.slice(at, at + n)); out.set(all.slice(buffer.size + at, buffer.size + at + n), n);
-    return out.buffer;
-  }
-  // As picture.c does it.
-  const [size, read] = readers[String(q.type)], parts = Number(q.components ?? 1), part = Number(q.component ?? 0), width = Number(q.width), rows = Number(q.rows), px = Number(q.pool_x), py = Number(q.pool_y);
-  const columns = Math.ceil(width / px), lines = Math.ceil(rows / py), n = columns * lines, out = new ArrayBuffer(24 + 13 * n), d = new DataView(out), from = new DataView(all.buffer);
-  const low = new Float32Array(out, 24, n), high = new Float32Array(out, 24 + 4 * n, n), mean = new Float32Array(out, 24 + 8 * n, n), flags = new Uint8Array(out, 24 + 12 * n, n), count = new Uint32Array(n);
+// As picture.c does it. value(i): of an element; known: 0 never written, 1 a number, 2 not recorded, -1 there is none.
+function pooled(count: number, width: number, rows: number, px: number, py: number, value: (i: number) => number, known: (i: number) => number): ArrayBuffer {
+  const columns = Math.ceil(width / px), lines = Math.ceil(rows / py), n = columns * lines, out = new ArrayBuffer(24 + 13 * n), d = new DataView(out);
+  const low = new Float32Array(out, 24, n), high = new Float32Array(out, 24 + 4 * n, n), mean = new Float32Array(out, 24 + 8 * n, n), flags = new Uint8Array(out, 24 + 12 * n, n), seen = new Uint32Array(n);
   let least = NaN, most = NaN;
-  for (let i = 0; (i + 1) * size * parts <= buffer.size && i < width * rows; i++) {
-    const at = (i * parts + part) * size, p = Math.floor(Math.floor(i / width) / py) * columns + Math.floor(i % width / px), known = all.subarray(buffer.size + at, buffer.size + at + size);
-    if (known.some(k => k !== 1)) { flags[p] |= known.some(k => k === 0) ? 16 : 32; continue; }
-    const v = read(from, at);
+  for (let i = 0; i < count && i < width * rows; i++) {
+    const p = Math.floor(Math.floor(i / width) / py) * columns + Math.floor(i % width / px), k = known(i);
+    if (k !== 1) { flags[p] |= k === 0 ? 16 : k === 2 ? 32 : 0; continue; }
+    const v = value(i);
     if (Number.isNaN(v)) flags[p] |= 2;
     else if (!Number.isFinite(v)) flags[p] |= v > 0 ? 4 : 8;
     else {
       if (!(flags[p] & 1) || v < low[p]) low[p] = v;
       if (!(flags[p] & 1) || v > high[p]) high[p] = v;
-      mean[p] += v, count[p]++, flags[p] |= 1;
+      mean[p] += v, seen[p]++, flags[p] |= 1;
       if (!(v >= least)) least = v;
       if (!(v <= most)) most = v;
     }
   }
-  for (let p = 0; p < n; p++) { if (count[p]) mean[p] /= count[p]; if (!flags[p]) flags[p] = 64; }
+  for (let p = 0; p < n; p++) { if (seen[p]) mean[p] /= seen[p]; if (!flags[p]) flags[p] = 64; }
   d.setUint32(0, columns, true); d.setUint32(4, lines, true); d.setFloat64(8, least, true); d.setFloat64(16, most, true);
   return out;
+}
+
+// The elements of a picture of a buffer.
+function elements(all: Uint8Array, buffer: { size: number }, q: Parameters) {
+  const [size, read] = readers[String(q.type)], parts = Number(q.components ?? 1), part = Number(q.component ?? 0), first = Number(q.first ?? 0), from = new DataView(all.buffer, all.byteOffset);
+  const at = (i: number) => ((first + i) * parts + part) * size;
+  return { count: Math.max(0, Math.floor(buffer.size / (size * parts)) - first), value: (i: number) => read(from, at(i)),
+    known: (i: number) => { const k = all.subarray(buffer.size + at(i), buffer.size + at(i) + size); return k.every(x => x === 1) ? 1 : k.some(x => x === 0) ? 0 : 2; } };
+}
+
+async function bufferBytes(q: Parameters) {
+  const buffer = (await facts()).allocations[String(q.allocation)], all: Uint8Array | undefined = buffer && await contents(buffer.id, Number(q.step ?? 0));
+  if (!all) throw new Error("the contents of this buffer are not in this page");
+  return { buffer, all };
+}
+
+async function pixel(q: Parameters) {
+  const { buffer, all } = await bufferBytes(q), e = elements(all, buffer, q), out: Record<string, number> = {}, width = Number(q.width), px = Number(q.pool_x), py = Number(q.pool_y);
+  let low = NaN, high = NaN;
+  for (let y = Number(q.y) * py; y < (Number(q.y) + 1) * py; y++) for (let x = Number(q.x) * px; x < Math.min(width, (Number(q.x) + 1) * px); x++) {
+    const i = y * width + x, k = i < e.count ? e.known(i) : -1, v = k === 1 ? e.value(i) : 0;
+    const kind = k < 0 ? "" : k === 0 ? "unwritten" : k === 2 ? "unrecorded" : Number.isNaN(v) ? "nan" : v === Infinity ? "plus" : v === -Infinity ? "minus" : "";
+    if (kind) out[kind] ??= i;
+    else if (k === 1) { if (!(v >= low)) low = v, out.low = i; if (!(v <= high)) high = v, out.high = i; }
+  }
+  return out;
+}
+
+export async function staticBytes(name: string, q: Parameters): Promise<ArrayBuffer> {
+  if (name === "watch") {
+    const said = await watched(q), width = Number(q.width), pool = Number(q.pool ?? 1), read = readers[String(q.type)][1];
+    return pooled(said.length, width, Math.ceil(said.length / width), pool, pool, i => read(new DataView(said[i]!.buffer), 0), i => said[i] ? 1 : -1);
+  }
+  const { buffer, all } = await bufferBytes(q);
+  if (name === "contents") {
+    const at = Number(q.offset ?? 0), n = Number(q.bytes), out = new Uint8Array(2 * n);
+    out.set(all.slice(at, at + n)); out.set(all.slice(buffer.size + at, buffer.size + at + n), n);
+    return out.buffer;
+  }
+  const e = elements(all, buffer, q);
+  return pooled(e.count, Number(q.width), Number(q.rows), Number(q.pool_x), Number(q.pool_y), e.value, e.known);
 }

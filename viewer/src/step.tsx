@@ -1,20 +1,10 @@
 // A copy or a set by the host: what went where, who asked for it, and where an element that it brought came from.
 import { StepInfo, ask, buffers } from "./api";
+import { otherSide } from "./copies";
 import { addressOf, bytesText, elementName, stepName } from "./format";
 import { useAnswer } from "./hooks";
 import { Empty, Failure, HostStack, PaneFrame } from "./parts";
 import { Pane, follow } from "./trail";
-
-// Where the bytes at an address of one side of a copy are on the other: rows and planes may lie differently. undefined: it does not touch them.
-export function otherSide(s: StepInfo, address: bigint, written: boolean): bigint | undefined {
-  const here = written ? [s.to, s.to_pitch, s.to_rows] as const : [s.from, s.from_pitch, s.from_rows] as const, there = written ? [s.from, s.from_pitch, s.from_rows] as const : [s.to, s.to_pitch, s.to_rows] as const;
-  const at = Number(address - BigInt(here[0]));
-  if (at < 0) return undefined;
-  const pitch = here[1] || s.width, plane = pitch * (here[2] || s.height || 1), z = plane ? Math.floor(at / plane) : 0, y = pitch ? Math.floor((at - z * plane) / pitch) : 0, x = at - z * plane - y * pitch;
-  if (x >= s.width || y >= Math.max(1, s.height) || z >= Math.max(1, s.depth)) return undefined;
-  const pitchThere = there[1] || s.width, planeThere = pitchThere * (there[2] || s.height || 1);
-  return BigInt(there[0]) + BigInt(z * planeThere + y * pitchThere + x);
-}
 
 export function StepPane({ pane, index, active }: { pane: Extract<Pane, { kind: "step" }>; index: number; active: boolean }) {
   const info = useAnswer<StepInfo>(() => ask("step", { id: pane.step }), [pane.step]), s = info.value;
