@@ -2,6 +2,8 @@
 // statement has a time limit, and numbers from it are only used as numbers.
 #include "view/internal.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 static int is_late(void *desk) { return clock_ns() > ((ViewDesk *)desk)->deadline; }
@@ -98,6 +100,12 @@ ViewDesk *view_desk_open(const char *path, Error *err) {
   if (!ok) { view_desk_close(d); return NULL; }
   d->trace = trace_open(d->db, &d->no_trace);
   return d;
+}
+
+// Who keeps the file open then keeps its writer from putting all of it into one file at the end.
+bool view_is_being_written(ViewDesk *d) {
+  pid_t pid = (pid_t)view_one(d, "SELECT value FROM meta WHERE key = 'pid' AND 'no' = (SELECT value FROM meta WHERE key = 'complete')", "");
+  return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
 bool view_can_open(const char *path, Error *err) {

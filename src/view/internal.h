@@ -51,6 +51,7 @@ typedef struct ViewDesk {
 } ViewDesk;
 ViewDesk *view_desk_open(const char *path, Error *err);
 void view_desk_close(ViewDesk *d);
+bool view_is_being_written(ViewDesk *d);                 // by a program that still runs
 const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id);
 uint64_t view_step_of_launch(ViewDesk *d, uint32_t launch);          // id; 0: none
 uint64_t view_findings_of_launch(ViewDesk *d, uint32_t launch);

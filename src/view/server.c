@@ -173,7 +173,11 @@ bool view_serve(const ViewOptions *o, Error *err) {
   if (!load_library(err)) return false;
   Server s = {.path = o->path, .live = o->live, .lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
   if (!(s.desks[0] = view_desk_open(o->path, err))) return false;
-  if (o->live) give_desk(&s, 0);
+  if (!s.live && view_is_being_written(s.desks[0])) {
+    s.live = true;
+    fprintf(stderr, "warpgrind: the program still runs: the page follows it, as with --live\n");
+  }
+  if (s.live) give_desk(&s, 0);
   // Before any thread is made, so that all of them leave these signals to this one.
   sigset_t signals;
   sigemptyset(&signals);

@@ -77,5 +77,9 @@ export function TypeChooser({ buffer, type }: { buffer: number; type: Type | und
 
 export function Copy({ text, label }: { text(): string; label: string }) {
   const [done, set] = useState(false);
-  return <Button icon="link" label={label} onClick={() => { navigator.clipboard?.writeText(text()).then(() => { set(true); setTimeout(() => set(false), 1200); }, () => {}); }}>{done ? "copied" : "link"}</Button>;
+  return <Button icon="link" label={label} onClick={() => {
+    const by_hand = () => { prompt(label, text()); };      // pages from the disk may not write to the clipboard
+    if (!navigator.clipboard) by_hand();
+    else navigator.clipboard.writeText(text()).then(() => { set(true); setTimeout(() => set(false), 1200); }, by_hand);
+  }}>{done ? "copied" : "link"}</Button>;
 }
