@@ -89,7 +89,9 @@ try {
   await b.key("ArrowRight");
   await b.until(`document.querySelector(".legend").innerText.includes("numbers[1]") && document.querySelector(".legend").innerText.includes("+inf")`, "the second element");
   await b.key("Enter");
-  await b.until(`${pane(1)}?.querySelector("h2")?.innerText.includes("numbers[1]")`, "Enter opens it");
+  await b.until(`${pane(1)}?.querySelector("h2")?.innerText.includes("numbers[1]") && ${row(1, "store")}`, "Enter opens it");
+  await b.key("ArrowDown"); await b.key("Enter");
+  await b.until(`${pane(2)}?.querySelector("h2")?.innerText.includes("thread")`, "and the keys are for it then");
   ok("picture_by_keyboard", true);
   await b.key("f");
   await b.until(`document.activeElement?.classList.contains("flowbox")`, "the flow chart");

@@ -137,7 +137,7 @@ export function FlowChart({ flow, current, currentBuffer, openLaunch, openBuffer
     const here = cursor?.step ?? Math.max(0, steps.findIndex(s => s.id === current)), page = Math.max(1, Math.floor((size.h - HEAD) / row) - 1), used = lanes.map((b, i) => steps[here]?.uses.some(u => u[0] === b) ? i : -1).filter(i => i >= 0);
     const beside = (by: number) => { const all = [-1, ...used], k = all.indexOf(cursor?.lane ?? -1); goTo(here, all[Math.max(0, Math.min(all.length - 1, k + by))]); };
     const acts: Record<string, () => void> = { ArrowDown: () => goTo(here + 1), ArrowUp: () => goTo(here - 1), PageDown: () => goTo(here + page), PageUp: () => goTo(here - page), Home: () => goTo(0), End: () => goTo(steps.length - 1),
-      ArrowRight: () => beside(1), ArrowLeft: () => beside(-1), Enter: open, " ": open, "+": () => zoom(1.6), "-": () => zoom(1 / 1.6), Escape: () => { setCursor(undefined); (e.currentTarget as HTMLElement).blur(); } };
+      ArrowRight: () => beside(1), ArrowLeft: () => beside(-1), Enter: () => { open(); (e.currentTarget as HTMLElement).blur(); }, " ": open, "+": () => zoom(1.6), "-": () => zoom(1 / 1.6), Escape: () => { setCursor(undefined); (e.currentTarget as HTMLElement).blur(); } };
     const act = e.ctrlKey || e.metaKey || e.altKey ? undefined : acts[e.key];
     if (act) { act(); e.preventDefault(); e.stopPropagation(); }
   };

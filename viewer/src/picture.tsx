@@ -195,7 +195,7 @@ export function BufferPane({ pane, index, active, steps, findings }: { pane: Ext
     const by: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, PageUp: -16 * columns, PageDown: 16 * columns, Home: -1e15, End: 1e15 };
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     if (by[e.key]) { const last = columns * lines - 1, to = pixel < 0 ? 0 : pixel + by[e.key]; setPixel(to < 0 || to > last ? Math.abs(by[e.key]) > columns * lines ? Math.max(0, Math.min(last, to)) : pixel : to); }
-    else if (e.key === "Enter" || e.key === " ") open(pixel);
+    else if (e.key === "Enter" || e.key === " ") { open(pixel); (e.currentTarget as HTMLElement).blur(); }      // keys are for the new pane now
     else if (e.key === "Escape") { setPixel(-1); (e.currentTarget as HTMLElement).blur(); }
     else return;
     e.preventDefault(); e.stopPropagation();

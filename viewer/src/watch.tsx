@@ -65,7 +65,7 @@ export function WatchPane({ pane, index, active, watches, live }: { pane: Extrac
   const onKey = (e: KeyboardEvent) => {
     const by = ({ ArrowLeft: -pool, ArrowRight: pool, ArrowUp: -width * pool, ArrowDown: width * pool } as Record<string, number>)[e.key];
     if (by && !e.ctrlKey && !e.altKey && !e.metaKey) setHover(hover < 0 ? 0 : hover + by < 0 || hover + by >= threads ? hover : hover + by);
-    else if (e.key === "Enter" && hover >= 0 && shown) follow(index, { kind: "thread", launch: shown[0], thread: hover });
+    else if (e.key === "Enter" && hover >= 0 && shown) { (e.currentTarget as HTMLElement).blur(); follow(index, { kind: "thread", launch: shown[0], thread: hover }); }
     else return;
     e.preventDefault(); e.stopPropagation();
   };
