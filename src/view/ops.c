@@ -187,7 +187,7 @@ void view_answer_conflicts(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
       break;
     }
     bool begun = false;
-    for (uint32_t k = 0; k < others.n; k++) {
+    for (uint32_t k = 0; k < others.n && clock_ns() < end; k++) {
       const TraceOp *other = &others.list[k];
       if (!pairs || !trace_pair_unordered(pairs, op, other)) continue;
       if (!begun) json_open(&a->body, NULL, '['), str_printf(&a->body, "%u,[", i);

@@ -35,8 +35,8 @@ export function List({ count, height, focus, className, label, row, seen }: Prop
   useEffect(() => { seen?.(first, last); }, [first, last, count]);
 
   const rows: JSX.Element[] = [];
-  for (let i = first; i < last; i++) rows.push(<div key={i} class="row" role="row" style={{ height: `${height}px`, top: `${i * height - top + view.top}px` }}>{row(i)}</div>);
-  return <div ref={box} class={`list ${className ?? ""}`} role="table" aria-label={label} tabIndex={-1} onScroll={e => setView({ top: e.currentTarget.scrollTop, height: e.currentTarget.clientHeight })}>
+  for (let i = first; i < last; i++) rows.push(<div key={i} class="row" role="listitem" style={{ height: `${height}px`, top: `${i * height - top + view.top}px` }}>{row(i)}</div>);
+  return <div ref={box} class={`list ${className ?? ""}`} role="list" aria-label={label} tabIndex={-1} onScroll={e => setView({ top: e.currentTarget.scrollTop, height: e.currentTarget.clientHeight })}>
     <div class="whole" style={{ height: `${shown}px` }}>{rows}</div>
   </div>;
 }
