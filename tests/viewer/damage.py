@@ -4,7 +4,7 @@ import json, os, random, signal, subprocess, sys, urllib.error, urllib.request
 command, path, size, folder = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 questions = ["run", "flow", "buffers", "findings", "finding?id=41", "launch?id=25", "thread?launch={l}&thread=4012", "thread?launch={l}&thread=4012&record=34716&lane=3", "element?allocation={b}&address={a}&bytes=4",
              "conflicts?launch={l}&thread=4012", "writers?record=20000&lane=12", "readers?record=20000&lane=12", "touching?launch={l}&address={a}", "races?launch={l}", "contents?allocation={b}&bytes=20000",
-             "picture?allocation={b}&type=i32&width=64&rows=79", "source?file=0"]
+             "picture?allocation={b}&type=i32&width=64&rows=79", "source?file=0", "step?id={s}", "pixel?allocation={b}&type=i32&width=64&pool_x=8&pool_y=8&x=1&y=1", "watches", "writers?record=20000&lane=12&all=1"]
 
 def serve(file):
     p = subprocess.Popen([command, "view", "--no-browser", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
@@ -18,7 +18,7 @@ def get(url):
 whole = open(path, "rb").read()
 p, url = serve(path)
 flow = json.loads(get(url + "api/flow")[1])
-names = {"l": next(s[3] for s in flow["steps"] if s[2] == "launch")}
+names = {"l": next(s[3] for s in flow["steps"] if s[2] == "launch"), "s": flow["steps"][0][0]}
 b = next(x for x in json.loads(get(url + "api/buffers")[1])["buffers"] if x.get("name") == "b")
 names["b"], names["a"] = b["id"], b["base"]
 p.send_signal(signal.SIGTERM)

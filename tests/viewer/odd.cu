@@ -20,6 +20,19 @@ __global__ void unordered(int *cell) {
   if (threadIdx.x == 0) cell[2] = 10;
   if (threadIdx.x == 40) cell[2] = 20;
 }
+// Block 1 waits for block 0 to have written.
+__global__ void handed(int *cell, int *flag) {
+  if (blockIdx.x == 0) {
+    cell[3] = 10;
+    __threadfence();
+    atomicExch(flag, 1);
+  } else {
+    while (atomicAdd(flag, 0) == 0) {}
+    __threadfence();
+    cell[3] = 20;
+  }
+}
+__global__ void apart(int *cell) { cell[4] = blockIdx.x; }
 __global__ void accumulate(int *cell) { atomicAdd(cell, 1); }
 __global__ void outlier(float *wide, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) wide[i] = i == 377777 ? 1e9f : i % 7; }
 __global__ void speak(int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) wg_watch(i * 10000000007ll); }
@@ -30,6 +43,8 @@ int main() {
   cudaMemset(cell, 0, 64);
   ordered<<<1, 64>>>(cell);
   unordered<<<1, 64>>>(cell);
+  handed<<<2, 1>>>(cell, cell + 15);
+  apart<<<2, 1>>>(cell);
   cudaMemcpy(twin + 4, cell, 16, cudaMemcpyDeviceToDevice);
   accumulate<<<8, 256>>>(twin);
   unsigned char *small; cudaMalloc(&small, 1000);

@@ -24,6 +24,9 @@ unordered = [o for o in element(cell, 8, 4) if o[2] == 1]
 check("ordered_writes", len(ordered) == 2 and not any(o[11] & 8 for o in ordered), ordered)
 check("unordered_writes", len(unordered) == 2 and all(o[11] & 8 for o in unordered), unordered)
 o, u = (next(s for s in flow["steps"] if s[2] == "launch" and flow["kernels"][str(s[4])].startswith(n)) for n in ("ordered", "unordered"))
+handed, apart = ([x for x in element(cell, at, 4) if x[2] == 1] for at in (12, 16))
+check("handed_over", len(handed) == 2 and not any(x[11] & 8 for x in handed), handed)
+check("blocks_apart", len(apart) == 2 and all(x[11] & 8 for x in apart), apart)
 check("no_conflict", ask("conflicts", launch=o[3], thread=0)["of"] == [], ask("conflicts", launch=o[3], thread=0)["of"])
 conflict = ask("conflicts", launch=u[3], thread=0)["of"]
 check("conflict", len(conflict) == 1 and conflict[0][1][0][5] == 40, conflict)
