@@ -5,17 +5,10 @@
 #include "instrument/fpcheck.h"
 
 // Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word.
-void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *yes) {
-  PtxReg *before = body_temp(k->body, TYPE_B32, 1), *known = body_temp(k->body, TYPE_B32, 4), *graph = body_temp(k->body, TYPE_B32, 5), *counters = body_temp(k->body, TYPE_B64, 0);
-  PtxReg *in_graph = body_temp(k->body, TYPE_PRED, 2);
-  record_load(c, counters, offsetof(WgLaunch, counters));
+void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes) {
+  PtxReg *before = body_temp(k->body, TYPE_B32, 1), *graph = body_temp(k->body, TYPE_B32, 5), *in_graph = body_temp(k->body, TYPE_PRED, 2);
   EMIT(c, "and.b32", opd_reg(graph), opd_reg(flags), opd_imm(WG_LAUNCH_FP_GRAPH));
   EMIT(c, "setp.ne.u32", opd_reg(in_graph), opd_reg(graph), opd_imm(0));
-  EMIT(c, "mov.u32", opd_reg(known), opd_imm(0));
-  EMIT(c, "setp.ne.u32", opd_reg(yes), opd_reg(hot), opd_imm(0));
-  code_guard(c, yes, false);
-  EMIT(c, "ld.volatile.global.u32", opd_reg(known), opd_at(c, opd_reg(counters), k->hot * 8 + 4));
-  code_guard(c, NULL, false);
   EMIT(c, "shr.u32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_TURN));
   EMIT(c, "sub.u32", opd_reg(hot), opd_reg(flags), opd_reg(hot));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_imm(0xffff));
@@ -52,6 +45,16 @@ static void load_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot) {
   code_guard(c, has, false);
   if (m->version_major * 10 + m->version_minor >= 74 && m->sm >= 70) EMIT(c, "ld.global.L1::evict_last.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
   else EMIT(c, "ld.global.u32", opd_reg(hot), opd_at(c, opd_reg(counters), k->hot * 8));
+  code_guard(c, NULL, false);
+}
+
+// Its second word, if the first is not 0. Near as well: in a kernel whose exceptions are known every warp wants it. An old value, 0, has more tested than must be.
+static void load_known(FpCheck *k, Code *c, PtxReg *has, PtxReg *known) {
+  PtxReg *counters = body_temp(k->body, TYPE_B64, 0);
+  record_load(c, counters, offsetof(WgLaunch, counters));
+  EMIT(c, "mov.u32", opd_reg(known), opd_imm(0));
+  code_guard(c, has, false);
+  EMIT(c, "ld.global.u32", opd_reg(known), opd_at(c, opd_reg(counters), k->hot * 8 + 4));
   code_guard(c, NULL, false);
 }
 
@@ -101,7 +104,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   Body *b = k->body;
   Code *cold = body_cold(b), *c = k->late ? body_after(b, k->late - 1) : body_entry(b);
   PtxLabel *choose = body_label(b), *resume = body_label(b);
-  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *masked = body_temp(b, TYPE_B32, 1);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *masked = body_temp(b, TYPE_B32, 1), *known = body_temp(b, TYPE_B32, 4);
   PtxReg *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
   bool asks = k->hot >= 0, waits = asks && !k->seen;
   if (waits) {                             // on its way until then
@@ -134,7 +137,8 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   if (asks) {
     if (!waits) load_counter(k, cold, flags, hot);
     EMIT(cold, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
-    fp_ask_counter(k, cold, flags, hot, yes);
+    load_known(k, cold, has, known);
+    fp_ask_counter(k, cold, flags, hot, known, yes);
     EMIT(cold, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
     branch_together(k, cold, yes, full);
   }
@@ -145,14 +149,15 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
 static void choose_second(FpCheck *k, PtxReg *choose) {
   Body *b = k->body;
   Code *c = body_entry(b);
-  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *lanes = body_temp(b, TYPE_B32, 3), *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *lanes = body_temp(b, TYPE_B32, 3), *known = body_temp(b, TYPE_B32, 4), *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(flags), opd_imm(WG_LAUNCH_FP_FULL));
   EMIT(c, "setp.ne.u32", opd_reg(choose), opd_reg(hot), opd_imm(0));
   if (k->hot < 0) return;
   load_counter(k, c, flags, hot);
   EMIT(c, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
-  fp_ask_counter(k, c, flags, hot, yes);
+  load_known(k, c, has, known);
+  fp_ask_counter(k, c, flags, hot, known, yes);
   EMIT(c, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
   EMIT(c, "or.pred", opd_reg(choose), opd_reg(choose), opd_reg(yes));
   EMIT(c, "activemask.b32", opd_reg(lanes));

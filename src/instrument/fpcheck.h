@@ -124,7 +124,7 @@ void fp_clone_end(FpCheck *k);
 PtxLabel *fp_clone_label(const FpCheck *k);
 
 // --- fpcheck.c ---
-void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *yes);
+void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes);   // its two words
 
 // --- fpcheck_loops.c: loops whose tests lead out of them ---
 void fp_loops_find(FpCheck *k);

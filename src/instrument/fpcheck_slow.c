@@ -330,21 +330,35 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
 // add to one count one after another take as long as all of the kernel.
 static void count_together(FpCheck *k, Code *c, uint32_t mask, PtxOperand mine) {
   PtxOperand asked = opd_reg(k->asked), lanes = temp32(k, 0), sum = temp32(k, 1), some = temp32(k, 2), first = temp_pred(k, 2), has = temp_pred(k, 3), more = temp64(k, 3);
+  bool alone = !(mask & (mask - 1));       // whose turn it is has it
   EMIT(c, "activemask.b32", lanes);
-  EMIT(c, "mov.u32", sum, opd_imm(0));
-  for (uint32_t left = mask; left; left &= left - 1) {
+  if (!alone) EMIT(c, "mov.u32", sum, opd_imm(0));
+  for (uint32_t left = alone ? 0 : mask; left; left &= left - 1) {
     EMIT(c, "and.b32", some, asked, opd_imm((int64_t)(left & -left)));
     EMIT(c, "setp.ne.and.u32", has, some, opd_imm(0), mine);
     EMIT(c, "vote.sync.ballot.b32", some, has, lanes);
     EMIT(c, "popc.b32", some, some);
     EMIT(c, "add.u32", sum, sum, some);
   }
-  EMIT(c, "cvt.u64.u32", more, sum);
   EMIT(c, "vote.sync.ballot.b32", some, mine, lanes);
+  if (alone) EMIT(c, "popc.b32", sum, some);
+  EMIT(c, "cvt.u64.u32", more, sum);
   EMIT(c, "neg.s32", sum, some);                               // the lowest of them
   EMIT(c, "and.b32", some, some, sum);
   EMIT(c, "mov.u32", sum, opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
   EMIT(c, "setp.eq.and.u32", first, sum, some, mine);
+}
+
+// Where this multiprocessor counts at a site, as report.c does (own_count).
+static void count_at(FpCheck *k, Code *c, PtxOperand site, PtxOperand counts, PtxOperand spread, PtxOperand at) {
+  PtxOperand part = temp32(k, 0), has = temp_pred(k, 3);
+  EMIT(c, "mov.u32", part, opd_sreg(SREG_SMID, SEL_NONE));
+  EMIT(c, "and.b32", part, part, opd_imm(WG_SPREAD - 1));
+  EMIT(c, "mad.wide.u32", at, part, opd_imm(sizeof(uint64_t) * WG_SPREAD_SITES), spread);
+  EMIT(c, "setp.ne.u64", has, spread, opd_imm(0));
+  EMIT(c, "setp.lt.and.u32", has, site, opd_imm(WG_SPREAD_SITES), has);
+  EMIT(c, "selp.b64", at, at, counts, has);
+  EMIT(c, "mad.wide.u32", at, site, opd_imm(sizeof(uint64_t)), at);
 }
 
 // Leaves a mark where the exception is stored, as fp.c does (fp_stored_at): who stored it, in the entries of its word and of its page.
@@ -398,7 +412,7 @@ static bool counts_here(FpCheck *k, const Ask *a) {
 // kernels do most.
 static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxOperand asked = opd_reg(k->asked), channel = temp64(k, CHANNEL), memory = temp64(k, 0), counts = temp64(k, 1), at = temp64(k, 2), more = temp64(k, 3);
-  PtxOperand site = temp32(k, SITE), launch = temp32(k, LAUNCH), bits = temp32(k, 0), told = temp32(k, 1), last = temp32(k, 2), last_at = temp64(k, 4), mine = temp_pred(k, 1), has = temp_pred(k, 2);
+  PtxOperand site = temp32(k, SITE), launch = temp32(k, LAUNCH), bits = temp32(k, 0), told = temp32(k, 1), mine = temp_pred(k, 1), has = temp_pred(k, 2), spread = channel;
   PtxLabel *over = body_label(k->body);
   uint32_t left = 0;
   for (unsigned i = 0; i < n; i++) left |= counts_here(k, &asks[i]) ? 1u << i : 0;
@@ -406,8 +420,8 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   record_load(c, channel.reg, offsetof(WgLaunch, channel));
   EMIT(c, "setp.eq.u64", mine, channel, opd_imm(0));
   code_branch(c, mine.reg, false, over);
-  EMIT(c, "ld.global.u64", memory, opd_at(c, channel, offsetof(WgReports, fp_memory)));
   EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgReports, counts)));
+  EMIT(c, "ld.global.v2.u64", opd_vector(c, (PtxOperand[]){memory, spread}, 2), opd_at(c, channel, offsetof(WgReports, fp_memory)));
   EMIT(c, "setp.eq.u64", mine, memory, opd_imm(0));
   code_branch(c, mine.reg, false, over);
   record_load(c, launch.reg, offsetof(WgLaunch, launch));
@@ -423,16 +437,15 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
     EMIT(c, "and.b32", bits, asked, opd_imm(mask));
     EMIT(c, "setp.ne.u32", mine, bits, opd_imm(0));
     EMIT(c, "setp.lt.and.u32", mine, site, opd_imm(WG_SITE_NUMBERS), mine);
-    EMIT(c, "cvt.u64.u32", at, site);
-    EMIT(c, "add.u64", at, at, memory);
     EMIT(c, "mov.u32", told, opd_imm(0));
-    if (stores) EMIT(c, "mad.wide.u32", last_at, site, opd_imm(4), memory);
+    if (stores) EMIT(c, "mad.wide.u32", at, site, opd_imm(4), memory);
+    else EMIT(c, "cvt.u64.u32", at, site), EMIT(c, "add.u64", at, at, memory);
     code_guard(c, mine.reg, false);
-    EMIT(c, "ld.global.u8", told, opd_at(c, at, offsetof(WgFpMemory, told)));
-    if (stores) EMIT(c, "ld.global.u32", last, opd_at(c, last_at, offsetof(WgFpMemory, launches)));
+    if (stores) EMIT(c, "ld.global.u32", told, opd_at(c, at, offsetof(WgFpMemory, launches)));
+    else EMIT(c, "ld.global.u8", told, opd_at(c, at, offsetof(WgFpMemory, told)));
     code_guard(c, NULL, false);
-    if (stores) EMIT(c, "setp.eq.and.u32", mine, last, launch, mine);       // the first of a launch is told to the host (fp.c)
-    EMIT(c, "setp.ne.and.u32", mine, told, opd_imm(0), mine);
+    if (stores) EMIT(c, "setp.eq.and.u32", mine, told, launch, mine);       // the first of a launch is told to the host, after all else (fp.c)
+    else EMIT(c, "setp.ne.and.u32", mine, told, opd_imm(0), mine);
     for (uint32_t rest = stores; rest; rest &= rest - 1) {
       if (is_stored_over(asks, n, (unsigned)__builtin_ctz(rest))) continue;
       EMIT(c, "and.b32", bits, asked, opd_imm((int64_t)(rest & -rest)));
@@ -440,8 +453,7 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
       remember(k, c, &asks[__builtin_ctz(rest)], has);
     }
     count_together(k, c, mask, mine);
-    EMIT(c, "mul.wide.u32", at, site, opd_imm(8));
-    EMIT(c, "add.u64", at, at, counts);
+    count_at(k, c, site, counts, spread, at);
     code_guard(c, temp_pred(k, 2).reg, false);
     EMIT(c, "red.global.add.u64", opd_at(c, at, 0), more);
     code_guard(c, mine.reg, false);

@@ -138,6 +138,7 @@ DEVICE uint32_t device_nctaid_x(void) { return 1; }
 DEVICE uint32_t device_nctaid_y(void) { return 1; }
 DEVICE uint32_t device_nctaid_z(void) { return 1; }
 DEVICE uint32_t device_shared_byte(uint32_t at) { (void)at; return 0; }
+DEVICE uint32_t device_smid(void) { return 0; }
 DEVICE uint64_t device_max64(uint64_t *p, uint64_t v) {
   uint64_t old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
   while (old < v && !__atomic_compare_exchange_n(p, &old, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {}

@@ -142,7 +142,6 @@ DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
 void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn);
 __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn) {
   if (!channel) return;
-  if (address) fp_stored_at((const WgReports *)channel, launch, site, address);
   if (!fp_was_told(channel, site)) {
     WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
     if (hot) *(volatile uint64_t *)hot = turn; // what was known does not explain this one
@@ -150,6 +149,7 @@ __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uin
     if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;
     wg_count(channel, site);
   } else wg_count_more(channel, site);
+  if (address) fp_stored_at((const WgReports *)channel, launch, site, address);       // last: who sees that this launch has stored there knows that it was told
 }
 
 // A value that came in: one site.

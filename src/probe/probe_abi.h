@@ -62,10 +62,16 @@ enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES 
 typedef struct WgReports {
   uint64_t channel;        // device address of the WgChannel
   uint64_t counts;         // … of uint64_t[sites]: how often each site has reported, and WG_COUNT_DESCRIBED
-  uint64_t far_counts;     // … of those in the channel, which grow along in steps (wg_far_count) and are made equal at the end; 0: they are the same
   uint64_t fp_memory;      // … of a WgFpMemory (probe/fp_abi.h); 0: none
+  uint64_t spread;         // … of WgSpread, for counts of which nobody waits for the sum; 0: none. Aligned to 16 together with fp_memory: both are loaded at once
+  uint64_t far_counts;     // … of those in the channel, which grow along in steps (wg_far_count) and are made equal at the end; 0: they are the same
   uint32_t sites, reserved;
 } WgReports;
+
+// A multiprocessor adds to a word of its own and some others': where every warp of a launch counts at one place, its word would have to be changed once for each of them, one after the other. What a site has counted is the sum of
+// all and of its word in counts.
+enum { WG_SPREAD = 16, WG_SPREAD_SITES = 1 << 16 };            // sites behind these are counted in counts
+typedef struct WgSpread { uint64_t counts[WG_SPREAD][WG_SPREAD_SITES]; } WgSpread;
 
 // What the channel says of a count of n: it in full up to 127, then without all but its 7 leading bits. It never falls, so that the sum of its steps is
 // right whatever the order they arrive in, and there are 64 of them while n doubles.
@@ -80,10 +86,10 @@ typedef struct WgChannel {
   uint32_t lost;           // findings that found no free slot within a second; they are in the counts all the same
   uint64_t slots_at;       // bytes from here to WgFinding[slots], used as a ring
   uint64_t counts_at;      // bytes from here to uint64_t[sites]: how often each site reported, exactly
-  WgReports reports;       // for devices that share the host's memory
+  WgReports reports;       // for devices that share the host's memory; they do not spread counts
   uint32_t counts_exact;   // 0: the device has better ones
   uint32_t fp_stores;      // fpcheck: launches and places that stored an exception, more or less: it grows when there is a new one
-  uint8_t pad0[48];
+  uint8_t pad0[40];
   uint32_t head;           // slots handed out; the device's atomics
   uint8_t pad1[124];
   uint32_t tail;           // slots read; written by the command only

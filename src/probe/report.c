@@ -112,6 +112,12 @@ __attribute__((noinline)) void wg_report_wide(uint64_t channel, uint32_t launch,
   report(channel, (Said){launch, site, kind, size, address, v0, e0, v1, v2, v3, e2});
 }
 
+// Where a multiprocessor counts what nobody waits for.
+DEVICE uint64_t *own_count(const WgReports *r, uint32_t site) {
+  if (!r->spread || site >= WG_SPREAD_SITES) return (uint64_t *)r->counts + site;
+  return &((WgSpread *)r->spread)->counts[device_smid() % WG_SPREAD][site];
+}
+
 DEVICE void count(uint64_t channel, uint32_t site, int wait) {
   const WgReports *r = (const WgReports *)channel;
   uint32_t rest = device_active_lanes(), lane = device_lane();
@@ -123,7 +129,7 @@ DEVICE void count(uint64_t channel, uint32_t site, int wait) {
     }
     if (lane != leader || site >= r->sites) return;
     if (wait) count_lanes(r, site, same);
-    else device_increase64((uint64_t *)r->counts + site, (uint64_t)__builtin_popcount(same));
+    else device_increase64(own_count(r, site), (uint64_t)__builtin_popcount(same));
     return;
   }
 }

@@ -131,7 +131,7 @@ typedef struct Reports {
   uint64_t near;                           // device memory; 0: the channel's is used
   _Atomic uint64_t address;
   _Atomic bool settled;
-  uint64_t fp_memory;                      // WgFpMemory; 0: none
+  uint64_t fp_memory, spread;              // WgFpMemory, WgSpread; 0: none
   uint64_t *fp_pages; uint32_t fp_pages_at;   // its pages as they were when WgChannel.fp_stores was this
 } Reports;
 void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);

@@ -23,6 +23,7 @@ static void go_near(Reports *r, WgChannel *channel, const SessionDeviceOps *ops,
   WgReports w = channel->reports;
   uint64_t near = ops->alloc(user, sizeof w + (size_t)channel->sites * 8);
   if (!near) return;                       // slow where many threads report, but right
+  if (wants_fp()) w.spread = r->spread = ops->alloc(user, sizeof(WgSpread));
   w.far_counts = w.counts;
   w.counts = near + sizeof w;
   if (!ops->write(user, near, &w, sizeof w)) return;
@@ -52,6 +53,11 @@ static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDevic
   uint64_t *exact = mem_alloc(bytes);
   bool ok = ops->read(user, exact, r->near + sizeof(WgReports) + (uint64_t)first * 8, bytes);
   for (uint32_t i = first; ok && i < end; i++) to[i] = MAX(to[i], exact[i - first] & ~WG_COUNT_DESCRIBED);
+  for (uint32_t copy = 0; copy < WG_SPREAD && ok && r->spread && first < WG_SPREAD_SITES; copy++) {
+    uint32_t some = MIN(end, (uint32_t)WG_SPREAD_SITES) - first;
+    ok = ops->read(user, exact, r->spread + ((uint64_t)copy * WG_SPREAD_SITES + first) * 8, (size_t)some * 8);
+    for (uint32_t i = 0; ok && i < some; i++) to[first + i] += exact[i];
+  }
   free(exact);
   return ok;
 }
@@ -59,10 +65,12 @@ static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDevic
 void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive) {
   if (alive && r->fp_memory) ops->free(user, r->fp_memory);
   free(r->fp_pages);
+  if (!r->near && alive && r->spread) ops->free(user, r->spread);
   if (!r->near) return;
   bool ok = alive;
   for (uint32_t plane = 0; plane < WG_SITE_PLANES && ok; plane++)
     ok = copy_counts(r, channel, ops, user, plane * WG_SITE_NUMBERS, MIN(session_sites(), (uint32_t)WG_SITE_NUMBERS));
   if (ok) channel->counts_exact = 1;
+  if (alive && r->spread) ops->free(user, r->spread);
   if (alive) ops->free(user, r->near);
 }
