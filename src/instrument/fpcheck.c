@@ -272,6 +272,7 @@ static void weave(Body *b) {
   k.fired = body_reg(b, TYPE_PRED);
   k.gathers = true;
   weave_as_planned(&k);
+  if (k.live) ir_liveness_free(k.live);
   fp_flow_free(k.flow);
   strmap_free(&k.sites);
   vec_free(&k.items);

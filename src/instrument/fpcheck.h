@@ -43,7 +43,12 @@ const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o);           // the o
 bool fp_is_fixed(const FpFlow *f, const PtxOperand *o);                 // a constant, or a register written by one instruction only
 bool fp_is_input(const PtxFunc *f, const PtxInstr *in);                  // brings a value in from outside the kernel
 bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan, isinf, isfinite: asks, does not decide
-bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x);
+
+// --- fpcheck_library.c: what functions of the library return in place of a result ---
+bool fp_is_infinity(const FpFlow *f, const PtxOperand *o);              // the constant, of whoever
+bool fp_is_library_nan(const FpFlow *f, const PtxOperand *o);
+bool fp_is_exp_overflow(const FpFlow *f, const PtxInstr *in, PtxOperand **x);            // computes x + inf
+bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, FpOperation *out);   // operand k of a selection; out: as if it had been computed
 
 // --- fpcheck_carry.c: memory of the kernel's own in which values only wait ---
 bool fp_carries(const FpFlow *f, const IrCfg *cfg, PtxSpace space);
@@ -85,6 +90,7 @@ typedef struct FpCheck {                   // one function
   VEC(FpItem) items;                       // of the group at hand
   VEC(PtxReg *) kept;                      // registers its slow path will read
   uint32_t loop_tests;                     // most values that one branch of such a loop serves
+  IrLiveness *live;                        // when it is needed
   struct FpLoops *loops;                   // NULL: slow paths return to where they came from
   struct FpClone *clone;                   // the code goes into a second body; NULL: into the function itself
   int64_t hot;                             // fast mode: which counter says that the kernel is to be tested everywhere; -1: none
@@ -111,7 +117,7 @@ void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n);
 
 // --- fpcheck_defer.c: results that only matter if a selection takes them ---
 typedef struct FpDeferred { uint32_t *owner; uint8_t *selections; } FpDeferred;   // by instruction: the selection that decides, plus 1; 0: it matters by itself
-typedef struct FpItems { FpItem *data; uint32_t len, cap, visits; } FpItems;
+typedef struct FpItems { FpItem *data; uint32_t len, cap, visits; VEC(FpItem) paths; } FpItems;     // paths: conditions under which instructions were come to
 const FpDeferred *fp_deferred_build(FpCheck *k);
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);   // what it may have taken, with conditions
 
@@ -147,6 +153,7 @@ bool fp_check_stores(FpCheck *k, uint32_t i);                             // ful
 bool fp_check_flow(FpCheck *k, uint32_t i);
 
 // --- fpcheck_full.c, fpcheck_fast.c ---
+bool fp_result_of(const FpCheck *k, const PtxInstr *in, FpOperation *out);               // fp_operation, with what is known of the function
 void fp_save_overwritten(FpCheck *k, uint32_t i, FpOperation *o);        // operands that the instruction overwrites are copied before it
 void fp_weave_full(FpCheck *k);
 void fp_weave_fast(FpCheck *k);

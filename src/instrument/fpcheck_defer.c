@@ -68,28 +68,64 @@ const FpDeferred *fp_deferred_build(FpCheck *k) {
 
 enum { MOST_VISITS = 10000 };              // of paths: code that no compiler makes could have very many
 
-static bool listed(const FpItems *items, uint32_t from, uint32_t instr) {
-  for (uint32_t i = from; i < items->len; i++)
-    if (items->data[i].instr == instr) return true;
-  return false;
+// The conditions of one are among those of the other.
+static bool is_within(const FpItem *a, const FpItem *b) {
+  for (unsigned i = 0; i < a->nconditions; i++) {
+    bool has = false;
+    for (unsigned n = 0; n < b->nconditions; n++) has |= a->conditions[i].reg == b->conditions[n].reg && a->conditions[i].negated == b->conditions[n].negated;
+    if (!has) return false;
+  }
+  return true;
+}
+
+// A way to this instruction was gone before, under conditions that hold whenever these do.
+static bool was_visited(FpItems *out, uint32_t instr, const FpItem *so_far) {
+  for (uint32_t i = 0; i < out->paths.len; i++)
+    if (out->paths.data[i].instr == instr && is_within(&out->paths.data[i], so_far)) return true;
+  FpItem here = *so_far;
+  here.instr = instr;
+  vec_push(&out->paths, here);
+  return out->visits++ > MOST_VISITS;
 }
 
 static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const FpItem *so_far, FpItems *out);
 
 // What the operand was computed from, in the order of computation.
-static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far, uint32_t from, FpItems *out) {
+static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const FpItem *so_far, FpItems *out) {
   if (!fp_def(k->flow, o)) return;
   uint32_t def = k->flow->defs->instr[o->reg->id];
   const PtxInstr *in = k->body->cfg->instrs[def];
-  if (!f->owner[def] || listed(out, from, def) || out->visits++ > MOST_VISITS) return;
+  if (!f->owner[def] || was_visited(out, def, so_far)) return;
   if (in->op == OP_SELP) {
     gather_selection(k, f, def, so_far, out);
     return;
   }
-  for (unsigned n = 1; n < in->nops; n++) gather(k, f, &in->ops[n], so_far, from, out);
+  for (unsigned n = 1; n < in->nops; n++) gather(k, f, &in->ops[n], so_far, out);
   FpItem item = *so_far;
-  if (!fp_operation(in, &item.operation) || item.operation.op == WG_FP_SATURATE || !(item.operation.kinds & k->kinds)) return;
+  if (!fp_result_of(k, in, &item.operation) || item.operation.op == WG_FP_SATURATE || !(item.operation.kinds & k->kinds)) return;
   item.instr = def;
+  item.result = in->ops[0];
+  vec_push(out, item);
+}
+
+// Adds that the selection takes operand o. false: it cannot, as the conditions are.
+static bool add_condition(FpItem *item, const PtxInstr *in, unsigned o) {
+  bool negated = (o == 2) != in->ops[3].negated;
+  for (unsigned i = 0; i < item->nconditions; i++)
+    if (item->conditions[i].reg == in->ops[3].reg) return item->conditions[i].negated == negated;
+  CHECK(item->nconditions < FP_CONDITIONS);
+  item->conditions[item->nconditions].reg = in->ops[3].reg;
+  item->conditions[item->nconditions++].negated = negated;
+  return true;
+}
+
+static void gather_answer(FpCheck *k, const FpDeferred *f, uint32_t i, unsigned o, const FpItem *so_far, FpItems *out) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  FpItem item = *so_far;
+  FpOperation *answer = &item.operation;
+  if (!fp_is_answer(k->body, k->flow, in, o, answer) || !(answer->kinds & k->kinds)) return;
+  if (answer->n && f->owner[i] && !fp_is_fixed(k->flow, answer->operands[0])) answer->n = 0, answer->types[0].format = 0;    // it may have changed by then
+  item.instr = i;
   item.result = in->ops[0];
   vec_push(out, item);
 }
@@ -98,16 +134,22 @@ static void gather_selection(FpCheck *k, const FpDeferred *f, uint32_t i, const 
   const PtxInstr *in = k->body->cfg->instrs[i];
   for (unsigned o = 1; o <= 2; o++) {
     FpItem item = *so_far;
-    CHECK(item.nconditions < FP_CONDITIONS);
-    item.conditions[item.nconditions].reg = in->ops[3].reg;
-    item.conditions[item.nconditions++].negated = (o == 2) != in->ops[3].negated;
-    gather(k, f, &in->ops[o], &item, out->len, out);
+    if (!add_condition(&item, in, o)) continue;
+    gather(k, f, &in->ops[o], &item, out);
+    gather_answer(k, f, i, o, &item, out);
   }
 }
 
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out) {
   const PtxInstr *in = k->body->cfg->instrs[selection];
-  if (in->guard || in->nops != 4 || in->ops[3].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[3]) || k->flow->depth[selection]) return;
   FpItem none = {.kind = FP_ITEM_RESULT};
-  gather_selection(k, f, selection, &none, out);
+  if (in->guard || in->nops != 4 || in->ops[3].kind != OPD_REG) return;
+  if (fp_is_fixed(k->flow, &in->ops[3]) && !k->flow->depth[selection]) gather_selection(k, f, selection, &none, out);
+  else
+    for (unsigned o = 1; o <= 2; o++) {
+      FpItem item = none;
+      add_condition(&item, in, o);
+      gather_answer(k, f, selection, o, &item, out);
+    }
+  vec_free(&out->paths);
 }

@@ -11,10 +11,10 @@ enum { GROUP = 8, SEEN = 32 };
 typedef struct Fast { FpCheck *k; bool infinity_is_used; const PtxReg *seen[SEEN]; unsigned nseen; } Fast;   // seen: tested already in this block
 
 // The program works with infinity as a constant: a mask, a seed. Constants of the library's functions do not count: they stand in
-// multiplications, and in the selection that gives the logarithm of zero.
+// multiplications, and in selections that are known (fpcheck_library.c).
 static bool uses_infinity(const FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
-  PtxOperand *x;
+  FpOperation answer;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
     if (in->op == OP_FMA || in->op == OP_MUL || in->op == OP_ADD || in->op == OP_SETP || in->op == OP_SET || in->op == OP_TESTP) continue;
@@ -22,7 +22,7 @@ static bool uses_infinity(const FpCheck *k) {
     for (unsigned o = 1; o < in->nops; o++) {
       const PtxInstr *def = in->ops[o].kind == OPD_REG ? fp_def(k->flow, &in->ops[o]) : NULL;
       bool infinite = fp_operand_infinite(&in->ops[o]) || (def && def->op == OP_MOV && def->nops == 2 && fp_operand_infinite(&def->ops[1]));
-      if (infinite && !(in->op == OP_SELP && fp_is_log_of_zero(k->body, k->flow, in, &x))) return true;
+      if (infinite && !(o <= 2 && fp_is_answer(k->body, k->flow, in, o, &answer))) return true;
     }
   }
   return false;

@@ -1,4 +1,4 @@
-// Facts about the registers of a function: what they hold, where they are used, and idioms of the compiler's library.
+// Facts about the registers of a function: what they hold, where they are used, and which comparisons only ask.
 #include "instrument/fpcheck.h"
 
 // --- what a register holds ---
@@ -191,78 +191,11 @@ bool fp_is_input(const PtxFunc *f, const PtxInstr *in) {
 }
 
 // --- idioms ---
-static bool is_infinity(const FpFlow *f, const PtxOperand *o) {
-  if (fp_operand_infinite(o)) return true;
-  const PtxInstr *def = fp_def(f, o);
-  return def && def->op == OP_MOV && def->nops == 2 && fp_operand_infinite(&def->ops[1]);
-}
-
 // x != x, an unordered comparison made to be asked, or a comparison with infinity.
 bool fp_is_test(const FpFlow *f, const PtxInstr *in) {
   if (in->op == OP_TESTP || ptx_has(in, MOD_NAN) || ptx_has(in, MOD_NUM)) return true;
   if (in->nops < 3) return false;
   const PtxOperand *a = &in->ops[1], *b = &in->ops[2];
   if (a->kind == OPD_REG && b->kind == OPD_REG && a->reg == b->reg) return true;
-  return is_infinity(f, a) || is_infinity(f, b);
-}
-
-static bool is_x_inf_inf(const FpFlow *f, const PtxInstr *in) {
-  return in && in->op == OP_FMA && in->nops == 4 && is_infinity(f, &in->ops[2]) && is_infinity(f, &in->ops[3]);
-}
-
-static void find_write(void *ctx, PtxReg **reg, bool is_def) {
-  const PtxReg **wanted = ctx;
-  if (is_def && *reg == *wanted) *wanted = NULL;
-}
-
-// From one instruction to a later one of its block nobody writes the register.
-static bool unchanged(const IrCfg *cfg, const PtxInstr *from, const PtxInstr *to, const PtxReg *r) {
-  uint32_t i = 0;
-  while (cfg->instrs[i] != from) i++;
-  for (const IrBlock *b = &cfg->blocks[cfg->block_of[i]]; i < b->end && cfg->instrs[i] != to; i++) {
-    ptx_visit_regs(cfg->instrs[i], find_write, &r);
-    if (!r) return false;
-  }
-  return cfg->instrs[i] == to;
-}
-
-// x * inf + inf among what a register may be computed from. Compilers move what follows the logarithm before its last selection.
-static const PtxInstr *find_x_inf_inf(const Body *b, const FpFlow *f, const PtxReg *r, unsigned depth) {
-  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
-    const PtxInstr *def = b->cfg->instrs[i], *found = NULL;
-    if (def->nops < 2 || def->ops[0].kind != OPD_REG || def->ops[0].reg != r) continue;
-    if (is_x_inf_inf(f, def)) return def;
-    bool passes = def->op == OP_SELP || def->op == OP_MOV || def->op == OP_ADD || def->op == OP_SUB || def->op == OP_MUL || def->op == OP_FMA || def->op == OP_NEG;
-    for (unsigned o = 1; passes && depth && !found && o < def->nops && o < 4; o++)
-      if (def->ops[o].kind == OPD_REG && def->ops[o].reg != r && def->ops[o].reg->type != TYPE_PRED) found = find_x_inf_inf(b, f, def->ops[o].reg, depth - 1);
-    if (found) return found;
-  }
-  return NULL;
-}
-
-// The library's logarithms end in  x == 0 ? -inf : r,  where r is, for infinities, NaN and negative numbers, x * inf + inf. The
-// second is found nowhere else, and tells this -inf from one that the programmer wrote.
-bool fp_is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x) {
-  if (in->op != OP_SELP || in->guard || in->nops != 4) return false;
-  for (unsigned k = 1; k <= 2; k++) {
-    const PtxOperand *inf = &in->ops[k], *other = &in->ops[3 - k];
-    if (!is_infinity(f, inf) || other->kind != OPD_REG) continue;
-    for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
-      const PtxInstr *def = b->cfg->instrs[i];
-      if (def->nops < 2 || def->ops[0].kind != OPD_REG || def->ops[0].reg != other->reg) continue;
-      const PtxInstr *from = def->op == OP_SELP || def->op == OP_MOV ? fp_def(f, &def->ops[1]) : NULL;
-      const PtxInstr *from2 = def->op == OP_SELP ? fp_def(f, &def->ops[2]) : NULL;
-      const PtxInstr *fma = is_x_inf_inf(f, def) ? def : is_x_inf_inf(f, from) ? from : is_x_inf_inf(f, from2) ? from2 : NULL;
-      if (!fma) continue;
-      *x = &fma->ops[1];
-      return fp_is_fixed(f, *x) || unchanged(b->cfg, fma, in, (*x)->reg);
-    }
-    // Through arithmetic only where the selection asks for x == 0 itself: a programmer's own -inf may stand behind any logarithm.
-    const PtxInstr *asks = in->ops[3].kind == OPD_REG ? fp_def(f, &in->ops[3]) : NULL, *fma = find_x_inf_inf(b, f, other->reg, 2);
-    if (!fma || !asks || asks->op != OP_SETP || asks->nops < 3 || !fp_is_fixed(f, &fma->ops[1]) || fma->ops[1].kind != OPD_REG) continue;
-    if (asks->ops[1].kind != OPD_REG || asks->ops[1].reg != fma->ops[1].reg || asks->ops[2].kind != OPD_FLOAT || asks->ops[2].imm != 0) continue;
-    *x = &fma->ops[1];
-    return true;
-  }
-  return false;
+  return fp_is_infinity(f, a) || fp_is_infinity(f, b);
 }

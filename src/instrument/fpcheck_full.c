@@ -39,13 +39,22 @@ static void add_guard(FpItem *item, const PtxInstr *in) {
   item->conditions[item->nconditions++].negated = in->guard_negated;
 }
 
+// What the library adds to infinity has overflowed.
+bool fp_result_of(const FpCheck *k, const PtxInstr *in, FpOperation *out) {
+  PtxOperand *x;
+  if (!fp_operation(in, out)) return false;
+  if (!fp_is_exp_overflow(k->flow, in, &x)) return true;
+  out->op = WG_FP_ANSWER, out->n = 1, out->operands[0] = x, out->kinds = WG_FP_INF;
+  return true;
+}
+
 static bool usable(const PtxOperand *o) { return (o->kind == OPD_REG && o->selector == SEL_NONE) || o->kind == OPD_FLOAT || o->kind == OPD_INT; }
 
 static bool check_result(FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   FpItem item = {.kind = FP_ITEM_RESULT, .instr = i};
   FpOperation *o = &item.operation;
-  if (!fp_operation(in, o) || !(o->kinds & k->kinds) || in->ops[0].kind != OPD_REG) return false;
+  if (!fp_result_of(k, in, o) || !(o->kinds & k->kinds) || in->ops[0].kind != OPD_REG) return false;
   for (unsigned n = 0; n < o->n; n++)
     if (!usable(o->operands[n])) return false;
   add_guard(&item, in);
@@ -66,18 +75,8 @@ static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   if (in->op != OP_SELP || in->nops != 4 || in->ops[3].kind != OPD_REG) return false;
   FpItems items = {0};
-  PtxOperand *x;
   if (!f->owner[i]) fp_deferred_items(k, f, i, &items);
   FpType t = k->flow->type[in->ops[0].reg->id];
-  if (t.format && !t.packed && k->kinds & WG_FP_INF && fp_is_log_of_zero(k->body, k->flow, in, &x) && usable(x)) {
-    FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0]};
-    item.operation = (FpOperation){.op = WG_FP_LOG_ZERO, .result = t, .types = {t}, .operands = {x}, .n = 1, .kinds = WG_FP_INF};
-    unsigned inf = in->ops[1].kind == OPD_REG && !(fp_def(k->flow, &in->ops[1]) && fp_def(k->flow, &in->ops[1])->op == OP_MOV) ? 2 : 1;
-    item.conditions[0].reg = in->ops[3].reg;
-    item.conditions[0].negated = (inf == 2) != in->ops[3].negated;
-    item.nconditions = 1;
-    vec_push(&items, item);
-  }
   bool any = items.len && t.format;
   unsigned kinds = 0;
   for (uint32_t m = 0; m < items.len; m++) kinds |= items.data[m].operation.kinds & k->kinds;
@@ -85,6 +84,43 @@ static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i) {
   for (uint32_t m = 0; any && m < items.len; m++) fp_add_item(k, items.data[m]);
   vec_free(&items);
   return any;
+}
+
+static void note_write(void *ctx, PtxReg **reg, bool is_def) {
+  const PtxReg **wanted = ctx;
+  if (is_def && *reg == *wanted) *wanted = NULL;
+}
+static bool is_written(const IrCfg *cfg, uint32_t from, uint32_t end, const PtxReg *r) {
+  for (uint32_t i = from; i < end && r; i++) ptx_visit_regs(cfg->instrs[i], note_write, &r);
+  return !r;
+}
+
+static bool is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
+  if (!k->live) k->live = ir_liveness_build(k->body->cfg);
+  return k->live->live_in[block][r->id / 64] >> r->id % 64 & 1;
+}
+
+// Behind the last instruction of a block: registers that hold a NaN of the library then, if it is read where the block leads. A compiler likes to put it there before it asks.
+static void check_answers(FpCheck *k, uint32_t block, Code *c) {
+  const IrCfg *cfg = k->body->cfg;
+  const IrBlock *b = &cfg->blocks[block];
+  const PtxInstr *last = cfg->instrs[b->end - 1];
+  for (uint32_t i = b->first; i < b->end && k->kinds & WG_FP_NAN; i++) {
+    PtxInstr *in = cfg->instrs[i];
+    if (in->op != OP_MOV || in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_FLOAT || !fp_is_library_nan(k->flow, &in->ops[1])) continue;
+    const PtxReg *d = in->ops[0].reg;
+    if (fp_is_fixed(k->flow, &in->ops[0]) || k->flow->depth[i] || is_written(cfg, i + 1, b->end, d)) continue;
+    FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0]};
+    item.operation = (FpOperation){.op = WG_FP_ANSWER, .result = fp_type(in->types[0]), .kinds = WG_FP_NAN};
+    bool taken = b->nsucc && is_live(k, b->succ[0], d), on = b->nsucc && is_live(k, b->succ[b->nsucc - 1], d), branches = b->nsucc == 2 && last->guard;
+    if (!item.operation.result.format || !(branches ? taken || on : on)) continue;
+    if (branches && taken != on) {
+      item.conditions[0].reg = last->guard, item.nconditions = 1;
+      item.conditions[0].negated = taken ? last->guard_negated : !last->guard_negated;
+    }
+    fp_test_value(k, c, item.operation.result, item.result, false, NULL, false);
+    fp_add_item(k, item);
+  }
 }
 
 static bool check_comparison(FpCheck *k, uint32_t i) {
@@ -196,6 +232,8 @@ void fp_weave_full(FpCheck *k) {
   for (uint32_t b = 0; b < cfg->nblocks; b++) {
     if (cfg->blocks[b].rpo == IR_NONE || cfg->blocks[b].first < k->first || cfg->blocks[b].first >= k->end) continue;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
+      bool last = i + 1 == cfg->blocks[b].end && !k->flow->depth[i], leaves = ptx_op_classes(cfg->instrs[i]) & CLASS_BRANCH;
+      if (last && leaves) check_answers(k, b, fp_before(k, i));
       // A label inside { } cannot be seen from outside.
       if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
       check_wait(k, i);
@@ -205,6 +243,7 @@ void fp_weave_full(FpCheck *k) {
       if (k->follow && !k->flow->depth[i]) checked |= fp_check_flow(k, i);
       if (!k->flow->depth[i]) checked |= fp_check_stores(k, i);
       if (checked && k->flow->depth[i]) fp_close_group(k, fp_after(k, i), true);
+      if (last && !leaves) check_answers(k, b, fp_after(k, i));
     }
     if (k->items.len) fp_close_group(k, fp_after(k, cfg->blocks[b].end - 1), false);
   }

@@ -464,12 +464,26 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   code_label(c, over);
 }
 
+// A result that several ways lead to is asked about once.
+static void clear_repeated(FpCheck *k, Code *c, const Ask *asks, unsigned i) {
+  uint32_t same = 0;
+  PtxOperand some = temp32(k, 0), has = temp_pred(k, 1);
+  if (asks[i].item->kind != FP_ITEM_RESULT || asks[i].kind == ASK_INPUT) return;
+  for (unsigned n = 0; n < i; n++)
+    if (asks[n].item->instr == asks[i].item->instr && asks[n].item != asks[i].item && asks[n].half == asks[i].half) same |= 1u << n;
+  if (!same) return;
+  EMIT(c, "and.b32", some, opd_reg(k->asked), opd_imm((int64_t)same));
+  EMIT(c, "setp.ne.u32", has, some, opd_imm(0));
+  clear_bit(k, c, has.reg, false, 1u << i);
+}
+
 static void ask_in_loop(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxLabel *done = body_label(k->body), *loop = body_label(k->body);
   PtxOperand asked = opd_reg(k->asked), what = opd_reg(k->what), lowest = temp32(k, LOWEST), none = temp_pred(k, 0), mine = temp_pred(k, 1);
   AskKind kind = asks[0].kind;
   EMIT(c, "mov.u32", asked, opd_imm(0));
   for (unsigned i = 0; i < n; i++) set_bit(k, c, &asks[i], 1u << i);
+  for (unsigned i = 1; i < n; i++) clear_repeated(k, c, asks, i);
   if (kind == ASK_SINK) count_told(k, c, asks, n);
   if (n > 1) code_label(c, loop);
   EMIT(c, "setp.eq.u32", none, asked, opd_imm(0));

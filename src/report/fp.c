@@ -99,6 +99,11 @@ bool report_fp_finding(const RunFinding *f, Str *out) {
       add_number(out, n.r, n.format);
       str_add(out, " is too large for the format it is converted to and becomes its largest finite number");
       return true;
+    case WG_FP_ANSWER:
+      str_add(out, "a function of CUDA's library");
+      if (n.formats[0]) str_add(out, ", called with "), add_number(out, n.in[0], n.formats[0]), str_addc(out, ',');
+      str_add(out, " returns ");
+      break;
     case WG_FP_MATRIX:
       str_add(out, "an element of a matrix product is ");
       break;

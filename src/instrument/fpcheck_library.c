@@ -1,0 +1,145 @@
+// What functions of CUDA's library return in place of a result: -inf for the logarithm of zero, inf for exponentials that overflow, NaN where they are not defined. In PTX that is a constant in a selection, as
+// a programmer's would be: these are known by what stands around them, or, NaN, by its bits.
+#include "instrument/fpcheck.h"
+
+bool fp_is_infinity(const FpFlow *f, const PtxOperand *o) {
+  if (fp_operand_infinite(o)) return true;
+  const PtxInstr *def = fp_def(f, o);
+  return def && def->op == OP_MOV && def->nops == 2 && fp_operand_infinite(&def->ops[1]);
+}
+
+// The constant an operand is; NULL: it is none.
+static const PtxOperand *constant_of(const FpFlow *f, const PtxOperand *o) {
+  const PtxInstr *def = o->kind == OPD_REG ? fp_def(f, o) : NULL;
+  const PtxOperand *c = def && def->op == OP_MOV && def->nops == 2 && !def->guard ? &def->ops[1] : o;
+  return c->kind == OPD_FLOAT ? c : NULL;
+}
+
+enum { NEITHER = -1 };
+static bool is_constant(const FpFlow *f, const PtxOperand *o, uint64_t single, uint64_t wide) {
+  const PtxOperand *c = constant_of(f, o);
+  return c && (c->is_double ? wide : single) == (uint64_t)c->imm;
+}
+static bool is_positive_infinity(const FpFlow *f, const PtxOperand *o) { return is_constant(f, o, 0x7f800000, 0x7ff0000000000000); }
+
+// NAN of a programmer is 7fc00000 or 7ff8000000000000.
+bool fp_is_library_nan(const FpFlow *f, const PtxOperand *o) { return is_constant(f, o, 0x7fffffff, 0xfff8000000000000); }
+
+// --- logarithms ---
+static bool is_x_inf_inf(const FpFlow *f, const PtxInstr *in) {
+  return in && in->op == OP_FMA && in->nops == 4 && fp_is_infinity(f, &in->ops[2]) && fp_is_infinity(f, &in->ops[3]);
+}
+
+static void find_write(void *ctx, PtxReg **reg, bool is_def) {
+  const PtxReg **wanted = ctx;
+  if (is_def && *reg == *wanted) *wanted = NULL;
+}
+
+// From one instruction to a later one of its block nobody writes the register.
+static bool unchanged(const IrCfg *cfg, const PtxInstr *from, const PtxInstr *to, const PtxReg *r) {
+  uint32_t i = 0;
+  while (cfg->instrs[i] != from) i++;
+  for (const IrBlock *b = &cfg->blocks[cfg->block_of[i]]; i < b->end && cfg->instrs[i] != to; i++) {
+    ptx_visit_regs(cfg->instrs[i], find_write, &r);
+    if (!r) return false;
+  }
+  return cfg->instrs[i] == to;
+}
+
+// x * inf + inf among what a register may be computed from. Compilers move what follows the logarithm before its last selection.
+static const PtxInstr *find_x_inf_inf(const Body *b, const FpFlow *f, const PtxReg *r, unsigned depth) {
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+    const PtxInstr *def = b->cfg->instrs[i], *found = NULL;
+    if (def->nops < 2 || def->ops[0].kind != OPD_REG || def->ops[0].reg != r) continue;
+    if (is_x_inf_inf(f, def)) return def;
+    bool passes = def->op == OP_SELP || def->op == OP_MOV || def->op == OP_ADD || def->op == OP_SUB || def->op == OP_MUL || def->op == OP_FMA || def->op == OP_NEG;
+    for (unsigned o = 1; passes && depth && !found && o < def->nops && o < 4; o++)
+      if (def->ops[o].kind == OPD_REG && def->ops[o].reg != r && def->ops[o].reg->type != TYPE_PRED) found = find_x_inf_inf(b, f, def->ops[o].reg, depth - 1);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+// The library's logarithms end in  x == 0 ? -inf : r,  where r is, for infinities, NaN and negative numbers, x * inf + inf. The
+// second is found nowhere else, and tells this -inf from one that the programmer wrote.
+static bool is_log_of_zero(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, PtxOperand **x) {
+  const PtxOperand *other = &in->ops[3 - k];
+  if (!fp_is_infinity(f, &in->ops[k]) || other->kind != OPD_REG) return false;
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
+    const PtxInstr *def = b->cfg->instrs[i];
+    if (def->nops < 2 || def->ops[0].kind != OPD_REG || def->ops[0].reg != other->reg) continue;
+    const PtxInstr *from = def->op == OP_SELP || def->op == OP_MOV ? fp_def(f, &def->ops[1]) : NULL;
+    const PtxInstr *from2 = def->op == OP_SELP ? fp_def(f, &def->ops[2]) : NULL;
+    const PtxInstr *fma = is_x_inf_inf(f, def) ? def : is_x_inf_inf(f, from) ? from : is_x_inf_inf(f, from2) ? from2 : NULL;
+    if (!fma) continue;
+    *x = &fma->ops[1];
+    return fp_is_fixed(f, *x) || unchanged(b->cfg, fma, in, (*x)->reg);
+  }
+  // Through arithmetic only where the selection asks for x == 0 itself: a programmer's own -inf may stand behind any logarithm.
+  const PtxInstr *asks = in->ops[3].kind == OPD_REG ? fp_def(f, &in->ops[3]) : NULL, *fma = find_x_inf_inf(b, f, other->reg, 2);
+  if (!fma || !asks || asks->op != OP_SETP || asks->nops < 3 || !fp_is_fixed(f, &fma->ops[1]) || fma->ops[1].kind != OPD_REG) return false;
+  if (asks->ops[1].kind != OPD_REG || asks->ops[1].reg != fma->ops[1].reg || asks->ops[2].kind != OPD_FLOAT || asks->ops[2].imm != 0) return false;
+  *x = &fma->ops[1];
+  return true;
+}
+
+// --- exponentials ---
+static const PtxInstr *comparison_of(const FpFlow *f, const PtxInstr *in, PtxMod how) {
+  const PtxInstr *asks = in->ops[3].kind == OPD_REG && !in->ops[3].negated ? fp_def(f, &in->ops[3]) : NULL;
+  return asks && asks->op == OP_SETP && asks->nops == 3 && ptx_has(asks, how) ? asks : NULL;
+}
+
+static bool is_upper_word(const FpFlow *f, const PtxOperand *o) {
+  const PtxInstr *def = fp_def(f, o);
+  return def && def->op == OP_MOV && def->nops == 2 && def->ops[0].kind == OPD_VECTOR && def->ops[0].nlist == 2 && def->ops[0].list[1].kind == OPD_REG && def->ops[0].list[1].reg == o->reg;
+}
+
+// x < 0 ? 0 : inf, and -1 in place of 0: pow, exp10, expm1.
+static bool is_of_sign(const FpFlow *f, const PtxInstr *in, unsigned k) {
+  const PtxInstr *asks = comparison_of(f, in, MOD_LT);
+  if (k != 2 || !asks || !(is_constant(f, &in->ops[1], 0, 0) || is_constant(f, &in->ops[1], 0xbf800000, 0xbff0000000000000))) return false;
+  if (fp_type(asks->types[0]).format) return asks->ops[1].kind == OPD_REG && is_constant(f, &asks->ops[2], 0, 0);
+  return asks->ops[2].kind == OPD_INT && asks->ops[2].imm == 0 && is_upper_word(f, &asks->ops[1]);
+}
+
+// x >= limit ? inf : y. Limits nobody else would write; that of expm1f, 128, if y is a selection as there.
+static bool is_beyond_limit(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOperand **x) {
+  static const uint64_t limits[] = {0x408633ce8fb9f87e, 0x406573fae561f648};   // sinh, tgamma
+  const PtxInstr *asks = comparison_of(f, in, MOD_GE), *above = comparison_of(f, in, MOD_GT), *other = fp_def(f, &in->ops[2]);
+  bool found = above && other && other->op == OP_SELP && is_constant(f, &above->ops[2], 0x43000000, (uint64_t)NEITHER);
+  for (size_t i = 0; i < ARRAY_LEN(limits); i++) found |= asks && is_constant(f, &asks->ops[2], (uint64_t)NEITHER, limits[i]);
+  if (k != 1 || !found) return false;
+  if (asks && fp_is_fixed(f, &asks->ops[1])) *x = &asks->ops[1];
+  return true;
+}
+
+// x <= inf ? inf : x: cosh.
+static bool is_unless_nan(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOperand **x) {
+  const PtxInstr *asks = comparison_of(f, in, MOD_LE);
+  if (k != 1 || !asks || !is_positive_infinity(f, &asks->ops[2]) || asks->ops[1].kind != OPD_REG || in->ops[2].kind != OPD_REG || in->ops[2].reg != asks->ops[1].reg) return false;
+  *x = &in->ops[2];
+  return true;
+}
+
+// exp: x < 0 ? 0 : x + inf.
+bool fp_is_exp_overflow(const FpFlow *f, const PtxInstr *in, PtxOperand **x) {
+  if (in->op != OP_ADD || in->nops != 3 || in->types[0] != TYPE_F64 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_REG || !is_positive_infinity(f, &in->ops[2])) return false;
+  uint32_t d = in->ops[0].reg->id;
+  *x = &in->ops[1];
+  return f->uses[d] == 1 && f->select_uses[d] == 1;
+}
+
+// --- all of them ---
+bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, FpOperation *out) {
+  if (in->op != OP_SELP || in->guard || in->nops != 4 || in->ops[0].kind != OPD_REG) return false;
+  FpType t = f->type[in->ops[0].reg->id];
+  if ((t.format != WG_FP_F32 && t.format != WG_FP_F64) || t.packed) return false;
+  PtxOperand *x = NULL;
+  *out = (FpOperation){.op = WG_FP_ANSWER, .result = t, .kinds = WG_FP_INF};
+  if (fp_is_library_nan(f, &in->ops[k])) out->kinds = WG_FP_NAN;
+  else if (is_log_of_zero(b, f, in, k, &x)) out->op = WG_FP_LOG_ZERO;
+  else if (!is_positive_infinity(f, &in->ops[k])) return false;
+  else if (!fp_is_library_nan(f, &in->ops[3 - k]) && !is_of_sign(f, in, k) && !is_beyond_limit(f, in, k, &x) && !is_unless_nan(f, in, k, &x)) return false;
+  if (x && (x->kind == OPD_REG || x->kind == OPD_FLOAT)) out->operands[0] = x, out->types[0] = t, out->n = 1;
+  return true;
+}
