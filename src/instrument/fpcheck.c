@@ -263,7 +263,7 @@ static void weave_as_planned(FpCheck *k) {
 }
 
 static void weave(Body *b) {
-  if (!b->cfg->ninstrs) return;
+  if (!b->cfg->ninstrs || fp_is_library(b->func)) return;
   FpCheck k = {.body = b, .kinds = kinds_of(b->program->plan)};
   if (!is_full(b->program->plan)) k.kinds &= ~(unsigned)WG_FP_SUBNORMAL;
   k.follow = b->program->plan->fp_flow;

@@ -8,6 +8,7 @@
 // A value as an instruction sees it. Packed pairs are two values of one register.
 typedef struct FpType { uint8_t format, packed; } FpType;      // format: WgFpFormat; NONE: not floating point
 
+typedef struct FpCheck FpCheck;
 enum { FP_OPERANDS = 3 };
 typedef struct FpOperation {
   WgFpOp op;
@@ -47,7 +48,8 @@ bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan
 // --- fpcheck_library.c: what functions of the library return in place of a result ---
 bool fp_is_infinity(const FpFlow *f, const PtxOperand *o);              // the constant, of whoever
 bool fp_is_library_nan(const FpFlow *f, const PtxOperand *o);
-bool fp_is_exp_overflow(const FpFlow *f, const PtxInstr *in, PtxOperand **x);            // computes x + inf
+bool fp_is_library(const PtxFunc *f);                                   // one of its own functions: what it returns is tested where it is called
+bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out);                // fp_operation, with what is known of these functions
 bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, FpOperation *out);   // operand k of a selection; out: as if it had been computed
 
 // --- fpcheck_carry.c: memory of the kernel's own in which values only wait ---
@@ -62,6 +64,7 @@ typedef struct FpItem {                    // one instruction whose values are l
   FpOperation operation;
   PtxOperand result;
   bool nan_only;                           // a sink that infinity may come to
+  bool unless_zero;                        // a division: nothing is born of a divisor that is zero
   bool implied;                            // another item of the group is exceptional if this one is
   PtxOperand address; int64_t offset;      // of what is stored, a register; kind OPD_NONE: not known, or not global memory
   struct { PtxReg *reg; bool negated; } conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
@@ -70,7 +73,7 @@ typedef struct FpItem {                    // one instruction whose values are l
 // Tests of a group that are put together before anything is compared: each into a value that tells whether any of them was positive.
 typedef enum { FP_GATHER_F32, FP_GATHER_SUBNORMAL, FP_GATHER_F64, FP_GATHER_PAIRS, FP_GATHER_NAN32, FP_GATHER_NAN64, FP_GATHERS } FpGather;
 
-typedef struct FpCheck {                   // one function
+struct FpCheck {                          // one function
   Body *body;
   FpFlow *flow;
   unsigned kinds;
@@ -96,7 +99,7 @@ typedef struct FpCheck {                   // one function
   int64_t hot;                             // fast mode: which counter says that the kernel is to be tested everywhere; -1: none
   unsigned remembered;                     // stores whose slow paths remember what they store without a call
   StrMap sites;                            // the instructions of a source line share sites
-} FpCheck;
+};
 
 // Adds a test of a value to the group: is it NaN, infinite or (if asked for) subnormal? For lanes the guard, if any, lets pass.
 void fp_test_value(FpCheck *k, Code *c, FpType t, PtxOperand value, bool subnormal, PtxReg *guard, bool negated);
@@ -120,6 +123,9 @@ typedef struct FpDeferred { uint32_t *owner; uint8_t *selections; } FpDeferred; 
 typedef struct FpItems { FpItem *data; uint32_t len, cap, visits; VEC(FpItem) paths; } FpItems;     // paths: conditions under which instructions were come to
 const FpDeferred *fp_deferred_build(FpCheck *k);
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);   // what it may have taken, with conditions
+
+// --- fpcheck_asked.c: quotients that are taken unless the divisor is zero ---
+bool fp_asks_for_zero(const FpCheck *k, uint32_t i, const FpOperation *o);
 
 // --- fpcheck_clone.c: a second body of the function, behind the first; where code goes ---
 Code *fp_before(FpCheck *k, uint32_t i);
@@ -153,7 +159,6 @@ bool fp_check_stores(FpCheck *k, uint32_t i);                             // ful
 bool fp_check_flow(FpCheck *k, uint32_t i);
 
 // --- fpcheck_full.c, fpcheck_fast.c ---
-bool fp_result_of(const FpCheck *k, const PtxInstr *in, FpOperation *out);               // fp_operation, with what is known of the function
 void fp_save_overwritten(FpCheck *k, uint32_t i, FpOperation *o);        // operands that the instruction overwrites are copied before it
 void fp_weave_full(FpCheck *k);
 void fp_weave_fast(FpCheck *k);

@@ -102,7 +102,7 @@ static void gather(FpCheck *k, const FpDeferred *f, const PtxOperand *o, const F
   }
   for (unsigned n = 1; n < in->nops; n++) gather(k, f, &in->ops[n], so_far, out);
   FpItem item = *so_far;
-  if (!fp_result_of(k, in, &item.operation) || item.operation.op == WG_FP_SATURATE || !(item.operation.kinds & k->kinds)) return;
+  if (!fp_result_of(k, def, &item.operation) || item.operation.op == WG_FP_SATURATE || !(item.operation.kinds & k->kinds)) return;
   item.instr = def;
   item.result = in->ops[0];
   vec_push(out, item);

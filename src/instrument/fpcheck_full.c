@@ -39,22 +39,13 @@ static void add_guard(FpItem *item, const PtxInstr *in) {
   item->conditions[item->nconditions++].negated = in->guard_negated;
 }
 
-// What the library adds to infinity has overflowed.
-bool fp_result_of(const FpCheck *k, const PtxInstr *in, FpOperation *out) {
-  PtxOperand *x;
-  if (!fp_operation(in, out)) return false;
-  if (!fp_is_exp_overflow(k->flow, in, &x)) return true;
-  out->op = WG_FP_ANSWER, out->n = 1, out->operands[0] = x, out->kinds = WG_FP_INF;
-  return true;
-}
-
 static bool usable(const PtxOperand *o) { return (o->kind == OPD_REG && o->selector == SEL_NONE) || o->kind == OPD_FLOAT || o->kind == OPD_INT; }
 
 static bool check_result(FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
   FpItem item = {.kind = FP_ITEM_RESULT, .instr = i};
   FpOperation *o = &item.operation;
-  if (!fp_result_of(k, in, o) || !(o->kinds & k->kinds) || in->ops[0].kind != OPD_REG) return false;
+  if (!fp_result_of(k, i, o) || !(o->kinds & k->kinds) || in->ops[0].kind != OPD_REG) return false;
   for (unsigned n = 0; n < o->n; n++)
     if (!usable(o->operands[n])) return false;
   add_guard(&item, in);
@@ -65,6 +56,7 @@ static bool check_result(FpCheck *k, uint32_t i) {
     item.result = *o->operands[0];
   } else {
     item.result = in->ops[0];
+    item.unless_zero = fp_asks_for_zero(k, i, o);
     fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUBNORMAL, in->guard, in->guard_negated);
   }
   fp_add_item(k, item);

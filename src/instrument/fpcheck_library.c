@@ -122,14 +122,87 @@ static bool is_unless_nan(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOp
 }
 
 // exp: x < 0 ? 0 : x + inf.
-bool fp_is_exp_overflow(const FpFlow *f, const PtxInstr *in, PtxOperand **x) {
+static bool is_exp_overflow(const FpFlow *f, const PtxInstr *in, PtxOperand **x) {
   if (in->op != OP_ADD || in->nops != 3 || in->types[0] != TYPE_F64 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_REG || !is_positive_infinity(f, &in->ops[2])) return false;
   uint32_t d = in->ops[0].reg->id;
   *x = &in->ops[1];
   return f->uses[d] == 1 && f->select_uses[d] == 1;
 }
 
+// --- powers ---
+static void find_read(void *ctx, PtxReg **reg, bool is_def) {
+  const PtxReg **wanted = ctx;
+  if (!is_def && *reg == *wanted) *wanted = NULL;
+}
+
+// The only instruction that reads what this one makes, in its block.
+static const PtxInstr *only_reader(const Body *b, const FpFlow *f, const PtxInstr *in) {
+  const IrCfg *cfg = b->cfg;
+  const PtxReg *d = in->ops[0].kind == OPD_REG ? in->ops[0].reg : NULL;
+  if (!d || d->id >= f->nregs || f->uses[d->id] != 1 || !ir_single_def(f->defs, in->ops[0].reg)) return NULL;
+  uint32_t i = f->defs->instr[d->id], end = cfg->blocks[cfg->block_of[i]].end;
+  for (i++; i < end; i++) {
+    const PtxReg *r = d;
+    ptx_visit_regs(cfg->instrs[i], find_read, &r);
+    if (!r) return cfg->instrs[i];
+  }
+  return NULL;
+}
+
+static bool is_product(const PtxInstr *in) { return in && in->op == OP_MUL && fp_type(in->types[0]).format == WG_FP_F32 && !in->guard; }
+
+// Intrinsics compute 2^(log2(x) * y). The logarithm of zero is infinite there, and the power zero: what counts is what comes out, for x and y. The product; NULL: it is none of these.
+static const PtxInstr *product_of_power(const Body *b, const FpFlow *f, const PtxInstr *in, PtxOperand **x, PtxOperand **y) {
+  const PtxInstr *product = in->op == OP_LG2 ? only_reader(b, f, in) : in->op == OP_MUL ? in : in->op == OP_EX2 ? fp_def(f, &in->ops[1]) : NULL;
+  const PtxInstr *power = is_product(product) ? only_reader(b, f, product) : NULL;
+  for (unsigned o = 1; power && power->op == OP_EX2 && o <= 2; o++) {
+    const PtxInstr *log = fp_def(f, &product->ops[o]);
+    if (!log || log->op != OP_LG2 || only_reader(b, f, log) != product) continue;
+    *x = &log->ops[1], *y = &product->ops[3 - o];
+    return fp_is_fixed(f, *x) && fp_is_fixed(f, *y) && ((*y)->kind == OPD_REG || (*y)->kind == OPD_FLOAT) ? product : NULL;
+  }
+  return NULL;
+}
+
+// --- calls ---
+bool fp_is_library(const PtxFunc *f) { return !f->is_entry && !strncmp(f->name, "__internal_", 11); }
+
+// What a function returned that is not tested itself, with its arguments in place of operands.
+static bool is_returned(const Body *b, const PtxInstr *in, uint32_t i, FpOperation *out) {
+  const IrCfg *cfg = b->cfg;
+  enum { FAR = 16 };
+  if (in->op != OP_LD || in->space != SPACE_PARAM || in->ops[1].kind != OPD_ADDR || in->ops[1].list[0].kind != OPD_VAR || !fp_type(in->types[0]).format) return false;
+  uint32_t first = cfg->blocks[cfg->block_of[i]].first, c = i;
+  while (c > first && i - c < FAR && cfg->instrs[c]->op != OP_CALL) c--;
+  const PtxInstr *call = cfg->instrs[c];
+  if (call->op != OP_CALL || call->ops[1].kind != OPD_FUNC || !fp_is_library(call->ops[1].func)) return false;
+  bool mine = false;
+  for (unsigned r = 0; r < call->ops[0].nlist; r++) mine |= call->ops[0].list[r].var == in->ops[1].list[0].var;
+  if (!mine) return false;
+  *out = (FpOperation){.op = WG_FP_ANSWER, .result = fp_type(in->types[0]), .kinds = WG_FP_NAN | WG_FP_INF};
+  for (unsigned a = 0; a < call->ops[2].nlist && out->n < FP_OPERANDS; a++)
+    for (uint32_t s = c; s-- > first && c - s < FAR;) {
+      PtxInstr *st = cfg->instrs[s];
+      if (st->op != OP_ST || st->space != SPACE_PARAM || st->ops[0].kind != OPD_ADDR || st->ops[0].list[0].var != call->ops[2].list[a].var) continue;
+      if (fp_type(st->types[0]).format && (st->ops[1].kind == OPD_REG || st->ops[1].kind == OPD_FLOAT)) out->types[out->n] = fp_type(st->types[0]), out->operands[out->n++] = &st->ops[1];
+      break;
+    }
+  return true;
+}
+
 // --- all of them ---
+bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (is_returned(k->body, in, i, out)) return true;
+  if (!fp_operation(in, out)) return false;
+  PtxOperand *x, *y;
+  if (product_of_power(k->body, k->flow, in, &x, &y)) {
+    if (in->op != OP_EX2) return false;
+    *out = (FpOperation){.op = WG_FP_ANSWER, .result = out->result, .types = {out->result, out->result}, .operands = {x, y}, .n = 2, .kinds = WG_FP_NAN | out->kinds, .ftz = out->ftz};
+  } else if (is_exp_overflow(k->flow, in, &x)) out->op = WG_FP_ANSWER, out->n = 1, out->operands[0] = x, out->kinds = WG_FP_INF;
+  return true;
+}
+
 bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, FpOperation *out) {
   if (in->op != OP_SELP || in->guard || in->nops != 4 || in->ops[0].kind != OPD_REG) return false;
   FpType t = f->type[in->ops[0].reg->id];

@@ -171,6 +171,13 @@ static void clear_bit(FpCheck *k, Code *c, PtxReg *when, bool negated, uint32_t 
   code_guard(c, NULL, false);
 }
 
+static void clear_if_zero(FpCheck *k, Code *c, const FpOperation *o, uint32_t bit) {
+  PtxOperand zero = {.kind = OPD_FLOAT, .is_double = o->result.format == WG_FP_F64}, is_zero = temp_pred(k, 1), divisor = *o->operands[o->op == WG_FP_DIV ? 1 : 0];
+  if (zero.is_double) EMIT(c, "setp.eq.f64", is_zero, divisor, zero);
+  else EMIT(c, "setp.eq.f32", is_zero, divisor, zero);
+  clear_bit(k, c, is_zero.reg, false, bit);
+}
+
 static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
   const FpItem *item = a->item;
   const FpOperation *o = &item->operation;
@@ -191,6 +198,7 @@ static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
   code_guard(c, NULL, false);
   if (may_carry) clear_bit(k, c, of_nan.reg, false, bit), clear_bit(k, c, of_infinity.reg, false, bit);
   for (unsigned i = 0; i < item->nconditions; i++) clear_bit(k, c, item->conditions[i].reg, !item->conditions[i].negated, bit);
+  if (item->unless_zero && a->kind != ASK_INPUT) clear_if_zero(k, c, o, bit);
 }
 
 // --- what a probe is told: in registers of their own, for the lanes whose turn the question is ---
@@ -470,7 +478,7 @@ static void clear_repeated(FpCheck *k, Code *c, const Ask *asks, unsigned i) {
   PtxOperand some = temp32(k, 0), has = temp_pred(k, 1);
   if (asks[i].item->kind != FP_ITEM_RESULT || asks[i].kind == ASK_INPUT) return;
   for (unsigned n = 0; n < i; n++)
-    if (asks[n].item->instr == asks[i].item->instr && asks[n].item != asks[i].item && asks[n].half == asks[i].half) same |= 1u << n;
+    if (asks[n].item->instr == asks[i].item->instr && asks[n].item != asks[i].item && asks[n].item->result.reg == asks[i].item->result.reg && asks[n].half == asks[i].half) same |= 1u << n;
   if (!same) return;
   EMIT(c, "and.b32", some, opd_reg(k->asked), opd_imm((int64_t)same));
   EMIT(c, "setp.ne.u32", has, some, opd_imm(0));

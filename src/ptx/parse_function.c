@@ -266,8 +266,9 @@ static void parse_body(Parser *ps, PtxFunc *f) {
         break;
       case TOK_DOT:
         if (is_word(t, ".loc")) {
-          ps->loc = parse_loc(ps);
-          vec_push(&ps->stmts, (PtxStmt){.kind = STMT_LOC, .loc = ps->loc});
+          const PtxLoc *loc = parse_loc(ps);
+          if (loc->line || !ps->loc) ps->loc = loc;            // line 0: the compiler does not know any more
+          vec_push(&ps->stmts, (PtxStmt){.kind = STMT_LOC, .loc = loc});
         } else if (is_word(t, ".reg")) {
           parse_reg_decl(ps);
         } else if (is_word(t, ".pragma")) {

@@ -101,7 +101,9 @@ bool report_fp_finding(const RunFinding *f, Str *out) {
       return true;
     case WG_FP_ANSWER:
       str_add(out, "a function of CUDA's library");
-      if (n.formats[0]) str_add(out, ", called with "), add_number(out, n.in[0], n.formats[0]), str_addc(out, ',');
+      if (n.formats[0]) str_add(out, ", called with "), add_number(out, n.in[0], n.formats[0]);
+      if (n.formats[0] && n.formats[1]) str_add(out, " and "), add_number(out, n.in[1], n.formats[1]);
+      if (n.formats[0]) str_addc(out, ',');
       str_add(out, " returns ");
       break;
     case WG_FP_MATRIX:

@@ -3,7 +3,7 @@
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip births: nvcc is not on PATH"; exit 0; }
 
-for name in births silent; do build $name compute_80 & done
+for name in births silent answers; do build $name compute_80 & done
 build births-ftz compute_80 -ftz=true &
 wait
 for mode in full fast; do
@@ -13,6 +13,12 @@ for mode in full fast; do
   check "silent: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/silent")" 0
   check "silent: only the notes asked for, $mode" findings silent
 done
+# Constants that functions of the library return, and quotients that are thrown away.
+for mode in full fast; do
+  check "answers: exit code, $mode" is "$(code fp --fp=nan,inf,div0 --fp-mode=$mode "$TEST_DIR/answers")" 99
+  check "answers: lines, kinds and counts, $mode" findings answers
+done
+check "answers: in words" has "$TEST_DIR/err" "a function of CUDA's library, called with 1.0000000150474662e+30, returns inf (f64)"
 plain=$(plain "$TEST_DIR/silent")
 for mode in full fast; do check "silent: same output, $mode" is "$(fp -q --fp-mode=$mode "$TEST_DIR/silent" 2> /dev/null)" "$plain"; done
 
