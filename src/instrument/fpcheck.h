@@ -43,10 +43,12 @@ void fp_flow_free(FpFlow *f);
 const PtxInstr *fp_def(const FpFlow *f, const PtxOperand *o);           // the only instruction that writes this register, or NULL
 bool fp_is_fixed(const FpFlow *f, const PtxOperand *o);                 // a constant, or a register written by one instruction only
 bool fp_is_input(const PtxFunc *f, const PtxInstr *in);                  // brings a value in from outside the kernel
+bool fp_is_own_difference(const PtxInstr *in);
 bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan, isinf, isfinite: asks, does not decide
 
 // --- fpcheck_library.c: what functions of the library return in place of a result ---
 bool fp_is_infinity(const FpFlow *f, const PtxOperand *o);              // the constant, of whoever
+bool fp_is_largest(const FpFlow *f, const PtxOperand *o);
 bool fp_is_library_nan(const FpFlow *f, const PtxOperand *o);
 bool fp_is_library(const PtxFunc *f);                                   // one of its own functions: what it returns is tested where it is called
 bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out);                // fp_operation, with what is known of these functions

@@ -191,11 +191,19 @@ bool fp_is_input(const PtxFunc *f, const PtxInstr *in) {
 }
 
 // --- idioms ---
-// x != x, an unordered comparison made to be asked, or a comparison with infinity.
+// x - x is 0 if x is a number.
+bool fp_is_own_difference(const PtxInstr *in) {
+  return in && in->op == OP_SUB && in->nops == 3 && in->ops[1].kind == OPD_REG && in->ops[2].kind == OPD_REG && in->ops[1].reg == in->ops[2].reg;
+}
+
+// Infinity, or the largest number there is.
+static bool is_bound(const FpFlow *f, const PtxOperand *o) { return fp_is_infinity(f, o) || fp_is_largest(f, o); }
+
+// x != x, an unordered comparison made to be asked, a comparison with infinity or the largest number, or x - x == 0.
 bool fp_is_test(const FpFlow *f, const PtxInstr *in) {
   if (in->op == OP_TESTP || ptx_has(in, MOD_NAN) || ptx_has(in, MOD_NUM)) return true;
   if (in->nops < 3) return false;
   const PtxOperand *a = &in->ops[1], *b = &in->ops[2];
   if (a->kind == OPD_REG && b->kind == OPD_REG && a->reg == b->reg) return true;
-  return fp_is_infinity(f, a) || fp_is_infinity(f, b);
+  return is_bound(f, a) || is_bound(f, b) || fp_is_own_difference(fp_def(f, a)) || fp_is_own_difference(fp_def(f, b));
 }

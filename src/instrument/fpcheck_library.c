@@ -22,12 +22,26 @@ static bool is_constant(const FpFlow *f, const PtxOperand *o, uint64_t single, u
 }
 static bool is_positive_infinity(const FpFlow *f, const PtxOperand *o) { return is_constant(f, o, 0x7f800000, 0x7ff0000000000000); }
 
+bool fp_is_largest(const FpFlow *f, const PtxOperand *o) { return is_constant(f, o, 0x7f7fffff, 0x7fefffffffffffff) || is_constant(f, o, 0xff7fffff, 0xffefffffffffffff); }
+
 // NAN of a programmer is 7fc00000 or 7ff8000000000000.
 bool fp_is_library_nan(const FpFlow *f, const PtxOperand *o) { return is_constant(f, o, 0x7fffffff, 0xfff8000000000000); }
 
 // --- logarithms ---
 static bool is_x_inf_inf(const FpFlow *f, const PtxInstr *in) {
   return in && in->op == OP_FMA && in->nops == 4 && fp_is_infinity(f, &in->ops[2]) && fp_is_infinity(f, &in->ops[3]);
+}
+
+// Small arguments are made larger before: the argument itself, where it is still there.
+static PtxOperand *before_scaling(const Body *b, const FpFlow *f, PtxOperand *x) {
+  const PtxInstr *def = fp_def(f, x);
+  PtxOperand *scaled = def && def->op == OP_SELP ? &def->ops[1] : x;
+  for (uint32_t i = 0; scaled->kind == OPD_REG && i < b->cfg->ninstrs; i++) {
+    PtxInstr *in = b->cfg->instrs[i];
+    if (in->op == OP_MUL && in->nops == 3 && in->ops[0].kind == OPD_REG && in->ops[0].reg == scaled->reg && is_constant(f, &in->ops[2], 0x4b000000, 0x4350000000000000))
+      return in->ops[1].kind == OPD_REG && fp_is_fixed(f, &in->ops[1]) ? &in->ops[1] : x;
+  }
+  return x;
 }
 
 static void find_write(void *ctx, PtxReg **reg, bool is_def) {
@@ -149,6 +163,12 @@ static const PtxInstr *only_reader(const Body *b, const FpFlow *f, const PtxInst
   return NULL;
 }
 
+// x - x == 0
+static bool asks_by_difference(const Body *b, const FpFlow *f, const PtxInstr *in) {
+  const PtxInstr *reader = fp_is_own_difference(in) ? only_reader(b, f, in) : NULL;
+  return reader && reader->op == OP_SETP;
+}
+
 static bool is_product(const PtxInstr *in) { return in && in->op == OP_MUL && fp_type(in->types[0]).format == WG_FP_F32 && !in->guard; }
 
 // Intrinsics compute 2^(log2(x) * y). The logarithm of zero is infinite there, and the power zero: what counts is what comes out, for x and y. The product; NULL: it is none of these.
@@ -194,11 +214,15 @@ static bool is_returned(const Body *b, const PtxInstr *in, uint32_t i, FpOperati
 bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (is_returned(k->body, in, i, out)) return true;
-  if (!fp_operation(in, out)) return false;
+  if (!fp_operation(in, out) || asks_by_difference(k->body, k->flow, in)) return false;
   PtxOperand *x, *y;
   if (product_of_power(k->body, k->flow, in, &x, &y)) {
     if (in->op != OP_EX2) return false;
     *out = (FpOperation){.op = WG_FP_ANSWER, .result = out->result, .types = {out->result, out->result}, .operands = {x, y}, .n = 2, .kinds = WG_FP_NAN | out->kinds, .ftz = out->ftz};
+  } else if (is_x_inf_inf(k->flow, in) && in->ops[1].kind == OPD_REG) {
+    x = before_scaling(k->body, k->flow, &in->ops[1]);
+    if (x->reg == in->ops[0].reg) return true;
+    out->op = WG_FP_LOG, out->n = 1, out->operands[0] = x;
   } else if (is_exp_overflow(k->flow, in, &x)) out->op = WG_FP_ANSWER, out->n = 1, out->operands[0] = x, out->kinds = WG_FP_INF;
   return true;
 }
@@ -210,7 +234,7 @@ bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k
   PtxOperand *x = NULL;
   *out = (FpOperation){.op = WG_FP_ANSWER, .result = t, .kinds = WG_FP_INF};
   if (fp_is_library_nan(f, &in->ops[k])) out->kinds = WG_FP_NAN;
-  else if (is_log_of_zero(b, f, in, k, &x)) out->op = WG_FP_LOG_ZERO;
+  else if (is_log_of_zero(b, f, in, k, &x)) out->op = WG_FP_LOG;
   else if (!is_positive_infinity(f, &in->ops[k])) return false;
   else if (!fp_is_library_nan(f, &in->ops[3 - k]) && !is_of_sign(f, in, k) && !is_beyond_limit(f, in, k, &x) && !is_unless_nan(f, in, k, &x)) return false;
   if (x && (x->kind == OPD_REG || x->kind == OPD_FLOAT)) out->operands[0] = x, out->types[0] = t, out->n = 1;

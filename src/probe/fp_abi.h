@@ -12,7 +12,7 @@ typedef enum WgFpOp {
   WG_FP_ADD, WG_FP_SUB, WG_FP_MUL, WG_FP_FMA, WG_FP_DIV, WG_FP_RCP, WG_FP_SQRT, WG_FP_RSQRT, WG_FP_SIN, WG_FP_COS, WG_FP_LG2, WG_FP_EX2, WG_FP_TANH,
   WG_FP_CONVERT,
   WG_FP_SATURATE,          // a narrowing that turned an overflow into the largest finite number; r is the value before it
-  WG_FP_LOG_ZERO,          // the library's logarithm of zero
+  WG_FP_LOG,               // the library's logarithm of zero or of a negative number
   WG_FP_MATRIX,            // mma: a says what the operands of the whole warp held (one float: NaN if anything exceptional, or 0)
   WG_FP_LOAD,              // read from memory or a parameter
   WG_FP_COMPARE,

@@ -56,7 +56,7 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
 static const char *const notation[] = {
   [WG_FP_ADD] = "A + B", [WG_FP_SUB] = "A - B", [WG_FP_MUL] = "A * B", [WG_FP_FMA] = "A * B + C", [WG_FP_DIV] = "A / B", [WG_FP_RCP] = "1 / A",
   [WG_FP_SQRT] = "sqrt(A)", [WG_FP_RSQRT] = "1 / sqrt(A)", [WG_FP_SIN] = "sin(A)", [WG_FP_COS] = "cos(A)", [WG_FP_LG2] = "log2(A)", [WG_FP_EX2] = "exp2(A)",
-  [WG_FP_TANH] = "tanh(A)", [WG_FP_LOG_ZERO] = "log(A)",
+  [WG_FP_TANH] = "tanh(A)", [WG_FP_LOG] = "log(A)",
 };
 
 static void add_operand(Str *out, const Numbers *n, unsigned i) {

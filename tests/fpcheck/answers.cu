@@ -49,6 +49,14 @@ __global__ void undefined(float *out, double *wide, const float *x) {
   out[5] = asinf(x[1]);
   wide[4] = asin((double)x[1]);
 }
+__global__ void logarithms(float *out, double *wide, const float *x) {
+  out[0] = logf(x[1]);                                         //= fp-nan f32 1
+  wide[0] = log((double)x[1]);                                 //= fp-nan f64 1
+  out[1] = logf(x[0]);                                         //= fp-inf f32 1
+  wide[1] = log10((double)x[0]);                               //= fp-inf f64 1
+  out[2] = logf(x[3]);
+  wide[2] = log((double)x[3]);
+}
 __global__ void directions(float *out, const float *x) {       // of a vector that is zero
   out[0] = atan2f(x[0], x[0]);
   out[1] = atan2f(x[0], -x[0]);
@@ -89,6 +97,7 @@ int main() {
   powers<<<1, 1>>>(out, wide, in);
   exponentials<<<1, 1>>>(out, wide, in);
   undefined<<<1, 1>>>(out, wide, in);
+  logarithms<<<1, 1>>>(out, wide, in);
   directions<<<1, 1>>>(out, in);
   ratio<<<1, 1>>>(out, in, 4);
   ratio_that_is_used<<<1, 1>>>(out, in, 4);

@@ -1,5 +1,6 @@
 // Correct programs in which infinity and NaN are at home: no errors, and only the notes that // and = ask for.
 // Run by births.sh.
+#include <cfloat>
 #include <cmath>
 #include <cstdio>
 
@@ -35,6 +36,12 @@ __global__ void skips_nan(float *out, const float *in, int n) {             // a
   for (int i = 0; i < n; i++) s = isfinite(in[i]) ? s + 1 : s;
   out[1] = s;
   for (int i = 0; i < n; i++) out[2 + i] = isinf(in[i]) ? 1 : 0;
+}
+__global__ void other_spellings(int *out, const float *in) {
+  float x = in[threadIdx.x];
+  double d = x;
+  unsigned bits = __float_as_uint(x);
+  out[threadIdx.x] = (x != x) + 2 * !(x == x) + 4 * ((bits & 0x7fffffff) > 0x7f800000) + 8 * (fabsf(x) < INFINITY) + 16 * (fabsf(x) <= FLT_MAX) + 32 * (x - x == 0) + 64 * (d >= -DBL_MAX) + 128 * (d == INFINITY);
 }
 __global__ void guarded_functions(float *out, double *wide, const float *in) {
   int i = threadIdx.x;
@@ -82,6 +89,7 @@ int main() {
   functions_double<<<1, 8>>>(wide, dev);
   CHECK(cudaMemcpy(other, with_nan, sizeof with_nan, cudaMemcpyHostToDevice));
   skips_nan<<<1, 1>>>(out, other, 8);
+  other_spellings<<<1, 8>>>((int *)wide, other);
   CHECK(cudaMemcpy(other, signs, sizeof signs, cudaMemcpyHostToDevice));
   guarded_functions<<<1, 8>>>(out, wide, other);
   CHECK(cudaMemcpy(other, reached, sizeof reached, cudaMemcpyHostToDevice));
