@@ -32,14 +32,14 @@ static bool is_x_inf_inf(const FpFlow *f, const PtxInstr *in) {
   return in && in->op == OP_FMA && in->nops == 4 && fp_is_infinity(f, &in->ops[2]) && fp_is_infinity(f, &in->ops[3]);
 }
 
-// Small arguments are made larger before: the argument itself, where it is still there.
-static PtxOperand *before_scaling(const Body *b, const FpFlow *f, PtxOperand *x) {
+// Small and negative arguments are made larger before: the argument itself, where it is still there.
+static PtxOperand *before_scaling(const Body *b, const FpFlow *f, PtxOperand *x, bool *is_scaled) {
   const PtxInstr *def = fp_def(f, x);
   PtxOperand *scaled = def && def->op == OP_SELP ? &def->ops[1] : x;
   for (uint32_t i = 0; scaled->kind == OPD_REG && i < b->cfg->ninstrs; i++) {
     PtxInstr *in = b->cfg->instrs[i];
     if (in->op == OP_MUL && in->nops == 3 && in->ops[0].kind == OPD_REG && in->ops[0].reg == scaled->reg && is_constant(f, &in->ops[2], 0x4b000000, 0x4350000000000000))
-      return in->ops[1].kind == OPD_REG && fp_is_fixed(f, &in->ops[1]) ? &in->ops[1] : x;
+      return in->ops[1].kind == OPD_REG && fp_is_fixed(f, &in->ops[1]) ? &in->ops[1] : (*is_scaled = in->types[0] == TYPE_F64, x);
   }
   return x;
 }
@@ -220,9 +220,10 @@ bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out) {
     if (in->op != OP_EX2) return false;
     *out = (FpOperation){.op = WG_FP_ANSWER, .result = out->result, .types = {out->result, out->result}, .operands = {x, y}, .n = 2, .kinds = WG_FP_NAN | out->kinds, .ftz = out->ftz};
   } else if (is_x_inf_inf(k->flow, in) && in->ops[1].kind == OPD_REG) {
-    x = before_scaling(k->body, k->flow, &in->ops[1]);
+    bool is_scaled = false;
+    x = before_scaling(k->body, k->flow, &in->ops[1], &is_scaled);
     if (x->reg == in->ops[0].reg) return true;
-    out->op = WG_FP_LOG, out->n = 1, out->operands[0] = x;
+    out->op = is_scaled ? WG_FP_LOG_SCALED : WG_FP_LOG, out->n = 1, out->operands[0] = x;
   } else if (is_exp_overflow(k->flow, in, &x)) out->op = WG_FP_ANSWER, out->n = 1, out->operands[0] = x, out->kinds = WG_FP_INF;
   return true;
 }

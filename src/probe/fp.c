@@ -41,7 +41,7 @@ DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint6
   int any_sub = of_a == FP_SUBNORMAL || of_b == FP_SUBNORMAL || of_c == FP_SUBNORMAL;
   uint32_t op = WG_FP_WHAT_OP(what);
   // The library's logarithms compute x * inf + inf for all special arguments and take something else for zero.
-  if (of_r == FP_NOT_A_NUMBER && of_a == FP_ZERO && (op == WG_FP_LOG || (op == WG_FP_FMA && of_b == FP_INFINITE && of_c == FP_INFINITE))) return 0;
+  if (of_r == FP_NOT_A_NUMBER && of_a == FP_ZERO && (op == WG_FP_LOG || op == WG_FP_LOG_SCALED || (op == WG_FP_FMA && of_b == FP_INFINITE && of_c == FP_INFINITE))) return 0;
   if (op == WG_FP_SATURATE) return any_nan || any_inf ? 0 : WG_FP_INF;
   if (of_r == FP_NOT_A_NUMBER) return any_nan ? 0 : WG_FP_NAN;
   if (of_r == FP_INFINITE) {

@@ -19,6 +19,7 @@ typedef enum WgFpOp {
   WG_FP_VANISHES,          // --fp-flow: the operand a is exceptional and the result is not; or is where there is none
   WG_FP_STORED,            // --fp-flow: a goes to memory
   WG_FP_SINK,              // fast mode: goes where it leaves or may vanish
+  WG_FP_LOG_SCALED,        // as WG_FP_LOG, of a f64 that was multiplied by 2^54 before
   WG_FP_ANSWER,            // a function of the library returns it in place of a result; a: its argument, if that is known
 } WgFpOp;
 

@@ -49,6 +49,12 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
   else if (n->op == WG_FP_COMPARE) n->in[0] = f->value[0], n->in[1] = f->extra[0];
   else if (wide) n->r = f->value[0], n->in[0] = f->extra[0], n->in[1] = f->address, n->has_third = n->formats[2] == 0;
   else n->r = f->value[0] & 0xffffffff, n->in[0] = f->value[0] >> 32, n->in[1] = f->extra[0] & 0xffffffff, n->in[2] = f->extra[0] >> 32;
+  if (n->op == WG_FP_LOG_SCALED) {
+    double d;
+    memcpy(&d, &n->in[0], sizeof d);
+    d = ldexp(d, -54);
+    memcpy(&n->in[0], &d, sizeof d);
+  }
   return n->format <= WG_FP_F64 && n->formats[0] <= WG_FP_F64 && n->formats[1] <= WG_FP_F64 && n->formats[2] <= WG_FP_F64;   // a program can write anything
 }
 
@@ -56,7 +62,7 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
 static const char *const notation[] = {
   [WG_FP_ADD] = "A + B", [WG_FP_SUB] = "A - B", [WG_FP_MUL] = "A * B", [WG_FP_FMA] = "A * B + C", [WG_FP_DIV] = "A / B", [WG_FP_RCP] = "1 / A",
   [WG_FP_SQRT] = "sqrt(A)", [WG_FP_RSQRT] = "1 / sqrt(A)", [WG_FP_SIN] = "sin(A)", [WG_FP_COS] = "cos(A)", [WG_FP_LG2] = "log2(A)", [WG_FP_EX2] = "exp2(A)",
-  [WG_FP_TANH] = "tanh(A)", [WG_FP_LOG] = "log(A)",
+  [WG_FP_TANH] = "tanh(A)", [WG_FP_LOG] = "log(A)", [WG_FP_LOG_SCALED] = "log(A)",
 };
 
 static void add_operand(Str *out, const Numbers *n, unsigned i) {
