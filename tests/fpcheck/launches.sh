@@ -4,7 +4,7 @@
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip launches: nvcc is not on PATH"; exit 0; }
 born() { kinds | grep -v '^fp-output'; }              # across.sh looks at what reaches the host
-for name in large once integers loops; do build $name compute_75 & done
+for name in large once integers loops known; do build $name compute_75 & done
 build halves compute_90 &
 wait
 
@@ -88,3 +88,9 @@ check "loops: results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/loops")"
 check "loops: full mode, results" is "$(fp -q --fp-mode=full "$TEST_DIR/loops" 2> /dev/null)" "$(plain "$TEST_DIR/loops")"
 check "loops: twin" is "$(code fp "$TEST_DIR/loops" twin) $(kinds)" "0 "
 check "loops: twin, results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/loops" twin)"
+
+# Exceptions that are known are only counted, by every warp of every launch, and none is lost.
+check "known: exit code" is "$(code fp "$TEST_DIR/known")" 99
+check "known: each is counted once for each launch" is "$(python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["line"] == int(sys.argv[2]) and f["kind"] in ("fp-reached", "fp-input")))' "$TEST_DIR/report.json" "$(grep -n '// carried' "$t/known.cu" | cut -d: -f1)")" 2800000
+check "known: results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/known")"
+check "known: twin" is "$(code fp "$TEST_DIR/known" twin) $(kinds)" "0 "
