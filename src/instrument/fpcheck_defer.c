@@ -151,5 +151,4 @@ void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpIt
       add_condition(&item, in, o);
       gather_answer(k, f, selection, o, &item, out);
     }
-  vec_free(&out->paths);
 }

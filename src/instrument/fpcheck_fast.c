@@ -8,7 +8,7 @@
 
 enum { GROUP = 8, SEEN = 32 };
 
-typedef struct Fast { FpCheck *k; bool infinity_is_used; const PtxReg *seen[SEEN]; unsigned nseen; } Fast;   // seen: tested already in this block
+typedef struct Fast { FpCheck *k; const FpDeferred *deferred; bool infinity_is_used; const PtxReg *seen[SEEN]; unsigned nseen; } Fast;   // seen: tested already in this block
 
 // The program works with infinity as a constant: a mask, a seed. Constants of the library's functions do not count: they stand in
 // multiplications, and in selections that are known (fpcheck_library.c).
@@ -138,6 +138,42 @@ static void sink(Fast *f, uint32_t i, PtxOperand *o, bool nan_only) {
 
 static bool is_float(const PtxInstr *in) { return in->ntypes && fp_type(in->types[0]).format; }
 
+// --- where an exception vanishes in arithmetic ---
+typedef struct Vanishing { unsigned first, end; bool nan_only; } Vanishing;      // operands
+static bool vanishes_in(const PtxInstr *in, Vanishing *v) {
+  switch (in->op) {
+    case OP_MIN: case OP_MAX: *v = (Vanishing){1, in->nops, true}; return is_float(in) && !ptx_has(in, MOD_NAN);
+    case OP_DIV: *v = (Vanishing){2, 3, false}; return is_float(in);
+    case OP_RCP: case OP_RSQRT: *v = (Vanishing){1, 2, false}; return true;
+    default: return false;
+  }
+}
+
+// What a selection may have taken that was computed by such an instruction: tanhf divides by what overflows, and takes 1 then.
+static void sinks_of_selection(Fast *f, uint32_t selection) {
+  FpCheck *k = f->k;
+  FpItems items = {0};
+  Vanishing v;
+  fp_deferred_items(k, f->deferred, selection, &items);
+  for (uint32_t n = 0; n < items.paths.len; n++) {
+    const FpItem *way = &items.paths.data[n];
+    PtxInstr *in = k->body->cfg->instrs[way->instr];
+    for (unsigned o = vanishes_in(in, &v) ? v.first : 1, end = vanishes_in(in, &v) ? v.end : 0; o < end; o++) {
+      PtxOperand *value = &in->ops[o];
+      FpType t = value->kind == OPD_REG && value->selector == SEL_NONE ? k->flow->type[value->reg->id] : (FpType){0};
+      if (!t.format || !k->flow->made[value->reg->id]) continue;
+      FpItem item = new_item(way->instr, in, value, t);
+      item.nan_only = v.nan_only || f->infinity_is_used;
+      memcpy(item.conditions, way->conditions, sizeof item.conditions);
+      item.nconditions = way->nconditions;
+      if (k->items.len >= GROUP) close_group(k, fp_before(k, selection), selection, false);
+      fp_add_item(k, item);
+    }
+  }
+  vec_free(&items.paths);
+  vec_free(&items);
+}
+
 // What is moved there is a floating-point number still: of a pair, both halves.
 static bool stays_number(const FpFlow *f, const PtxOperand *d) {
   bool all = d->nlist > 0;
@@ -149,6 +185,8 @@ static void sinks_of(Fast *f, uint32_t i) {
   FpCheck *k = f->k;
   PtxInstr *in = k->body->cfg->instrs[i];
   FpOperation o;
+  Vanishing v;
+  if (in->op == OP_SELP && !f->deferred->owner[i] && !k->flow->depth[i]) sinks_of_selection(f, i);
   switch (in->op) {
     case OP_ST: case OP_RED: case OP_SUST: case OP_ST_ASYNC: case OP_RED_ASYNC: case OP_STMATRIX:
       if (in->space == SPACE_PARAM || in->nops < 2) return;
@@ -163,14 +201,10 @@ static void sinks_of(Fast *f, uint32_t i) {
       if (in->op != OP_SLCT && fp_is_test(k->flow, in)) return;
       for (unsigned n = in->op == OP_SLCT ? 3 : 1; n < in->nops && n < 4; n++) sink(f, i, &in->ops[n], true);
       return;
-    case OP_MIN: case OP_MAX:
-      if (!is_float(in) || ptx_has(in, MOD_NAN)) return;
-      for (unsigned n = 1; n < in->nops; n++) sink(f, i, &in->ops[n], true);
+    case OP_MIN: case OP_MAX: case OP_DIV: case OP_RCP: case OP_RSQRT:
+      if (!f->deferred->owner[i] && vanishes_in(in, &v))
+        for (unsigned n = v.first; n < v.end; n++) sink(f, i, &in->ops[n], v.nan_only);
       return;
-    case OP_DIV:
-      if (is_float(in)) sink(f, i, &in->ops[2], false);
-      return;
-    case OP_RCP: case OP_RSQRT: sink(f, i, &in->ops[1], false); return;
     case OP_CVT:
       if (fp_operation(in, &o) && o.op == WG_FP_SATURATE) {
         FpItem item = new_item(i, in, o.operands[0], o.types[0]);
@@ -211,7 +245,7 @@ static bool must_close_before(FpCheck *k, uint32_t i) {
 
 void fp_weave_fast(FpCheck *k) {
   const IrCfg *cfg = k->body->cfg;
-  Fast f = {.k = k, .infinity_is_used = uses_infinity(k)};
+  Fast f = {.k = k, .deferred = fp_deferred_build(k), .infinity_is_used = uses_infinity(k)};
   for (uint32_t b = 0; b < cfg->nblocks; b++) {
     if (cfg->blocks[b].rpo == IR_NONE || cfg->blocks[b].first < k->first || cfg->blocks[b].first >= k->end) continue;
     f.nseen = 0;

@@ -74,6 +74,7 @@ static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i) {
   for (uint32_t m = 0; m < items.len; m++) kinds |= items.data[m].operation.kinds & k->kinds;
   if (any) fp_test_value(k, fp_after(k, i), t, in->ops[0], kinds & WG_FP_SUBNORMAL, NULL, false);
   for (uint32_t m = 0; any && m < items.len; m++) fp_add_item(k, items.data[m]);
+  vec_free(&items.paths);
   vec_free(&items);
   return any;
 }

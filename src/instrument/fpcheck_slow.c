@@ -476,7 +476,7 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
 static void clear_repeated(FpCheck *k, Code *c, const Ask *asks, unsigned i) {
   uint32_t same = 0;
   PtxOperand some = temp32(k, 0), has = temp_pred(k, 1);
-  if (asks[i].item->kind != FP_ITEM_RESULT || asks[i].kind == ASK_INPUT) return;
+  if ((asks[i].item->kind != FP_ITEM_RESULT && asks[i].item->kind != FP_ITEM_SINK) || asks[i].kind == ASK_INPUT) return;
   for (unsigned n = 0; n < i; n++)
     if (asks[n].item->instr == asks[i].item->instr && asks[n].item != asks[i].item && asks[n].item->result.reg == asks[i].item->result.reg && asks[n].half == asks[i].half) same |= 1u << n;
   if (!same) return;

@@ -52,6 +52,11 @@ __global__ void guarded_functions(float *out, double *wide, const float *in) {
   wide[i] = x > 0 ? log((double)x) + 1.0 / x + sqrt((double)x) : 0.0;
   out[i] += rsqrtf(fmaxf(x * x, 1e-12f));
 }
+__global__ void saturating_functions(float *out, const float *in) {         // tanhf divides by an exponential that overflows, and takes 1
+  int i = threadIdx.x + blockIdx.x * blockDim.x;                            // more threads than are tested everywhere at first
+  float x = in[i & 7] * 40.0f;
+  if (i < 8) out[i] = tanhf(x) + erff(x);
+}
 __global__ void shortest(float *dist, const float *weight) {                // one step of a shortest-path search: unreached is infinity
   int i = threadIdx.x;
   float d = dist[i ^ 1];                                                    //= fp-input f32 2
@@ -92,6 +97,7 @@ int main() {
   other_spellings<<<1, 8>>>((int *)wide, other);
   CHECK(cudaMemcpy(other, signs, sizeof signs, cudaMemcpyHostToDevice));
   guarded_functions<<<1, 8>>>(out, wide, other);
+  saturating_functions<<<300, 256>>>(out, other);
   CHECK(cudaMemcpy(other, reached, sizeof reached, cudaMemcpyHostToDevice));
   shortest<<<1, 8>>>(other, dev + 32);
   CHECK(cudaMemcpy(other, one_nan, sizeof one_nan, cudaMemcpyHostToDevice));
