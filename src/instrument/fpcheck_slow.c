@@ -359,9 +359,12 @@ static void count_together(FpCheck *k, Code *c, uint32_t mask, PtxOperand mine) 
 
 // Where this multiprocessor counts at a site, as report.c does (own_count).
 static void count_at(FpCheck *k, Code *c, PtxOperand site, PtxOperand counts, PtxOperand spread, PtxOperand at) {
-  PtxOperand part = temp32(k, 0), has = temp_pred(k, 3);
+  PtxOperand part = temp32(k, 0), one = temp32(k, 1), has = temp_pred(k, 3);
   EMIT(c, "mov.u32", part, opd_sreg(SREG_SMID, SEL_NONE));
   EMIT(c, "and.b32", part, part, opd_imm(WG_SPREAD - 1));
+  EMIT(c, "mov.u32", one, opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));           // the compiler does not know that it has one bit, and so not that the address is the same in all lanes: it would add them up itself
+  EMIT(c, "popc.b32", one, one);
+  EMIT(c, "mul.lo.u32", part, part, one);
   EMIT(c, "mad.wide.u32", at, part, opd_imm(sizeof(uint64_t) * WG_SPREAD_SITES), spread);
   EMIT(c, "setp.ne.u64", has, spread, opd_imm(0));
   EMIT(c, "setp.lt.and.u32", has, site, opd_imm(WG_SPREAD_SITES), has);
