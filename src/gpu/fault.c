@@ -20,6 +20,8 @@ static bool is_fault(CUresult r) {
   }
 }
 
+static const char *kind_of(CUresult r) { return r == CUDA_ERROR_ASSERT ? "assert" : r == CUDA_ERROR_HARDWARE_STACK_ERROR ? "stack-overflow" : "launch-failure"; }
+
 void gpu_fault_in(GpuContext *c, CUresult result) {
   if (!is_fault(result) || atomic_exchange(&c->faulted, true)) return;
   const char *name = "an error", *meaning = "unknown";
@@ -29,7 +31,7 @@ void gpu_fault_in(GpuContext *c, CUresult result) {
   char text[512];
   snprintf(text, sizeof text, "the driver reported %s (%s) for %s", name, meaning,
            kernel ? "the kernel that was launched last, or one before it" : "a kernel that was launched before this call");
-  session_finding(&(SessionFinding){.kind = result == CUDA_ERROR_ASSERT ? "assert" : "launch-failure", .text = text, .kernel = kernel,
+  session_finding(&(SessionFinding){.kind = kind_of(result), .text = text, .kernel = kernel,
                                     .launch = kernel ? atomic_load_explicit(&c->last_launch, memory_order_relaxed) : 0});
 }
 

@@ -13,10 +13,18 @@
 //     destination = 0;  bra After;         a bad access is not performed
 #include "instrument/memcheck.h"
 
+// There is no mov of 8 bits.
+static void zero_byte(Code *code, PtxOperand to) {
+  PtxReg *zero = body_temp(code->body, TYPE_B32, 0);
+  EMIT(code, "mov.b32", opd_reg(zero), opd_imm(0));
+  EMIT(code, "cvt.u8.u32", to, opd_reg(zero));
+}
+
 static void zero_register(Code *code, PtxReg *r) {
   if (r->vector) return;
   switch (ptx_type_size(r->type)) {
-    case 1: case 2: EMIT(code, "mov.b16", opd_reg(r), opd_imm(0)); return;
+    case 1: zero_byte(code, opd_reg(r)); return;
+    case 2: EMIT(code, "mov.b16", opd_reg(r), opd_imm(0)); return;
     case 4: EMIT(code, "mov.b32", opd_reg(r), opd_imm(0)); return;
     case 8: EMIT(code, "mov.b64", opd_reg(r), opd_imm(0)); return;
     case 16: {
@@ -37,7 +45,8 @@ static void zero_definition(void *ctx, PtxReg **reg, bool is_def) {
     part.selector = (PtxSelector)(SEL_X + i);
     if (ptx_type_size((*reg)->type) == 8) EMIT((Code *)ctx, "mov.b64", part, opd_imm(0));
     else if (ptx_type_size((*reg)->type) == 4) EMIT((Code *)ctx, "mov.b32", part, opd_imm(0));
-    else EMIT((Code *)ctx, "mov.b16", part, opd_imm(0));
+    else if (ptx_type_size((*reg)->type) == 2) EMIT((Code *)ctx, "mov.b16", part, opd_imm(0));
+    else zero_byte(ctx, part);
   }
 }
 

@@ -53,7 +53,7 @@ static void put(PutAway *s, Code *c, PtxReg *r) {
     EMIT(c, "st.local.b32", to, opd_reg(s->word));
   } else if (ptx_type_size(r->type) == 8) EMIT(c, "st.local.b64", to, opd_reg(r));
   else if (ptx_type_size(r->type) == 4) EMIT(c, "st.local.b32", to, opd_reg(r));
-  else EMIT(c, "st.local.b16", to, opd_reg(r));
+  else EMIT(c, ptx_type_size(r->type) == 2 ? "st.local.b16" : "st.local.b8", to, opd_reg(r));
 }
 
 static void take(PutAway *s, Code *c, PtxReg *r) {
@@ -63,7 +63,7 @@ static void take(PutAway *s, Code *c, PtxReg *r) {
     EMIT(c, "setp.ne.u32", opd_reg(r), opd_reg(s->word), opd_imm(0));
   } else if (ptx_type_size(r->type) == 8) EMIT(c, "ld.local.b64", opd_reg(r), from);
   else if (ptx_type_size(r->type) == 4) EMIT(c, "ld.local.b32", opd_reg(r), from);
-  else EMIT(c, "ld.local.b16", opd_reg(r), from);
+  else EMIT(c, ptx_type_size(r->type) == 2 ? "ld.local.b16" : "ld.local.b8", opd_reg(r), from);
 }
 
 // --- values that all threads of a block have in common ---

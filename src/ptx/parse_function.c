@@ -267,8 +267,8 @@ static void parse_body(Parser *ps, PtxFunc *f) {
       case TOK_DOT:
         if (is_word(t, ".loc")) {
           const PtxLoc *loc = parse_loc(ps);
-          if (loc->line || !ps->loc) ps->loc = loc;            // line 0: the compiler does not know any more
           vec_push(&ps->stmts, (PtxStmt){.kind = STMT_LOC, .loc = loc});
+          if (loc->line || !ps->loc) ps->loc = loc;            // line 0: the compiler's own code, a loop of memcpy: it belongs to the line before it
         } else if (is_word(t, ".reg")) {
           parse_reg_decl(ps);
         } else if (is_word(t, ".pragma")) {

@@ -38,13 +38,17 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t n, int kind, cuda
 
 // --- symbols ---
 
-static cudaError_t symbol_range(const void *symbol, size_t offset, size_t n, void **out) {
+// What goes past the end of the variable is left to the driver to refuse, from the start of the variable on: it says which and by how much.
+static cudaError_t symbol_range(const void *symbol, size_t *offset, size_t *n, void **out) {
   cudaError_t e = rt_enter();
   CUdeviceptr address = 0;
   size_t size = 0;
   if (!e) e = rt_find_symbol(symbol, &address, &size);
-  if (!e && (offset > size || n > size - offset)) e = cudaErrorInvalidValue;
-  if (!e) *out = (void *)(uintptr_t)(address + offset);
+  if (!e && (*offset > size || *n > size - *offset)) {
+    if (__builtin_add_overflow(*offset, *n, n)) e = cudaErrorInvalidValue;
+    *offset = 0;
+  }
+  if (!e) *out = (void *)(uintptr_t)(address + *offset);
   return e;
 }
 
@@ -52,7 +56,7 @@ static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size
   void *p;
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
     return rt_return(cudaErrorInvalidMemcpyDirection);
-  cudaError_t e = symbol_range(symbol, offset, n, &p);
+  cudaError_t e = symbol_range(symbol, &offset, &n, &p);
   return e ? rt_return(e) : copy(p, src, n, kind, stream, sync);
 }
 
@@ -60,7 +64,7 @@ static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t o
   void *p;
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
     return rt_return(cudaErrorInvalidMemcpyDirection);
-  cudaError_t e = symbol_range(symbol, offset, n, &p);
+  cudaError_t e = symbol_range(symbol, &offset, &n, &p);
   return e ? rt_return(e) : copy(dst, p, n, kind, stream, sync);
 }
 
@@ -85,7 +89,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t n, s
 
 cudaError_t cudaGetSymbolAddress(void **out, const void *symbol) {
   if (!out) return rt_return(cudaErrorInvalidValue);
-  return rt_return(symbol_range(symbol, 0, 0, out));
+  size_t offset = 0, n = 0;
+  return rt_return(symbol_range(symbol, &offset, &n, out));
 }
 
 cudaError_t cudaGetSymbolSize(size_t *out, const void *symbol) {

@@ -47,12 +47,14 @@ static cudaError_t copy2d(Side dst, Side src, size_t width, size_t height, int k
   CUmemorytype src_type, dst_type;
   if (!rt_copy_kind_types(kind, &src_type, &dst_type)) return rt_return(cudaErrorInvalidMemcpyDirection);
   if (!width || !height) return cudaSuccess;
-  if ((!dst.array && dst.pitch < width) || (!src.array && src.pitch < width)) return rt_return(cudaErrorInvalidPitchValue);
-  if ((!dst.array && !dst.ptr) || (!src.array && !src.ptr)) return rt_return(cudaErrorInvalidValue);
+  bool too_narrow = (!dst.array && dst.pitch < width) || (!src.array && src.pitch < width);
+  if ((!dst.array && !dst.ptr) || (!src.array && !src.ptr)) return rt_return(too_narrow ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue);
+  if (too_narrow && height == 1) return rt_return(cudaErrorInvalidPitchValue);
   CUDA_MEMCPY3D c = {.WidthInBytes = width, .Height = height, .Depth = 1};
   set_source(&c, src, src_type);
   set_destination(&c, dst, dst_type);
-  return rt_return(rt_run_copy3d(&c, stream, sync));
+  cudaError_t e = rt_run_copy3d(&c, stream, sync);       // the driver refuses what is too narrow, and says so
+  return rt_return(too_narrow ? cudaErrorInvalidPitchValue : e);
 }
 
 #define LINEAR(p, pitch_) ((Side){.ptr = (p), .pitch = (pitch_)})

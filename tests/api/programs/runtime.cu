@@ -15,6 +15,12 @@ int main() {
 // finds: api-misuse cuMemcpyHtoD: 2048 bytes are written where 1024 are left of the allocation: 1024 too many in the destination
   cudaMemcpy(d, host, 2 * sizeof host, cudaMemcpyHostToDevice);
   cudaMemcpyToSymbol(variable, host, 64);
+// finds-cpu: api-misuse cuMemcpyHtoD: 68 bytes are written where 64 are left of the allocation: 4 too many in the destination
+  printf("%s\n", cudaGetErrorName(cudaMemcpyToSymbol(variable, host, 60, 8)));
+// finds-cpu: api-misuse cuMemcpyDtoH: 104 bytes are read where 64 are left of the allocation: 40 too many in the source
+  printf("%s\n", cudaGetErrorName(cudaMemcpyFromSymbol(host, variable, 4, 100)));
+// finds-cpu: api-misuse cuMemcpy3D: the pitch of the source, 60 bytes, is smaller than a row of 64
+  printf("%s\n", cudaGetErrorName(cudaMemcpy2D(d, 64, host, 60, 64, 4, cudaMemcpyHostToDevice)));
 // finds: api-advice asynchronous copy from pageable host memory: it does not run in the background (cudaMallocHost or cudaHostRegister make it so)
   cudaMemcpyAsync(d, host, sizeof host, cudaMemcpyHostToDevice, s);
   touch<<<1, 256, 0, s>>>(d);

@@ -27,6 +27,8 @@ int main() {
   cudaMemcpy(managed, pinned, sizeof host, cudaMemcpyHostToDevice);
   cudaMemcpyToSymbol(variable, host, 64);
   cudaMemcpyFromSymbol(host, variable, 64);
+  cudaMemcpyToSymbol(variable, host, 56, 8);
+  cudaMemcpy2D(d, 64, host, 64, 64, 4, cudaMemcpyHostToDevice);
   void *address;
   cudaGetSymbolAddress(&address, variable);
   cudaMemset(address, 0, 64);
