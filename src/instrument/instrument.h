@@ -51,7 +51,7 @@ typedef struct Site {
 
 // What a pass wants to know about a pointer parameter at each launch. The host puts it into the launch record.
 typedef enum {
-  FACT_RANGE,                              // uint64_t base, last: an access at address a is inside if a - base <= last. 0, 0: not known
+  FACT_RANGE,                              // uint64_t base, last: an access at address a is inside if a - base <= last. UINT64_MAX, 0: not known
   FACT_INDEX_LIMIT,                        // uint32_t: pointer + offset + scale * i is inside for all i < limit. 0: not known
   // uint64_t base, size, shadow: of the allocation it points into. Zeros: all of it is initialised and this launch cannot spoil it, or nothing is known.
   FACT_SHADOW,

@@ -53,6 +53,9 @@ static void load_dynamic_size(Code *code, PtxReg *to) {
 void memcheck_object(Code *code, const Check *c, PtxReg *base, PtxReg *size) {
   if (c->range_at) {
     load_range(code, c->range_at, base, size);
+    PtxReg *unknown = body_temp(code->body, TYPE_PRED, 6);
+    EMIT(code, "setp.eq.u64", opd_reg(unknown), opd_reg(base), opd_imm(-1));
+    EMIT(code, "selp.b64", opd_reg(base), opd_imm(0), opd_reg(base), opd_reg(unknown));
     EMIT(code, "add.s64", opd_reg(size), opd_reg(size), opd_imm(c->bytes));
   } else if (c->var) {
     load_variable(code, c, base);

@@ -58,6 +58,7 @@ DEVICE uint32_t check_anything(uint64_t table, uint64_t address, uint32_t bytes,
   case WG_WHERE_GLOBAL: return check_global(table, address, bytes, what, heap);
   case WG_WHERE_SHARED: return check_shared(address, bytes, what);
   case WG_WHERE_GENERIC:
+    if (address < NULL_PAGE) return check_global(table, address, bytes, what, heap);       // null is in no space
     if (device_is_shared(address)) return check_shared(device_to_shared(address), bytes, what);
     return device_is_global(address) ? check_global(table, address, bytes, what, heap) : 0;
   default: return 0;

@@ -31,6 +31,7 @@ void session_fill_facts(const InstrumentedKernel *code, const SessionParams *par
     char *at = (char *)record + f->record_offset;
     uint64_t pointer;
     memset(at, 0, fact_bytes(f->kind));                                            // not known
+    if (f->kind == FACT_RANGE) memset(at, 0xff, 8);                                // … and no address is in it, null neither
     if (!session_fact_pointer(f, params, &pointer) || !pointer) continue;
     if (pointer != last_pointer) found = session_ranges_find(pointer, &r);
     last_pointer = pointer;
