@@ -62,7 +62,7 @@ static bool tell_hang(void *user, const VgpuHang *h) {
                                         [VGPU_WAITS_MEMORY] = SESSION_WAITS_MEMORY, [VGPU_WAITS_CLUSTER] = SESSION_WAITS_CLUSTER};
     *s = (SessionStanding){.key = v->at, .function = v->func->name, .ptx_line = v->at ? v->at->ptx_line : 0, .warp = v->warp, .lanes = v->lanes, .gone = v->gone,
                            .in_loop = v->in_loop, .turns = v->turns, .wait = waits[v->wait], .barrier = v->barrier, .expected = v->expected, .arrived = v->arrived,
-                           .needed = v->needed, .address = v->address, .shared = v->shared, .unchanged = v->unchanged, .fixed = v->fixed && v->unchanged,
+                           .needed = v->needed, .address = v->address, .shared = v->shared, .unchanged = v->unchanged, .circles = v->circles, .fixed = v->fixed && v->unchanged,
                            .no_step = v->index && v->unchanged};
     memcpy(s->block, v->block, sizeof s->block);
     memcpy(s->thread, v->thread, sizeof s->thread);

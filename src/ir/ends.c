@@ -9,6 +9,8 @@ typedef struct Search {
   const IrCfg *c;
   bool *inside;                            // by block
   uint32_t *def;                           // by register: the only write in the loop, IR_NONE, IR_SEVERAL
+  uint32_t *before[2];                     // by register: two of its writes outside of the loop; NULL: not looked for yet
+  Arena *arena;
   uint32_t latches[16]; uint32_t nlatches;
 } Search;
 
@@ -66,6 +68,85 @@ static bool find_step(const Search *s, const PtxReg *r, const PtxOperand **step,
   return *step != NULL;
 }
 
+static void watch(IrLoopEnd *e, const Search *s, const PtxOperand *o) {
+  if (o->kind != OPD_REG || s->def[o->reg->id] == IR_NONE) return;
+  for (uint32_t i = 0; i < e->nwatched; i++)
+    if (e->watched[i] == o->reg) return;
+  if (e->nwatched < ARRAY_LEN(e->watched)) e->watched[e->nwatched++] = o->reg;
+  else e->all_watched = false;
+}
+
+// --- turns that were counted before the loop ---
+//
+// Compilers count the turns of `for (i = a; i < n; i += step)` where they unroll it: (n - a - 1) / step + 1. With a step of 0 that is all ones, and what looks like a counter
+// that ends turns 2³² times.
+
+static void note_before(void *ctx, PtxReg **reg, bool is_def) {
+  Defs *d = ctx;
+  uint32_t *def = !is_def ? NULL : d->s->before[0][(*reg)->id] == IR_NONE ? &d->s->before[0][(*reg)->id] : &d->s->before[1][(*reg)->id];
+  if (def) *def = d->instr;
+}
+
+static void find_writes_before(Search *s) {
+  if (s->before[0]) return;
+  for (int k = 0; k < 2; k++) {
+    s->before[k] = ARENA_ARRAY(s->arena, uint32_t, s->c->func->nregs + 1);
+    for (uint32_t i = 0; i < s->c->func->nregs; i++) s->before[k][i] = IR_NONE;
+  }
+  for (uint32_t i = 0; i < s->c->ninstrs; i++)
+    if (!s->inside[s->c->block_of[i]]) ptx_visit_regs(s->c->instrs[i], note_before, &(Defs){s, i});
+}
+
+// The step, or a multiple of it that was made before the loop.
+static bool is_multiple(const Search *s, const PtxOperand *o, const PtxReg *step) {
+  if (o->kind != OPD_REG || !is_fixed(s, o)) return false;
+  uint32_t def = s->before[0][o->reg->id];
+  const PtxInstr *in = def == IR_NONE ? NULL : s->c->instrs[def];
+  if (o->reg == step) return true;
+  if (!in || s->before[1][o->reg->id] != IR_NONE || (in->op != OP_MUL && in->op != OP_SHL && in->op != OP_CVT)) return false;
+  for (unsigned k = 1; k < in->nops; k++)
+    if (in->ops[k].kind == OPD_REG && in->ops[k].reg == step) return true;
+  return false;
+}
+
+// What the loop adds the step to.
+static PtxReg *moved_by(const Search *s, const PtxReg *step) {
+  for (uint32_t i = 0; i < s->c->ninstrs; i++) {
+    const PtxInstr *in = s->c->instrs[i];
+    if (!s->inside[s->c->block_of[i]] || in->op != OP_ADD || in->nops != 3 || in->ops[0].kind != OPD_REG) continue;
+    if (is_multiple(s, &in->ops[1], step) || is_multiple(s, &in->ops[2], step)) return in->ops[0].reg;
+  }
+  return NULL;
+}
+
+static bool find_divisor(const Search *s, const PtxOperand *o, unsigned depth, IrLoopEnd *e) {
+  if (o->kind != OPD_REG || !depth) return false;
+  for (int which = 0; which < 2; which++) {
+    uint32_t def = s->before[which][o->reg->id];
+    if (def == IR_NONE) return false;
+    const PtxInstr *in = s->c->instrs[def];
+    if (in->op == OP_DIV && in->nops == 3 && in->ops[2].kind == OPD_REG && is_fixed(s, &in->ops[2])) {
+      PtxReg *index = moved_by(s, in->ops[2].reg);
+      if (index) e->index = index, e->step = &in->ops[2];
+      if (index) return true;
+    }
+    bool forms = in->op == OP_ADD || in->op == OP_SUB || in->op == OP_AND || in->op == OP_SHR || in->op == OP_MOV || in->op == OP_CVT || in->op == OP_MIN || in->op == OP_MAX;
+    for (unsigned k = 1; forms && k < in->nops; k++)
+      if (find_divisor(s, &in->ops[k], depth - 1, e)) return true;
+  }
+  return false;
+}
+
+static bool counted_by_division(Search *s, const PtxOperand *counter, IrLoopEnd *e) {
+  uint32_t watched = e->nwatched;
+  find_writes_before(s);
+  if (!find_divisor(s, counter, 6, e)) return false;
+  for (uint32_t i = 0; i < watched; i++)                   // what shows that the loop moves is the index
+    if (e->watched[i] == counter->reg) e->watched[i] = e->watched[--e->nwatched];
+  watch(e, s, &(PtxOperand){.kind = OPD_REG, .reg = (PtxReg *)e->index});
+  return true;
+}
+
 // Where the register's value comes from in the loop: through what only changes its form.
 static uint32_t source_of(const Search *s, const PtxReg *r) {
   for (int hops = 0; hops < 8; hops++) {
@@ -87,15 +168,31 @@ static uint32_t source_of(const Search *s, const PtxReg *r) {
   return IR_SEVERAL;
 }
 
-static void watch(IrLoopEnd *e, const Search *s, const PtxOperand *o) {
-  if (o->kind != OPD_REG || s->def[o->reg->id] == IR_NONE) return;
-  for (uint32_t i = 0; i < e->nwatched; i++)
-    if (e->watched[i] == o->reg) return;
-  if (e->nwatched < ARRAY_LEN(e->watched)) e->watched[e->nwatched++] = o->reg;
-  else e->all_watched = false;
+// The register of a load's address, where the loop changes it.
+static const PtxReg *moving_address(const Search *s, const PtxInstr *load) {
+  if (ptx_op_classes(load) & CLASS_ATOMIC || ptx_has(load, MOD_VOLATILE) || ptx_has(load, MOD_RELAXED) || ptx_has(load, MOD_ACQUIRE)) return NULL;      // it polls
+  for (unsigned k = 0; k < load->nops; k++) {
+    const PtxOperand *o = &load->ops[k];
+    if (o->kind != OPD_ADDR || o->nlist != 1 || o->list[0].kind != OPD_REG) continue;
+    const PtxReg *r = o->list[0].reg;
+    const PtxInstr *in = NULL;
+    for (int hops = 0; hops < 8 && (in = only_def(s, r)); hops++) {        // computed anew from what stays the same
+      const PtxOperand *from = NULL;
+      for (unsigned n = 1; n < in->nops; n++)
+        if (!is_fixed(s, &in->ops[n]) && in->ops[n].kind != OPD_SREG) {
+          if (from || in->ops[n].kind != OPD_REG) return o->list[0].reg;
+          from = &in->ops[n];
+        }
+      if (!from) return NULL;
+      if (from->reg == r) break;
+      r = from->reg;
+    }
+    return s->def[r->id] == IR_NONE ? NULL : o->list[0].reg;
+  }
+  return NULL;
 }
 
-static IrLoopEndKind judge(const Search *s, const PtxReg *p, uint32_t at, int depth, IrLoopEnd *e) {
+static IrLoopEndKind judge(Search *s, const PtxReg *p, uint32_t at, int depth, IrLoopEnd *e) {
   if (s->def[p->id] == IR_NONE) return IR_END_FIXED;
   const PtxInstr *test = only_def(s, p);
   bool joins = test && (test->op == OP_AND || test->op == OP_OR || test->op == OP_NOT) && depth < 4;
@@ -122,13 +219,15 @@ static IrLoopEndKind judge(const Search *s, const PtxReg *p, uint32_t at, int de
     uint32_t source;
     if (o->kind != OPD_REG) kind = MAX(kind, IR_END_OPEN);
     else if (find_step(s, o->reg, &step, &halves) && is_fixed(s, &test->ops[3 - k])) {
-      if (step->kind == OPD_INT && step->imm && in_every_turn(s, at)) return IR_END_BOUNDED;
+      if (step->kind == OPD_INT && step->imm && in_every_turn(s, at)) return counted_by_division(s, o, e) ? IR_END_STEPS : IR_END_BOUNDED;
       kind = MAX(kind, halves ? IR_END_OPEN : IR_END_STEPS);
       e->index = o->reg;
       e->step = step;
     } else if ((source = source_of(s, o->reg)) < IR_SEVERAL) {
-      kind = MAX(kind, IR_END_WAITS);
-      e->load = source;
+      const PtxReg *moves = moving_address(s, s->c->instrs[source]);
+      kind = MAX(kind, moves ? IR_END_OPEN : IR_END_WAITS);
+      if (moves) watch(e, s, &(PtxOperand){.kind = OPD_REG, .reg = (PtxReg *)moves});      // it goes through memory: where it is says whether it moves
+      else e->load = source;
     } else kind = IR_END_OPEN;
   }
   return kind;
@@ -139,7 +238,7 @@ static bool leaves(const PtxInstr *in) { return in->op == OP_RET || in->op == OP
 void ir_loop_end(const IrCfg *c, uint32_t loop, IrLoopEnd *e) {
   const IrLoop *l = &c->loops[loop];
   Arena a = {0};
-  Search s = {.c = c, .inside = ARENA_ARRAY(&a, bool, c->nblocks + 1), .def = ARENA_ARRAY(&a, uint32_t, c->func->nregs + 1)};
+  Search s = {.c = c, .arena = &a, .inside = ARENA_ARRAY(&a, bool, c->nblocks + 1), .def = ARENA_ARRAY(&a, uint32_t, c->func->nregs + 1)};
   *e = (IrLoopEnd){.kind = IR_END_FIXED, .branch = IR_NONE, .load = IR_NONE, .all_watched = true};
   for (uint32_t i = 0; i < c->func->nregs; i++) s.def[i] = IR_NONE;
   for (uint32_t i = 0; i < l->nblocks; i++) s.inside[l->blocks[i]] = true;

@@ -160,7 +160,7 @@ void ir_dump_loop_plans(const IrCfg *c, Str *out);                       // dump
 // --- ends.c: what must happen for a loop to end ---
 typedef enum {
   IR_END_FIXED,                           // nothing that a way out depends on changes in the loop: who is in it stays
-  IR_END_STEPS,                           // `index` moves by `step` in each turn, a register of the loop's outside: it must not be 0
+  IR_END_STEPS,                           // `index` moves by `step` in each turn, a register of the loop's outside: it must not be 0. (Or the turns were counted before the loop, by dividing by `step`)
   IR_END_WAITS,                           // what instruction `load` reads must change
   IR_END_OPEN,                            // it depends on more than that
   IR_END_BOUNDED,                         // a counter moves by a constant: it ends after a number of turns
@@ -173,6 +173,11 @@ typedef struct IrLoopEnd {
   PtxReg *watched[4]; uint32_t nwatched; bool all_watched;   // registers that ways out compare and the loop writes; all of them?
 } IrLoopEnd;
 void ir_loop_end(const IrCfg *c, uint32_t loop, IrLoopEnd *e);
+
+// --- decides.c: what a loop goes on by ---
+typedef struct IrDeciding { PtxReg **regs; uint32_t n; bool reads; } IrDeciding;      // reads: something of it comes from memory, which only weak loads read
+// Registers, live before instruction `at`, that decide where the loop goes. false: what other threads do meanwhile does, too
+bool ir_loop_decides(const IrCfg *c, uint32_t loop, uint32_t at, Arena *arena, IrDeciding *d);
 
 // --- verify.c: blocks, edges, labels and register uses agree; run after every transformation. ---
 bool ir_verify(const IrCfg *c, Error *err);

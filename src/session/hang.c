@@ -94,6 +94,7 @@ static const char *loop_words(const SessionStanding *s) {
   if (s->no_step) return "in a loop that never ends: its step is 0, so that its index never changes";
   if (s->fixed) return "in a loop that never ends: nothing that could end it changes in it";
   if (s->wait == SESSION_WAITS_MEMORY) return "in a loop that waits for a value in memory to change";
+  if (s->circles) return "in a loop that never ends: it goes round in a circle, what decides about it is what it was some turns before";
   if (s->unchanged) return "in a loop that never ends: it changes nothing from one turn to the next";
   return "in a loop";
 }

@@ -127,7 +127,7 @@ typedef struct SessionStanding {           // threads of one warp that stand tog
   uint32_t barrier, expected, arrived;     // BARRIER; expected 0: not known
   uint32_t needed;                         // WARP: lanes
   uint64_t address; bool shared;           // MEMORY; 0: not known
-  bool unchanged, fixed, no_step;          // a loop: nothing changes in it; no way out can; its step is 0
+  bool unchanged, circles, fixed, no_step; // a loop: nothing changes in it; it came back to where it was; no way out can change; its step is 0
 } SessionStanding;
 typedef struct SessionHang {
   SessionKernel *kernel; uint32_t launch;

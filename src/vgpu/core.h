@@ -118,14 +118,23 @@ uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
 
 // --- watch.c ---
-typedef struct Watched { uint64_t at_ns; uint32_t looked; } Watched;      // a group's
+typedef struct Watched { uint64_t at_ns; uint32_t looked; struct Past *past; } Watched;      // a group's; past: of its warps
 void watch_launch(Launch *l);                 // it begins
 void watch_ran(Warp *w, uint32_t turns);      // a warp has had its turn
 // A group has run for a while. true: the launch is to be ended.
 bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, uint64_t now, uint64_t hang_ns);
+void watch_forget(Watched *watched);                          // the group begins anew, or ends
 bool watch_waits_for_others(const Launch *l, const Watched *watched);    // this group has said where it stands, others have not
 void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks);
 void watch_end(Launch *l);
+static inline uint64_t watch_mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull ^ h >> 29; }
+uint32_t watch_number_of(const IrCfg *c, const PtxInstr *in);          // IR_NONE: not of this function
+
+// --- watch_past.c: loops that come back to where they were ---
+struct Past *past_new(uint32_t nwarps);
+struct Past *past_of(struct Past *p, uint32_t warp);
+bool past_circles(struct Past *first, uint32_t warp, const Warp *w);   // looks at it now
+bool past_goes_round(const struct Past *first, uint32_t warp);         // it was in a circle, of more than one turn, when it was looked at
 
 // --- engine.c ---
 Launch *engine_launches(bool lock);           // true: takes the lock; false: gives it back

@@ -134,6 +134,7 @@ static bool fits(const Group *g, const Launch *l) {
 }
 
 static void group_free(Group *g) {
+  watch_forget(&g->watched);
   for (uint32_t k = 0; k < g->nblocks; k++) {
     Block *b = &g->blocks[k];
     for (uint32_t i = 0; i < g->nwarps; i++) warp_free_frames(&b->warps[i]);
@@ -241,7 +242,7 @@ static void group_start(Launch *l, Group *g, uint64_t index) {
   if (l->shuffled) index = (uint64_t)(((unsigned __int128)index * l->shuffle_mul + l->shuffle_add) % l->ngroups);
   g->index = index;
   g->ran_ns = 0;
-  g->watched = (Watched){0};
+  watch_forget(&g->watched);
   l->moved_ns = clock_ns();
   g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
   if (!g->rng) g->rng = 1;

@@ -83,6 +83,7 @@ typedef struct VgpuStanding {              // lanes of one warp that stand toget
   uint32_t needed;                         // WARP: lanes that must come
   uint64_t address; bool shared;           // MEMORY: what it reads again and again; 0: not known
   bool unchanged;                          // its registers are the same after thousands of turns
+  bool circles;                            // its loop has come back to a state it was in
   bool fixed;                              // … and no way out of the loop depends on anything it changes
   const char *index, *step;                // registers: an index that moves by `step`, which is 0; NULL: not so
 } VgpuStanding;

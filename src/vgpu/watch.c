@@ -1,7 +1,8 @@
 // Launches that do not end.
 //
 // A warp makes no progress if it waits at a barrier or for lanes of its own; if its registers are the same as when it was looked
-// at before, thousands of turns of a loop ago; or if all it did since is to poll memory, storing nothing. Everything else is
+// at before, thousands of turns of a loop ago; if it turns in a
+// loop that has come back to where it was (watch_past.c); or if all it did since is to poll memory, storing nothing. Everything else is
 // progress, however long it takes. When no warp of a launch has made any for the time the user gave, every group that has been begun
 // says where its warps stand, and whoever asked for the launch is told.
 #include <errno.h>
@@ -26,24 +27,16 @@ void watch_ran(Warp *w, uint32_t turns) {
 
 // --- does it move? ---
 
-static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull ^ h >> 29; }
-
 static uint64_t state_of(const Warp *w) {
   uint64_t h = w->live;
   for (uint32_t i = 0; i < w->nfrags; i++) {
     const Fragment *f = &w->frags[i];
     const uint64_t *regs = (const uint64_t *)f->frame->regs;
-    uint64_t own = mix(mix(f->mask, (uint64_t)f->pc), f->state);
-    for (uint32_t k = 0; k < f->frame->code->reg_bytes / 8; k++) own = mix(own, regs[k]);
+    uint64_t own = watch_mix(watch_mix(f->mask, (uint64_t)f->pc), f->state);
+    for (uint32_t k = 0; k < f->frame->code->reg_bytes / 8; k++) own = watch_mix(own, regs[k]);
     h += own;                                  // fragments in any order
   }
   return h;
-}
-
-static uint32_t number_of(const IrCfg *c, const PtxInstr *in) {
-  for (uint32_t i = 0; i < c->ninstrs; i++)
-    if (c->instrs[i] == in) return i;
-  return IR_NONE;
 }
 
 // Registers that decide whether the loop goes on, where they alone do; made once for each place that warps are preempted at.
@@ -56,7 +49,7 @@ static const Deciding *deciding_at(Code *code, const Inst *pc) {
   u64map_put(&code->deciding, (uint64_t)pc, d);
   Error err = {{0}};
   IrCfg *c = pc->src ? ir_cfg_build(code->func, &err) : NULL;
-  uint32_t n = c ? number_of(c, pc->src) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
+  uint32_t n = c ? watch_number_of(c, pc->src) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
   IrLoopEnd e;
   if (loop != IR_NONE) ir_loop_end(c, loop, &e);
   if (loop != IR_NONE && e.kind == IR_END_STEPS && e.all_watched)
@@ -79,10 +72,10 @@ static uint64_t deciding_state(const Warp *w) {
   pthread_mutex_lock(&cache);
   const Deciding *d = deciding_at((Code *)f->frame->code, f->pc);
   pthread_mutex_unlock(&cache);
-  uint64_t h = mix((uint64_t)f->pc, f->mask);
+  uint64_t h = watch_mix((uint64_t)f->pc, f->mask);
   for (uint32_t i = 0; i < d->n; i++) {
     const char *slot = f->frame->regs + d->slots[i];
-    FOR_LANES(l, f->mask) h = mix(h, d->widths[i] == 8 ? ((const uint64_t *)slot)[l] : d->widths[i] == 4 ? ((const uint32_t *)slot)[l] : ((const uint16_t *)slot)[l]);
+    FOR_LANES(l, f->mask) h = watch_mix(h, d->widths[i] == 8 ? ((const uint64_t *)slot)[l] : d->widths[i] == 4 ? ((const uint32_t *)slot)[l] : ((const uint16_t *)slot)[l]);
   }
   return d->n ? h | 1 : 0;
 }
@@ -93,17 +86,17 @@ static bool is_blocked(const Warp *w) {
   return true;
 }
 
-static bool moves(Block *b) {
+static bool moves(Block *b, struct Past *past) {
   bool any = b->releases != b->seen_releases;
   b->seen_releases = b->releases;
   for (uint32_t i = 0; i < b->nwarps; i++) {
     Warp *w = &b->warps[i];
     if (!w->nfrags) continue;
     uint64_t state = state_of(w), deciding = deciding_state(w);
-    bool still = state == w->seen_state || (deciding && deciding == w->seen_deciding) || is_blocked(w) || (w->only_polls && w->stores == w->seen_stores);
+    bool circles = past_circles(past, i, w), still = circles || state == w->seen_state || (deciding && deciding == w->seen_deciding) || is_blocked(w) || (w->only_polls && w->stores == w->seen_stores);
     if (!still) w->turns = 0;
     any |= !still;
-    w->same = state == w->seen_state || (deciding && deciding == w->seen_deciding);
+    w->same = circles || state == w->seen_state || (deciding && deciding == w->seen_deciding);
     w->seen_state = state;
     w->seen_deciding = deciding;
     w->seen_stores = w->stores;
@@ -150,7 +143,7 @@ static const char *register_named(const PtxOperand *o) { return o && o->kind == 
 static void look_at_loop(const Frame *frame, const PtxInstr *at, unsigned lane, VgpuStanding *s) {
   Error err = {{0}};
   IrCfg *c = ir_cfg_build(frame->code->func, &err);
-  uint32_t n = c ? number_of(c, at) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
+  uint32_t n = c ? watch_number_of(c, at) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
   if (loop != IR_NONE) {
     IrLoopEnd e;
     ir_loop_end(c, loop, &e);
@@ -167,7 +160,7 @@ static void look_at_loop(const Frame *frame, const PtxInstr *at, unsigned lane, 
   ir_cfg_free(c);
 }
 
-static void describe(Launch *l, Block *b, Warp *w, const Fragment *f, VgpuStanding *s) {
+static void describe(Launch *l, Block *b, Warp *w, const Fragment *f, bool circles, VgpuStanding *s) {
   unsigned lane = (unsigned)__builtin_ctz(f->mask);
   uint32_t lanes = MIN(l->nthreads - w->index * LANES, (uint32_t)LANES);
   *s = (VgpuStanding){.warp = w->index, .lanes = f->mask, .turns = w->turns, .gone = (lanes == LANES ? FULL_MASK : (1u << lanes) - 1) & ~w->live};
@@ -189,17 +182,18 @@ static void describe(Launch *l, Block *b, Warp *w, const Fragment *f, VgpuStandi
     s->wait = VGPU_WAITS_CLUSTER;
   } else {
     s->unchanged = w->same;
+    s->circles = circles;
     if (s->at) look_at_loop(frame, s->at, lane, s);
   }
 }
 
-static void look(Launch *l, Block *blocks, uint32_t nblocks, Looking *k) {
+static void look(Launch *l, Block *blocks, uint32_t nblocks, struct Past *past, Looking *k) {
   for (uint32_t n = 0; n < nblocks; n++)
     for (uint32_t i = 0; i < blocks[n].nwarps; i++) {
       Warp *w = &blocks[n].warps[i];
       for (uint32_t f = 0; f < w->nfrags; f++) {
         VgpuStanding s;
-        describe(l, &blocks[n], w, &w->frags[f], &s);
+        describe(l, &blocks[n], w, &w->frags[f], past && past_goes_round(past, n * l->nwarps + i), &s);
         vec_push(&k->list, s);
       }
     }
@@ -230,7 +224,8 @@ bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, u
   if (now - watched->at_ns >= LOOK_NS) {
     watched->at_ns = now;
     bool moved = false;
-    for (uint32_t i = 0; i < nblocks; i++) moved |= moves(&blocks[i]);
+    if (!watched->past) watched->past = past_new(nblocks * l->nwarps);
+    for (uint32_t i = 0; i < nblocks; i++) moved |= moves(&blocks[i], past_of(watched->past, i * l->nwarps));
     if (moved) l->moved_ns = now;
   }
   uint64_t since = l->moved_ns;
@@ -242,7 +237,7 @@ bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, u
   }
   Looking *k = l->looking;
   if (asked && k && !k->done && watched->looked != l->look) {
-    look(l, blocks, nblocks, k);
+    look(l, blocks, nblocks, watched->past, k);
     watched->looked = l->look;
   }
   if (k && !k->done && (k->groups >= l->resident || now > k->since_ns + ANSWERS_NS)) {
@@ -254,6 +249,11 @@ bool watch_group(Launch *l, Block *blocks, uint32_t nblocks, Watched *watched, u
   return stop;
 }
 
+void watch_forget(Watched *watched) {
+  free(watched->past);
+  *watched = (Watched){0};
+}
+
 bool watch_waits_for_others(const Launch *l, const Watched *watched) {
   return l->look && watched->looked == l->look && l->looking && !l->looking->done;
 }
@@ -262,7 +262,7 @@ void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks) {
   if (!l->request->hang) return;
   Looking k = {0};
   pthread_mutex_lock(&lock);
-  look(l, blocks, nblocks, &k);
+  look(l, blocks, nblocks, NULL, &k);
   if (!l->hang_said) tell(l, &k, 0, true);
   l->hang_said = true;
   pthread_mutex_unlock(&lock);
