@@ -17,12 +17,12 @@ static uint64_t memory_base(const uint64_t *a, const VgpuNativeLane *l) { return
 static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) { return wg_memory_last(a[0], a[1]); }
 
 static uint64_t checks_race(const uint64_t *a, const VgpuNativeLane *l) {
-  return wg_race_check(a[0], a[1], a[2], (uint32_t)a[3], a[4], a[5], (uint32_t)a[6], (uint32_t)a[7], a[8], a[9]);
+  return wg_race_check(a[0], a[1], a[2], (uint32_t)a[3], a[4], a[5], (uint32_t)a[6], (uint32_t)a[7], a[8], a[9], a[10], (uint32_t)a[11]);
 }
 
 void natives_add(void) {
   vgpu_native_add("wg_memcheck", memcheck, 7, 1);
-  vgpu_native_add("wg_race_check", checks_race, 10, 0);
+  vgpu_native_add("wg_race_check", checks_race, 12, 0);
   vgpu_native_add("wg_memory_base", memory_base, 2, 1);
   vgpu_native_add("wg_memory_last", memory_last, 2, 1);
   trace_natives_add();

@@ -125,7 +125,7 @@ typedef struct InstrumentedKernel {
   const RaceTerm *race_terms; uint32_t nrace_terms;
   const RaceGroup *race_groups; uint32_t nrace_groups;
   bool race_by_facts;                      // … where its facts are all zeros there is nothing to check
-  bool race_clock, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_lets, race_tells_host;      // waits: for the launch before it (griddepcontrol); lets: the one behind it begin
+  bool race_clock, race_bounds, race_syncs, race_looks_up, race_stores_anywhere, race_waits, race_lets, race_tells_host;      // waits: for the launch before it (griddepcontrol); lets: the one behind it begin
   // InstrumentPlan.find_writes. elsewhere: also through pointers that are no parameters
   bool writes_known, writes_elsewhere;
   const InstrumentWrite *writes; uint32_t nwrites;

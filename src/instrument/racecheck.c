@@ -120,6 +120,7 @@ static void tell_host(RaceCheck *k) {
   out->race_first_site = k->first_site;
   out->race_shared = k->uses_shared ? shared_bytes(k->body) + 1 : 0;
   out->race_clock = k->has_clock;
+  out->race_bounds = k->bounds;
   out->race_syncs = k->has_syncs;
   out->race_waits = k->waits;
   out->race_lets = k->lets;

@@ -53,7 +53,7 @@ typedef struct RaceCheck {   // one kernel
   const PtxInstr *unseen;    // a call of something that accesses memory and is not looked into; NULL: none
   bool has_async, has_global_async;        // something is done later than where it stands; in global memory
   PtxReg *groups[2];         // of cp.async, of bulk copies: clocks of the last commits
-  bool has_clock, has_syncs, has_clusters, waits, lets, tells_host;
+  bool has_clock, bounds, has_syncs, has_clusters, waits, lets, tells_host;        // bounds: WgRaceSlot.released
   PtxReg *phase;             // of the barrier of the cluster, from 1 on
   PtxReg *cluster;           // blocks of the cluster, less 1, where WG_RACE_ACCESS has them; 0: none, or they are not side by side in x
   PtxReg *me, *first, *shared_at, *fences, *knows;

@@ -259,16 +259,21 @@ static void compare(Emit *e, Code *c, bool shared) {
   RACE_LOAD(k, c, layout, layout);
   RACE_LOAD(k, c, unordered, unordered);
   RACE_LOAD(k, c, launches, launches);
-  PtxOperand told = opd_imm(what);
+  PtxOperand told = opd_imm(what), slots = opd_imm(0), serial = opd_imm(0);
+  if (k->bounds) {
+    slots = opd_reg(wide(e, 8)), serial = opd_reg(word(e, 4));
+    RACE_LOAD(k, c, slots.reg, slots);
+    RACE_LOAD(k, c, serial.reg, serial);
+  }
   if (shared && k->cluster) {
     EMIT(c, "or.b32", opd_reg(word(e, 3)), opd_reg(k->cluster), opd_imm((int32_t)what));
     told = opd_reg(word(e, 3));
   }
-  const PtxOperand args[] = {opd_reg(entries), opd_reg(e->off), opd_reg(e->at), told, stored, opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(unordered), knows};
-  code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, 10);
+  const PtxOperand args[] = {opd_reg(entries), opd_reg(e->off), opd_reg(e->at), told, stored, opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(unordered), knows, slots, serial};
+  code_call_value(c, probe_function(p, b->unit, "wg_race_check"), with, args, 12);
   EMIT(c, "setp.eq.u64", opd_reg(none), opd_reg(with), opd_imm(0));
   code_branch(c, none, false, e->back);
-  const PtxOperand report[] = {told, opd_reg(e->at), stored, opd_reg(with), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(launches), knows};
+  const PtxOperand report[] = {told, opd_reg(e->at), stored, opd_reg(with), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(launches), knows, slots, serial};
   code_call(c, probe_function(p, b->unit, "wg_race_report"), report, ARRAY_LEN(report));
   EMIT(c, "bra", opd_label(e->back));
 }

@@ -211,12 +211,11 @@ static void at_cluster_barrier(RaceCheck *k, uint32_t i) {
 
 // What another thread finds at this place. clock: all that was done so far, else what was done before the last fence.
 static void release(RaceCheck *k, Code *c, const PtxOperand *address, bool to_shared, unsigned how) {
-  PtxReg *slots = wide(k, 0), *at = wide(k, 1), *serial = word(k, 1), *nothing = word(k, 3);
+  PtxReg *slots = wide(k, 0), *at = wide(k, 1), *serial = word(k, 1), *layout = word(k, 0), *nothing = word(k, 3);
   access_address(c, at, address);
   if (to_shared) EMIT(c, "cvta.to.shared.u64", opd_reg(at), opd_reg(at));
-  RACE_LOAD(k, c, slots, slots);
-  RACE_LOAD(k, c, serial, serial);
-  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at), opd_imm(how), opd_reg(k->first), opd_reg(k->fences)};
+  load_common(k, c, slots, serial, layout);
+  const PtxOperand args[] = {opd_reg(slots), opd_reg(serial), opd_reg(at), opd_imm(how), opd_reg(k->me), opd_reg(layout), opd_reg(k->first), opd_reg(k->fences)};
   code_call_value(c, probe(k, "wg_race_release"), nothing, args, ARRAY_LEN(args));
 }
 

@@ -162,6 +162,7 @@ bool race_call_orders(const PtxInstr *call) { return may_order(call, 0); }
 
 void race_plan(RaceCheck *k) {
   const IrCfg *cfg = k->body->cfg;
+  bool unseen_order = false;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
     if (cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
@@ -176,6 +177,8 @@ void race_plan(RaceCheck *k) {
     if (in->op == OP_CALL && (program_callee(in) || (in->nops > 1 && in->ops[1].kind != OPD_FUNC))) k->stores_anywhere = true;
     if (in->op == OP_CALL && !k->unseen && may_access(in, 0)) k->unseen = in;
     if (race_says(k, i)) k->looks_up = k->uses_shared = true;          // all memory has entries then
+    unseen_order |= in->op == OP_CALL && may_order(in, 0);
     add_access(k, i);
   }
+  k->bounds = k->has_clock && !k->has_clusters && !unseen_order;
 }

@@ -26,15 +26,19 @@ DEVICE int race_is_full(uint32_t value, uint32_t bits) { return value == (1u << 
 DEVICE uint32_t race_bytes(uint64_t e) { return (uint32_t)(e >> WG_RACE_BYTES_AT) & 15; }
 
 // One access by the side of another, both of this launch.
+// clock: of what the thread knows. With slots: what a block has released bounds what others know of it.
+typedef struct RaceKnown { uint64_t slots; uint32_t serial, clock; } RaceKnown;
 typedef struct RacePair { RaceView was, now; uint32_t know, in_block, was_in_block, same_thread, same_block, same_warp; } RacePair;
-DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint32_t know) {
-  RacePair p = {.was = race_view(old, layout), .now = race_view(mine, layout), .know = know};
+DEVICE uint32_t race_bounded(uint32_t clock, const RacePair *p, uint32_t layout, RaceKnown known);
+DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, RaceKnown known) {
+  RacePair p = {.was = race_view(old, layout), .now = race_view(mine, layout)};
   uint32_t mask = (1u << WG_RACE_THREAD_BITS(layout)) - 1;
   p.in_block = (p.now.thread - first) & mask;
   p.was_in_block = (p.was.thread - first) & mask;
   p.same_thread = p.was.thread == p.now.thread;
   p.same_block = p.was_in_block < WG_RACE_BLOCK(layout);
   p.same_warp = p.same_block && p.was_in_block / 32 == p.in_block / 32;
+  p.know = race_bounded(known.clock, &p, layout, known);
   return p;
 }
 
@@ -120,6 +124,24 @@ DEVICE uint32_t race_told(const uint64_t *at, uint32_t serial) {
   uint64_t value = race_load(at);
   return value >> 32 == serial ? (uint32_t)value : value >> 32 > serial ? 0xffffffffu : 0;
 }
+
+// Clocks are single numbers: a thread that knows of a late one may know nothing of a block that is not as far. What that block has released is the most it can know of it.
+// Where no thread of the block has passed a barrier behind the access and then released something, what the warp itself has told somebody is. Where threads are more than numbers nobody can tell
+// whose block it is.
+DEVICE uint64_t *race_released(uint64_t slots, uint32_t serial, uint32_t first) { return &race_slot(slots, serial, 0x4000000000000000ull ^ first)->released; }
+DEVICE uint64_t *race_released_at(uint64_t slots, uint32_t serial, uint32_t first) { return &race_slot(slots, serial, 0x5000000000000000ull ^ first)->released; }      // barriers passed, plus 1
+DEVICE uint64_t *race_warp_told(uint64_t slots, uint32_t serial, uint32_t lane) { return &race_slot(slots, serial, 0x6000000000000000ull ^ lane)->released; }          // lane: number of its first thread
+DEVICE uint32_t race_bounded(uint32_t clock, const RacePair *p, uint32_t layout, RaceKnown known) {
+  if (!known.slots || p->same_block || p->was.clock >= clock || WG_RACE_THREAD_BITS(layout) >= WG_RACE_MOST_THREAD_BITS) return clock;
+  uint32_t in_block = p->was.thread % WG_RACE_BLOCK(layout), first = p->was.thread - in_block;
+  uint32_t released = race_told(race_released(known.slots, known.serial, first), known.serial), most = released < clock ? released : clock;
+  if (race_is_full(p->was.barriers, WG_RACE_BARRIER_BITS(layout)) || race_told(race_released_at(known.slots, known.serial, first), known.serial) > p->was.barriers + 1) return most;
+  uint32_t told = race_told(race_warp_told(known.slots, known.serial, first + in_block / 32 * 32), known.serial);
+  return told < most ? told : most;
+}
+
+// The number of the first thread of this thread's warp.
+DEVICE uint32_t race_first_lane(uint64_t me, uint32_t layout, uint32_t first) { return first + (((race_view(me, layout).thread - first) & race_thread_mask(layout)) & ~31u); }
 
 // Where those that access an address leave and find clocks. how: WG_RACE_CTA: for its block only; WG_RACE_TELL_SHARED: address of shared memory
 DEVICE uint64_t race_place(uint64_t address, uint32_t how, uint32_t first) {

@@ -24,6 +24,7 @@ enum {
   WG_RACE_FLAGS = 63,
 };
 enum { WG_RACE_BYTES_AT = 6, WG_RACE_SITE_AT = 10, WG_RACE_TIME_AT = 20, WG_RACE_LAUNCH_AT = 55 };
+enum { WG_RACE_MOST_THREAD_BITS = 26 };    // more threads than that share numbers
 enum { WG_RACE_HALF = 256 };               // numbers of launches are used in two halves
 enum { WG_RACE_TIME_BITS = WG_RACE_LAUNCH_AT - WG_RACE_TIME_AT, WG_RACE_NO_SITE = 1023, WG_RACE_LAUNCHES = 511 };
 
@@ -47,7 +48,8 @@ enum { WG_RACE_PAIRS = 1 << 30,            // each word has two entries: the las
 enum { WG_RACE_SLOTS = 1 << 16 };
 enum { WG_RACE_MEET_BLOCK, WG_RACE_MEET_PART, WG_RACE_MEET_WARP, WG_RACE_MEET_ALL, WG_RACE_MEET_PROXY };      // wg_race_arrive: PART has a number << 8
 enum { WG_RACE_TELL_SHARED = 1, WG_RACE_TELL_GENERIC = 2, WG_RACE_TELL_ACQUIRE = 8 };      // beside WG_RACE_CTA
-typedef struct WgRaceSlot { uint64_t clock, fence, know, reserved; } WgRaceSlot;     // serial of the launch << 32 | the largest so far
+// released: of a block, what its threads have released to others: nobody can know more of it.
+typedef struct WgRaceSlot { uint64_t clock, fence, know, released; } WgRaceSlot;     // serial of the launch << 32 | the largest so far
 
 // Behind WgLaunch in the kernel's parameter. All zero: this launch is not checked.
 typedef struct WgRaceLaunch { uint32_t launch, sites; uint64_t channel; } WgRaceLaunch;      // by its number in entries; sites: the process-wide number of its first
@@ -66,7 +68,7 @@ typedef struct WgRaceRecord {
   uint64_t channel;        // WgReports
   uint32_t sites;          // the process-wide number of the kernel's first site
   uint32_t threads;        // a mask: bits of a thread's number
-  uint32_t block, reserved;                // threads of a block
+  uint32_t block, bounds;                  // threads of a block; bounds: WgRaceSlot.released is kept
 } WgRaceRecord;
 
 // Copies and sets have numbers as launches have, and come to entries in the same way (race_copy.h). Rows of bytes of one allocation, from `offset` of its first word on; rows 0: nothing.

@@ -11,7 +11,7 @@ __attribute__((noinline)) uint64_t wg_race_range(uint64_t entries, uint64_t offs
   if (offset >= stride / 4 || bytes > stride / 4 - offset) return 0;           // of another block of the cluster
   for (uint32_t at = 0; at < bytes; at += CHUNK) {
     uint32_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
-    uint64_t with = race_check(entries, offset + at, offset + at, (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, 0, me, layout, first, 0, knows);
+    uint64_t with = race_check(entries, offset + at, offset + at, (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, 0, me, layout, first, 0, knows, 0, 0);
     if (!found) found = with;
   }
   return found;
@@ -26,7 +26,7 @@ __attribute__((noinline)) uint64_t wg_race_global_range(uint64_t range, uint64_t
   if (!m->race || offset >= m->size || bytes > m->size - offset) return 0;
   for (uint32_t at = 0; at < bytes; at += CHUNK) {
     uint32_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
-    uint64_t with = race_check(m->race, offset + at, address + at, (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, 0, me, layout, first, unordered, knows);
+    uint64_t with = race_check(m->race, offset + at, address + at, (what & ~(uint32_t)WG_RACE_ACCESS_BYTES) | n, 0, me, layout, first, unordered, knows, 0, 0);
     if (!found) found = with;
   }
   return found;
@@ -52,7 +52,7 @@ __attribute__((noinline)) uint64_t wg_race_unfenced(uint64_t entries, uint64_t o
   for (uint64_t word = offset & ~3ull; word < offset + bytes; word += 4) {
     uint64_t e = race_load((const uint64_t *)(entries + (word << 2)));
     if (e == WG_RACE_BENIGN || (e ^ me) >> WG_RACE_LAUNCH_AT || !(e & WG_RACE_WRITE) || race_is_async(e)) continue;
-    RacePair p = race_pair(e, me, layout, first, 0);
+    RacePair p = race_pair(e, me, layout, first, (RaceKnown){0});
     if (p.same_block && !race_is_full(p.was.barriers, bits) && p.was.barriers + 1 > told) return e;
   }
   return 0;
@@ -65,6 +65,7 @@ uint32_t wg_race_issued(uint64_t slots, uint32_t serial, uint64_t address, uint6
 __attribute__((noinline)) uint32_t wg_race_issued(uint64_t slots, uint32_t serial, uint64_t address, uint64_t me, uint32_t layout, uint32_t first) {
   if (!slots) return 0;
   race_raise(&race_slot(slots, serial, race_in_block(race_place(address, WG_RACE_TELL_SHARED | WG_RACE_CTA, first), first))->clock, serial, race_view(me, layout).clock);
+  race_raise(race_warp_told(slots, serial, race_first_lane(me, layout, first)), serial, race_view(me, layout).clock);
   device_fence();
   return 0;
 }

@@ -7,12 +7,12 @@
 #include "probe/race_copy.h"
 
 // Is there a race between the access that `old` tells of and mine?
-DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know, uint32_t cluster) {
+DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, RaceKnown known, uint32_t cluster) {
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT), both = (uint32_t)(old & mine), any = (uint32_t)(old | mine);
   if (!launch || !(race_bytes(old) & race_bytes(mine))) return 0;
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT))
     return !(layout & WG_RACE_SHARED) && (any & WG_RACE_WRITE || old & WG_RACE_WROTE) && !(both & WG_RACE_STRONG && !(any & WG_RACE_CTA)) && race_is_unordered(unordered, launch, (uint32_t)(mine >> WG_RACE_LAUNCH_AT));
-  RacePair p = race_pair(old, mine, layout, first, know);
+  RacePair p = race_pair(old, mine, layout, first, known);
   if (!race_shares(&p, layout, cluster)) return 0;
   if (!(any & WG_RACE_WRITE)) return old & WG_RACE_WROTE && !p.same_block && !race_clock_orders(&p, layout);
   if (both & WG_RACE_STRONG && (p.same_block || !(any & WG_RACE_CTA))) return 0;
@@ -54,10 +54,10 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) 
 }
 
 // What to keep of both in one entry. raced: there is a race between them.
-DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint32_t know, uint32_t cluster, int raced) {
+DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, RaceKnown known, uint32_t cluster, int raced) {
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
   if (launch != (uint32_t)(mine >> WG_RACE_LAUNCH_AT)) return mine;
-  RacePair p = race_pair(old, mine, layout, first, know);
+  RacePair p = race_pair(old, mine, layout, first, known);
   if (!race_shares(&p, layout, cluster)) return mine;
   uint32_t same_time = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs && p.was.clock == p.now.clock;
   if (mine & WG_RACE_WRITE) {
@@ -72,15 +72,15 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
 
 // Puts the access into the entries of one word: one, or two, the last write and reads. A read is kept before the last write is looked at, and the reverse: of two that come at once one sees the other.
 // The entry it races with, or 0.
-DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, uint32_t know, uint32_t what) {
+DEVICE uint64_t race_enter(uint64_t *at, uint64_t mine, uint32_t layout, uint32_t first, uint64_t unordered, RaceKnown known, uint32_t what) {
   uint32_t pairs = layout >> 30 & 1, own = pairs && !(mine & WG_RACE_WRITE), cluster = WG_RACE_ACCESS_CLUSTER(what);
   uint64_t found = 0;
   if (own && race_load(at) == WG_RACE_BENIGN) return 0;
   for (uint32_t i = 0; i <= pairs; i++) {
     uint64_t *slot = at + (i ^ own), old = race_load(slot);
     while (old != WG_RACE_BENIGN) {
-      int raced = race_conflict(old, mine, layout, first, unordered, know, cluster);
-      uint64_t new = i || what & WG_RACE_ACCESS_LOOK ? old : race_next(old, mine, layout, first, know, cluster, raced), there = new == old ? old : device_swap_if64(slot, old, new);
+      int raced = race_conflict(old, mine, layout, first, unordered, known, cluster);
+      uint64_t new = i || what & WG_RACE_ACCESS_LOOK ? old : race_next(old, mine, layout, first, known, cluster, raced), there = new == old ? old : device_swap_if64(slot, old, new);
       if (there == old) {
         if (raced && !found) found = old;
         break;
@@ -98,9 +98,9 @@ DEVICE uint64_t race_at_fence(uint64_t me, uint32_t what, uint32_t layout) {
 }
 
 // An access at `address`, which is `offset` from where the entries at `entries` begin. what: WG_RACE_ACCESS. me: the thread's entry, without the access. knows: what was
-// done at an earlier clock than RACE_KNOWN of it is known to this thread. value: what it writes, where that is known. The entry it races with, or 0.
+// done at an earlier clock than RACE_KNOWN of it is known to this thread, but see RaceKnown. value: what it writes, where that is known. The entry it races with, or 0.
 DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, uint32_t what, uint64_t value, uint64_t me, uint32_t layout, uint32_t first, uint64_t unordered,
-                           uint64_t knows) {
+                           uint64_t knows, uint64_t slots, uint32_t serial) {
   uint64_t mine = race_mine(race_at_fence(me, what, layout), what, race_value(value, what)), found = 0;
   layout |= race_shared_layout(what);
   offset += (address - offset) & 3;        // an allocation may begin within a word
@@ -108,7 +108,7 @@ DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, 
   for (uint64_t word = offset & ~3ull; word < end; word += 4) {
     uint32_t from = word < offset ? (uint32_t)(offset - word) : 0, to = end - word < 4 ? (uint32_t)(end - word) : 4;
     uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT;
-    uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it, layout, first, unordered, RACE_KNOWN(knows), what);
+    uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it, layout, first, unordered, (RaceKnown){slots, serial, RACE_KNOWN(knows)}, what);
     if (!found) found = with;
   }
   return found;

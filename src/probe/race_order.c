@@ -77,7 +77,7 @@ DEVICE uint64_t race_meeting(uint32_t where, uint64_t me, uint32_t layout, uint3
   switch (where & 255) {
     case WG_RACE_MEET_BLOCK: return key ^ first ^ (uint64_t)(v.barriers & 1) << 31;
     case WG_RACE_MEET_PART: return key ^ first;
-    case WG_RACE_MEET_WARP: return key ^ (first + (((v.thread - first) & race_thread_mask(layout)) & ~31u));
+    case WG_RACE_MEET_WARP: return key ^ race_first_lane(me, layout, first);
     default: return key;
   }
 }
@@ -90,6 +90,7 @@ __attribute__((noinline)) uint32_t wg_race_arrive(uint64_t slots, uint32_t seria
   race_raise(&s->clock, serial, race_view(me, layout).clock);
   race_raise(&s->fence, serial, (uint32_t)fences);
   race_raise(&s->know, serial, race_clock_of(knows, 0));
+  if ((where & 255) == WG_RACE_MEET_PART) race_raise(race_warp_told(slots, serial, race_first_lane(me, layout, first)), serial, race_view(me, layout).clock);
   device_fence();
   return 0;
 }
@@ -121,11 +122,17 @@ __attribute__((noinline)) uint64_t wg_race_depart_knows(uint64_t slots, uint32_t
 }
 
 // A strong write: whoever reads it there sees what was done before the last fence.
-uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint32_t first, uint64_t fences);
-__attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint32_t first, uint64_t fences) {
+uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences);
+__attribute__((noinline)) uint32_t wg_race_release(uint64_t slots, uint32_t serial, uint64_t address, uint32_t how, uint64_t me, uint32_t layout, uint32_t first, uint64_t fences) {
   if (!slots || !fences) return 0;
   uint64_t place = race_place(address, how, first);
-  if ((uint32_t)fences && !(how & WG_RACE_CTA)) race_raise(&race_slot(slots, serial, place)->clock, serial, (uint32_t)fences);
+  uint32_t all = (uint32_t)fences, block = (uint32_t)(fences >> 32);
+  race_raise(race_warp_told(slots, serial, race_first_lane(me, layout, first)), serial, all > block ? all : block);
+  if ((uint32_t)fences && !(how & WG_RACE_CTA)) {
+    race_raise(race_released(slots, serial, first), serial, (uint32_t)fences);
+    race_raise(race_released_at(slots, serial, first), serial, race_view(me, layout).barriers + 1);
+    race_raise(&race_slot(slots, serial, place)->clock, serial, (uint32_t)fences);
+  }
   if (fences >> 32) race_raise(&race_slot(slots, serial, race_in_block(place, first))->clock, serial, (uint32_t)(fences >> 32));
   device_fence();
   return 0;

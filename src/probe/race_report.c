@@ -7,11 +7,12 @@ DEVICE uint32_t race_was_told(uint64_t knows, uint32_t same_block) {
   return all > block ? all : block;
 }
 
-DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t knows) {
+DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t knows, uint64_t slots, uint32_t serial) {
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return WG_RACE_OTHER_LAUNCH;
-  RacePair p = race_pair(old, mine, layout, first, RACE_KNOWN(knows));
+  RaceKnown known = {slots, serial, RACE_KNOWN(knows)};
+  RacePair p = race_pair(old, mine, layout, first, known);
   if (race_is_async(old)) return WG_RACE_NOT_WAITED;
-  if (WG_RACE_CLOCK_BITS(layout) && p.was.clock < race_was_told(knows, p.same_block) && !race_ordered(&p, layout)) return WG_RACE_NO_ACQUIRE;
+  if (WG_RACE_CLOCK_BITS(layout) && p.was.clock < race_bounded(race_was_told(knows, p.same_block), &p, layout, known) && !race_ordered(&p, layout)) return WG_RACE_NO_ACQUIRE;
   if (old & mine & WG_RACE_STRONG && (old | mine) & WG_RACE_CTA && !p.same_block) return WG_RACE_BLOCK_SCOPE;
   if (!p.same_block) return WG_RACE_OTHER_BLOCK;
   if (!(mine & WG_RACE_WRITE) && !(old & WG_RACE_WRITE) && old & WG_RACE_WROTE) return WG_RACE_OTHER_BLOCK;
@@ -21,7 +22,7 @@ DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t 
 }
 
 // Is the other access the one the entry names, or only somebody else's of that block, or of some block?
-DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint32_t know) {
+DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, RaceKnown know) {
   uint64_t threads = (uint64_t)device_nctaid_x() * device_nctaid_y() * device_nctaid_z() * WG_RACE_BLOCK(layout);
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return 0;
   if (threads > 1ull << WG_RACE_THREAD_BITS(layout)) return 0;
@@ -64,15 +65,15 @@ void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
                     uint64_t v3, uint64_t e0, uint64_t e2);
 
 // what: WG_RACE_ACCESS. old: what wg_race_check has found. there: what memory held before a store.
-void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows, uint64_t there);
+void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows, uint64_t slots, uint32_t serial, uint64_t there);
 __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
-                                                uint64_t knows, uint64_t there) {
-  uint32_t know = RACE_KNOWN(knows);
+                                                uint64_t knows, uint64_t slots, uint32_t serial, uint64_t there) {
+  RaceKnown know = {slots, serial, RACE_KNOWN(knows)};
   value = race_value(value, what);
   layout |= race_shared_layout(what);
   uint64_t mine = race_mine(me, what, value);
   uint32_t mine_site = (uint32_t)(mine >> WG_RACE_SITE_AT) & 1023, old_site = (uint32_t)(old >> WG_RACE_SITE_AT) & 1023, bytes = what & WG_RACE_ACCESS_BYTES;
-  uint32_t why = race_why(old, mine, layout, first, knows), flags = why | race_known(old, mine, layout, first, know);
+  uint32_t why = race_why(old, mine, layout, first, knows, slots, serial), flags = why | race_known(old, mine, layout, first, know);
   if (what & WG_RACE_ACCESS_PROXY) why = WG_RACE_NO_PROXY_FENCE, flags = why | WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN;
   const WgRaceLaunch *its = (const WgRaceLaunch *)launches + (old >> WG_RACE_LAUNCH_AT), *my = (const WgRaceLaunch *)launches + (mine >> WG_RACE_LAUNCH_AT);
   uint32_t other_sites = why == WG_RACE_OTHER_LAUNCH ? its->sites : my->sites;
@@ -97,10 +98,10 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
 }
 
 // The store has not been done yet.
-void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows);
+void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows, uint64_t slots, uint32_t serial);
 __attribute__((noinline)) void wg_race_report(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
-                                              uint64_t knows) {
+                                              uint64_t knows, uint64_t slots, uint32_t serial) {
   uint32_t bytes = what & WG_RACE_ACCESS_BYTES;
   uint64_t there = !(what & WG_RACE_ACCESS_STORES) ? 0 : what & WG_RACE_ACCESS_SHARED ? race_shared_content(address, bytes) : race_content(address, bytes);
-  wg_race_describe(what, address, value, old, me, layout, first, launches, knows, there);
+  wg_race_describe(what, address, value, old, me, layout, first, launches, knows, slots, serial, there);
 }

@@ -317,7 +317,7 @@ static uint32_t bits_for(uint64_t n) {
 
 static void choose_layout(const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
   uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2], threads = block * l->grid[0] * l->grid[1] * l->grid[2];
-  uint32_t thread = MIN(MAX(bits_for(threads), 8u), 26u), rest = WG_RACE_TIME_BITS - thread;
+  uint32_t thread = MIN(MAX(bits_for(threads), 8u), (uint32_t)WG_RACE_MOST_THREAD_BITS), rest = WG_RACE_TIME_BITS - thread;
   uint32_t syncs = code->race_syncs ? MIN(4u, rest / 4) : 0, clock = code->race_clock ? MIN((rest - syncs) / 2, 16u) : 0, barriers = rest - syncs - clock;
   thread = WG_RACE_TIME_BITS - syncs - clock - barriers;
   uint32_t at = WG_RACE_TIME_AT + thread + clock;
@@ -378,6 +378,7 @@ static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLau
   give_shared(r, code, l, out);
   if (code->race_clock && !r->slots) r->slots = ops->alloc(user, sizeof(WgRaceSlot) * WG_RACE_SLOTS);
   if (code->race_clock) out->slots = r->slots;
+  out->bounds = code->race_bounds;
   out->serial = ++last_serial;
 }
 

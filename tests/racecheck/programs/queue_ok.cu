@@ -1,0 +1,3 @@
+// arch: 90
+#define CORRECT
+#include "queue.cu"
