@@ -130,10 +130,13 @@ void synccheck_plan_loops(Sync *s) {
     if (!find_shape(b, d, k, shape) || !s->t.apart_strict[shape->gate]) continue;
     s->shared[s->nshared++] = (struct SharedLoop){.loop = k, .preheader = shape->preheader};
   }
-  // A loop that the compiler has made two of, for threads that differ, is no loop that some of them miss.
+  // A loop that the compiler has made two of, for threads that differ, is no loop that some of them miss. (Of the two in two bodies all threads come to one.)
+  uint32_t second = second_body_first(b);
   for (uint32_t i = 0; i < s->nshared; i++)
-    for (uint32_t k = 0; k < s->nshared; k++)
-      if (i != k && same_line(shapes[i].test->loc, shapes[k].test->loc)) s->shared[i].loop = IR_NONE;
+    for (uint32_t k = 0; k < s->nshared; k++) {
+      bool same_body = (b->cfg->blocks[shapes[i].preheader].first >= second) == (b->cfg->blocks[shapes[k].preheader].first >= second);
+      if (i != k && same_body && same_line(shapes[i].test->loc, shapes[k].test->loc)) s->shared[i].loop = IR_NONE;
+    }
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->nshared; i++)
     if (s->shared[i].loop != IR_NONE) s->shared[n++] = s->shared[i];

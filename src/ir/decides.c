@@ -4,12 +4,11 @@
 // place what they were there before, and memory is too, the loop will do again what it did since then, and never end.
 #include "ir/internal.h"
 
-typedef struct Marks { bool *decides; bool uses, inserted, changed; } Marks;
+typedef struct Marks { bool *decides; bool uses, changed; } Marks;
 
 static void ask(void *ctx, PtxReg **reg, bool is_def) {
   Marks *m = ctx;
   m->uses |= is_def && m->decides[(*reg)->id];
-  m->inserted |= !strncmp((*reg)->name, "%wgp", 4);
 }
 
 static void mark_uses(void *ctx, PtxReg **reg, bool is_def) {
@@ -29,7 +28,7 @@ static bool reads_time(const PtxInstr *in) {
   return found;
 }
 
-// Inserted code decides nothing. *reads: something comes from memory. false: from what others do.
+// *reads: something comes from memory. false: from what others do.
 static bool mark(const IrCfg *c, uint32_t loop, Marks *m, bool *reads) {
   const IrLoop *l = &c->loops[loop];
   bool meets = false;                      // it may be that others, or it itself, change memory while it turns
@@ -39,9 +38,8 @@ static bool mark(const IrCfg *c, uint32_t loop, Marks *m, bool *reads) {
       for (uint32_t i = c->blocks[l->blocks[b]].end; i-- > c->blocks[l->blocks[b]].first;) {
         PtxInstr *in = c->instrs[i];
         unsigned classes = ptx_op_classes(in);
-        m->uses = m->inserted = false;
+        m->uses = false;
         ptx_visit_regs(in, ask, m);
-        if (m->inserted) continue;
         meets |= classes & (CLASS_ATOMIC | CLASS_SYNC | CLASS_ASYNC | CLASS_CALL);
         if (m->uses && (classes & (CLASS_ATOMIC | CLASS_SYNC | CLASS_ASYNC | CLASS_CALL | CLASS_TEXTURE | CLASS_SURFACE) || (classes & CLASS_LOAD && is_poll(in)) || reads_time(in))) return false;
         *reads |= m->uses && classes & CLASS_LOAD;

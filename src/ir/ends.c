@@ -109,12 +109,15 @@ static bool is_multiple(const Search *s, const PtxOperand *o, const PtxReg *step
   return false;
 }
 
-// What the loop adds the step to.
+// What the loop moves by the step, from turn to turn.
 static PtxReg *moved_by(const Search *s, const PtxReg *step) {
   for (uint32_t i = 0; i < s->c->ninstrs; i++) {
     const PtxInstr *in = s->c->instrs[i];
     if (!s->inside[s->c->block_of[i]] || in->op != OP_ADD || in->nops != 3 || in->ops[0].kind != OPD_REG) continue;
-    if (is_multiple(s, &in->ops[1], step) || is_multiple(s, &in->ops[2], step)) return in->ops[0].reg;
+    const PtxOperand *by;
+    bool halves;
+    if (!is_multiple(s, &in->ops[1], step) && !is_multiple(s, &in->ops[2], step)) continue;
+    if (find_step(s, in->ops[0].reg, &by, &halves) && is_multiple(s, by, step)) return in->ops[0].reg;
   }
   return NULL;
 }

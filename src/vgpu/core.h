@@ -128,6 +128,7 @@ bool watch_waits_for_others(const Launch *l, const Watched *watched);    // this
 void watch_deadlock(Launch *l, Block *blocks, uint32_t nblocks);
 void watch_end(Launch *l);
 static inline uint64_t watch_mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull ^ h >> 29; }
+static inline const Inst *watch_at(const Inst *pc) { return pc->fn == exec_join ? pc + 1 : pc; }      // a join is no instruction of the program
 uint32_t watch_number_of(const IrCfg *c, const PtxInstr *in);          // IR_NONE: not of this function
 
 // --- watch_past.c: loops that come back to where they were ---

@@ -40,7 +40,7 @@ static uint64_t state_of(const Warp *w) {
 }
 
 // Registers that decide whether the loop goes on, where they alone do; made once for each place that warps are preempted at.
-typedef struct Deciding { uint32_t n, slots[4]; uint8_t widths[4]; } Deciding;
+typedef struct Deciding { uint32_t loop, n, slots[4]; uint8_t widths[4]; } Deciding;
 
 static const Deciding *deciding_at(Code *code, const Inst *pc) {
   Deciding *d = u64map_get(&code->deciding, (uint64_t)pc);
@@ -52,6 +52,7 @@ static const Deciding *deciding_at(Code *code, const Inst *pc) {
   uint32_t n = c ? watch_number_of(c, pc->src) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
   IrLoopEnd e;
   if (loop != IR_NONE) ir_loop_end(c, loop, &e);
+  d->loop = loop;
   if (loop != IR_NONE && e.kind == IR_END_STEPS && e.all_watched)
     for (uint32_t i = 0; i < e.nwatched; i++) {
       unsigned width = slot_width(e.watched[i]->type);
@@ -64,20 +65,33 @@ static const Deciding *deciding_at(Code *code, const Inst *pc) {
   return d;
 }
 
-// What decides about its loop; 0: not known.
-static uint64_t deciding_state(const Warp *w) {
-  if (w->nfrags != 1 || w->frags[0].state != FRAG_READY) return 0;
-  const Fragment *f = &w->frags[0];
+// What decides about the loop its lanes are in; 0: not known.
+static uint64_t deciding_of(const Fragment *f) {
+  const Frame *frame = f->frame;
+  const Inst *pc = watch_at(f->pc);
+  for (; frame->parent && frame->probe; frame = frame->parent) pc = frame->return_pc - 1;        // they stand in their loop, where they have called a probe
   static pthread_mutex_t cache = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&cache);
-  const Deciding *d = deciding_at((Code *)f->frame->code, f->pc);
+  const Deciding *d = deciding_at((Code *)frame->code, pc);
   pthread_mutex_unlock(&cache);
-  uint64_t h = watch_mix((uint64_t)f->pc, f->mask);
+  uint64_t h = watch_mix((uint64_t)frame->code + d->loop, f->mask);
   for (uint32_t i = 0; i < d->n; i++) {
-    const char *slot = f->frame->regs + d->slots[i];
+    const char *slot = frame->regs + d->slots[i];
     FOR_LANES(l, f->mask) h = watch_mix(h, d->widths[i] == 8 ? ((const uint64_t *)slot)[l] : d->widths[i] == 4 ? ((const uint32_t *)slot)[l] : ((const uint16_t *)slot)[l]);
   }
   return d->n ? h | 1 : 0;
+}
+
+// The same for all lanes that run.
+static uint64_t deciding_state(const Warp *w) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < w->nfrags; i++) {
+    const Fragment *f = &w->frags[i];
+    uint64_t own = f->state == FRAG_READY ? deciding_of(f) : watch_mix((uint64_t)f->pc, f->mask) | 1;
+    if (!own) return 0;
+    all += own;                                // fragments in any order
+  }
+  return all | 1;
 }
 
 static bool is_blocked(const Warp *w) {
@@ -109,7 +123,7 @@ static bool moves(Block *b, struct Past *past) {
 
 static const Frame *program_frame(const Fragment *f, const PtxInstr **at) {
   const Frame *frame = f->frame;
-  *at = f->pc->src;
+  *at = watch_at(f->pc)->src;
   // Probes are called; where the program stands is where it called them.
   while (frame->parent && frame->probe) {
     *at = (frame->return_pc - 1)->src;

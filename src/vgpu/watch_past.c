@@ -77,7 +77,7 @@ static bool find_state(const Warp *w, State *s) {
     const Fragment *f = &w->frags[i];
     uint64_t h = watch_mix(watch_mix(f->mask, (uint64_t)f->pc), f->state);
     if (f->state == FRAG_READY) {
-      const Deciding *d = f->frame->probe ? NULL : deciding_at((Code *)f->frame->code, f->pc);
+      const Deciding *d = f->frame->probe ? NULL : deciding_at((Code *)f->frame->code, watch_at(f->pc));
       if (!d || !d->known) return false;
       for (uint32_t k = 0; k < d->n; k++) h = add_lanes(h, f->frame->regs + d->slots[k], d->widths[k], f->mask);
       h = add_callers(h, f->frame);
