@@ -27,10 +27,10 @@ bool run_file_check(void *sqlite, const char *path, Error *err) {
   version = sqlite3_column_int64(s, 1);
   sqlite3_finalize(s);
   if (application != 0x57475246) return error_set(err, "%s is not a run file of Warpgrind.", path);
-  if (version != RUN_SCHEMA_VERSION)
-    return error_set(err, "%s was written by %s version of Warpgrind: its tables have version %lld and this Warpgrind reads version %d. "
+  if (version < RUN_SCHEMA_OLDEST || version > RUN_SCHEMA_VERSION)
+    return error_set(err, "%s was written by %s version of Warpgrind: its tables have version %lld and this Warpgrind reads versions %d to %d. "
                      "Open it with the version that made it, or with sqlite3.", path, version > RUN_SCHEMA_VERSION ? "a newer" : "an older",
-                     (long long)version, RUN_SCHEMA_VERSION);
+                     (long long)version, RUN_SCHEMA_OLDEST, RUN_SCHEMA_VERSION);
   return true;
 }
 

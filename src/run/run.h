@@ -195,7 +195,7 @@ void run_sink(Run *r, ChannelSink *sink);                // what arrives goes in
 const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);   // symbolized when first asked for
 
 // --- file.c, load.c, schema.c: the run file ---
-enum { RUN_SCHEMA_VERSION = 3 };
+enum { RUN_SCHEMA_VERSION = 4, RUN_SCHEMA_OLDEST = 3 };      // written; and read: 3 has no order of steps, and no values as steps from one to the next
 RunFile *run_file_create(const char *path, bool large, Error *err);  // replaces what was there; large: much will be written
 void run_file_begin(Run *r);                              // program, tools and device are known
 bool run_file_commit(Run *r, bool force);                // now and then; false: writing has failed, the run has a note about it
