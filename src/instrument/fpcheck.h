@@ -54,6 +54,15 @@ bool fp_is_library(const PtxFunc *f);                                   // one o
 bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out);                // fp_operation, with what is known of these functions
 bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, FpOperation *out);   // operand k of a selection; out: as if it had been computed
 
+// --- fpcheck_made_of.c ---
+typedef bool FpIsIt(const FpFlow *f, const PtxReg *r, const void *wanted);
+// Whether such a register is among those that r was computed from. *whole: all of them were looked at (NULL: nobody asks).
+bool fp_made_of(const FpFlow *f, const IrCfg *cfg, const PtxReg *r, bool through_predicates, FpIsIt *is_it, const void *wanted, bool *whole);
+
+// --- fpcheck_marker.c: a NaN of the program's own, with the library's bits ---
+bool fp_is_marker_if(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate);      // taken by this predicate
+bool fp_is_marker_in(const FpFlow *f, const IrCfg *cfg, uint32_t block);               // written in this block
+
 // --- fpcheck_carry.c: memory of the kernel's own in which values only wait ---
 bool fp_carries(const FpFlow *f, const IrCfg *cfg, PtxSpace space);
 

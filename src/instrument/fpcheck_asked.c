@@ -16,39 +16,13 @@ static unsigned asks(const PtxInstr *in, const PtxOperand *divisor) {
   return ptx_has(in, MOD_EQ) ? 1 : ptx_has(in, MOD_NE) || ptx_has(in, MOD_NEU) ? 2 : 0;
 }
 
-// The operand was computed from the register, in some way.
-typedef struct Walk { const IrCfg *cfg; const PtxReg *from; bool *seen; uint32_t nregs, left; bool found; } Walk;
-static void walk(Walk *w, const PtxReg *r);
-static void visit_source(void *ctx, PtxReg **reg, bool is_def) {
-  if (!is_def) walk(ctx, *reg);
-}
-typedef struct Writes { const PtxReg *r; bool yes; } Writes;
-static void visit_write(void *ctx, PtxReg **reg, bool is_def) {
-  Writes *w = ctx;
-  w->yes |= is_def && *reg == w->r;
+static bool is_the_one(const FpFlow *f, const PtxReg *r, const void *wanted) {
+  (void)f;
+  return r == wanted;
 }
 
-static void walk(Walk *w, const PtxReg *r) {
-  w->found |= r == w->from;
-  if (w->found || r->id >= w->nregs || w->seen[r->id] || !w->left) return;
-  w->seen[r->id] = true;
-  w->left--;
-  for (uint32_t i = 0; i < w->cfg->ninstrs && !w->found; i++) {
-    Writes writes = {r, false};
-    if (r->type == TYPE_PRED || ptx_op_classes(w->cfg->instrs[i]) & CLASS_LOAD) continue;
-    ptx_visit_regs(w->cfg->instrs[i], visit_write, &writes);
-    if (writes.yes) ptx_visit_regs(w->cfg->instrs[i], visit_source, w);
-  }
-}
-
-enum { MOST_STEPS = 64 };
 static bool is_made_of(const FpCheck *k, const PtxOperand *o, const PtxReg *from) {
-  Walk w = {.cfg = k->body->cfg, .from = from, .nregs = k->flow->nregs, .left = MOST_STEPS};
-  if (o->kind != OPD_REG) return false;
-  w.seen = mem_alloc(sizeof(bool) * (k->flow->nregs + 1));
-  walk(&w, o->reg);
-  free(w.seen);
-  return w.found;
+  return o->kind == OPD_REG && fp_made_of(k->flow, k->body->cfg, o->reg, false, is_the_one, from, NULL);
 }
 
 bool fp_asks_for_zero(const FpCheck *k, uint32_t i, const FpOperation *o) {

@@ -107,6 +107,7 @@ static void check_answers(FpCheck *k, uint32_t block, Code *c) {
     item.operation = (FpOperation){.op = WG_FP_ANSWER, .result = fp_type(in->types[0]), .kinds = WG_FP_NAN};
     bool taken = b->nsucc && is_live(k, b->succ[0], d), on = b->nsucc && is_live(k, b->succ[b->nsucc - 1], d), branches = b->nsucc == 2 && last->guard;
     if (!item.operation.result.format || !(branches ? taken || on : on)) continue;
+    if (branches && taken != on ? fp_is_marker_if(k->flow, cfg, last->guard) : fp_is_marker_in(k->flow, cfg, block)) continue;
     if (branches && taken != on) {
       item.conditions[0].reg = last->guard, item.nconditions = 1;
       item.conditions[0].negated = taken ? last->guard_negated : !last->guard_negated;

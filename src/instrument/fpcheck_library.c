@@ -234,8 +234,10 @@ bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k
   if ((t.format != WG_FP_F32 && t.format != WG_FP_F64) || t.packed) return false;
   PtxOperand *x = NULL;
   *out = (FpOperation){.op = WG_FP_ANSWER, .result = t, .kinds = WG_FP_INF};
-  if (fp_is_library_nan(f, &in->ops[k])) out->kinds = WG_FP_NAN;
-  else if (is_log_of_zero(b, f, in, k, &x)) out->op = WG_FP_LOG;
+  if (fp_is_library_nan(f, &in->ops[k])) {
+    if (in->ops[3].kind == OPD_REG && fp_is_marker_if(f, b->cfg, in->ops[3].reg)) return false;
+    out->kinds = WG_FP_NAN;
+  } else if (is_log_of_zero(b, f, in, k, &x)) out->op = WG_FP_LOG;
   else if (!is_positive_infinity(f, &in->ops[k])) return false;
   else if (!fp_is_library_nan(f, &in->ops[3 - k]) && !is_of_sign(f, in, k) && !is_beyond_limit(f, in, k, &x) && !is_unless_nan(f, in, k, &x)) return false;
   if (x && (x->kind == OPD_REG || x->kind == OPD_FLOAT)) out->operands[0] = x, out->types[0] = t, out->n = 1;

@@ -3,6 +3,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdio>
+#include <math_constants.h>
 
 #define CHECK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { printf("%s: %s\n", #call, cudaGetErrorString(e_)); return 1; } } while (0)
 
@@ -76,6 +77,15 @@ __global__ void functions_double(double *out, const float *in) {
   double x = in[i] + 3.0f;
   out[i] = sin(x) + cos(x) + tan(x * 0.1) + exp(-x * x) + pow(x + 4.0, 1.5) + tanh(x) + atan2(x, 2.0) + erf(x) + cbrt(x) + fmod(x, 2.0) + log1p(x + 4.0);
 }
+// NaN in place of numbers that are missing: by index, by a flag, in a loop, in a branch. CUDART_NAN has the bits that functions of the library return.
+__global__ void missing(float *out, double *wide, const float *in, const int *valid, int n) {
+  for (int i = threadIdx.x; i < n; i += 2) {
+    wide[i] = i % 5 == 0 ? CUDART_NAN : in[i] * 2.0;
+    if (valid[i]) out[i] = in[i] + 1; else out[i] = CUDART_NAN_F;
+    out[i + 64] = i % 3 == 0 ? NAN : in[i];
+    out[i + 128] = i == n - 1 ? nanf("") : in[i];
+  }
+}
 
 int main() {
   float in[64], with_nan[8] = {1, NAN, 2, INFINITY, 3, NAN, -4, 5}, one_nan[4] = {1, 2, NAN, 4}, signs[8] = {-2, -1, 0, 0.5f, 1, 2, 3, 4};
@@ -91,6 +101,7 @@ int main() {
   printf("softmax %.6f\n", first);
   least<<<1, 32>>>(out, dev, 50);
   functions<<<1, 8>>>(out, dev);
+  missing<<<1, 2>>>(out, wide, dev, (const int *)dev, 64);
   functions_double<<<1, 8>>>(wide, dev);
   CHECK(cudaMemcpy(other, with_nan, sizeof with_nan, cudaMemcpyHostToDevice));
   skips_nan<<<1, 1>>>(out, other, 8);
