@@ -1,11 +1,5 @@
 // Whether anything orders two accesses of a launch: for few pairs, where races.c looks at all of them.
-#include "trace/reader.h"
-
-// Such accesses may meet: they are made for that.
-static bool is_strong(TraceKind kind, const ReaderSite *site) {
-  const char *text = site ? site->text : "";
-  return kind == TRACE_ATOMIC || strstr(text, ".volatile") || strstr(text, ".relaxed") || strstr(text, ".acquire") || strstr(text, ".release") || strstr(text, ".mmio");
-}
+#include "trace/races.h"
 
 // What a block may tell others, and be told by others, in ways that are not looked into: after and before how many of its barriers.
 typedef struct BlockWord { bool releases; uint64_t released, acquired; } BlockWord;
@@ -53,7 +47,7 @@ static bool look_at(TracePairs *p, const TraceOp *op, bool far, End *out, Error 
   const ReaderSite *site = NULL;
   if (!reader_row(p->reader, op->record, &r, &host, err) || host) return false;
   TraceKind kind = row_kind(p->reader, &r, &site);
-  *out = (End){.record = op->record, .warp = r.row->warp, .block = r.row->warp / p->lines.launch->warps, .lane = op->lane, .strong = is_strong(kind, site)};
+  *out = (End){.record = op->record, .warp = r.row->warp, .block = r.row->warp / p->lines.launch->warps, .lane = op->lane, .strong = touch_flags(kind, site) & (far ? STRONG : STRONG_IN_BLOCK)};
   out->line = timeline_of(p->reader, &p->lines, out->warp, err);
   if (!out->line) return false;
   out->passed = timeline_passed(out->line, op->record, op->lane);
@@ -71,7 +65,7 @@ bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b) {
   bool far = a->thread / block != b->thread / block;
   bool overlap = a->has_address && b->has_address && a->space == b->space && a->address < b->address + b->bytes && b->address < a->address + a->bytes;
   bool writes = a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC || b->kind == TRACE_STORE || b->kind == TRACE_ATOMIC;
-  if (a->launch != b->launch || a->thread == b->thread || a->space == 2 || (a->space && far) || !overlap || !writes || (a->kind == TRACE_ATOMIC && b->kind == TRACE_ATOMIC)) return false;
+  if (a->launch != b->launch || a->thread == b->thread || a->space == 2 || (a->space && far) || !overlap || !writes) return false;
   End x, y;
   if (!look_at(p, a, far, &x, &err) || !look_at(p, b, far, &y, &err)) return false;
   if (x.strong && y.strong) return false;

@@ -1,7 +1,7 @@
 // A launch: what it was given, who launched it, what was found in it. And a finding that is not about a thread.
 import { useEffect, useState } from "preact/hooks";
 import { Finding, Kind, LaunchInfo, Op, ask, buffers, racesOf } from "./api";
-import { bufferName, duration, fileName, launchName, learnParameter, many, opElement, streamNames, streamOf, threadCount, triple, valueHex } from "./format";
+import { bufferName, duration, launchName, learnParameter, many, opElement, streamNames, streamOf, threadCount, triple, valueHex } from "./format";
 import { useAnswer } from "./hooks";
 import { Button, Empty, Failure, FindingCard, HostStack, PaneFrame } from "./parts";
 import { Pane, follow } from "./trail";
