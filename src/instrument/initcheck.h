@@ -49,7 +49,7 @@ typedef struct InitCheck {   // one function
   uint32_t second;                          // first instruction of the body that runs where all that is read is initialised
   PtxReg *cache_base, *cache_size, *cache_shadow;
   PtxReg *shared_at, *shared_bytes, *shared_limit;         // of this block; bytes 0: not followed. limit: the same in 32 bits
-  PtxReg *origin_address, *origin_site, *origin_derived;       // of the last bad read. derived: not 0 where it found something computed from unwritten memory
+  PtxReg *origin_address, *origin_site;     // of the last bad read
   bool by_regions;                          // initcheck_region.c
   PtxReg *group_at[INIT_MOST_GROUPS], *group_in[INIT_MOST_GROUPS];           // initcheck_clean.c
   PtxReg *asks;                             // initcheck_settle.c: a bit for each barrier to come: set where the block asks behind it; NULL: it never does
@@ -119,14 +119,13 @@ bool init_is_int(PtxType t);
 void init_access(InitCheck *k, uint32_t i);                 // loads, stores, atomics
 void init_elements(const PtxOperand *o, PtxReg **out, unsigned *n);          // the registers of an operand, at most 8; NULL: something else
 const PtxOperand *init_stored(const PtxInstr *in);
-bool init_sets_bits(const InitCheck *k, const PtxInstr *store);              // it is loaded, some of its bits replaced, and stored again: a bit field
 bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth);      // it came from memory and was not computed with
 void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic); // of a variable of the thread
 // One access of a thread that has read nothing bad so far, as init_clean_test and init_clean_mark do it.
 void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_weak);        // all loses bits where something is bad
 void init_mark_access(InitCheck *k, Code *c, uint32_t i, bool is_weak);
 // --- initcheck_clean.c: the accesses of a region, for threads that have read nothing bad so far ---
-typedef struct InitGroup { unsigned leader, widest; int64_t low, high; bool is_found, is_readable; } InitGroup; // accesses with one base register: the first, the one of most bytes; their offsets
+typedef struct InitGroup { unsigned leader; int64_t low, high; bool is_found, is_readable; } InitGroup;         // accesses with one base register: the first; their offsets
 typedef struct InitClean {
   InitCheck *k;
   const uint32_t *accesses; unsigned n;
@@ -145,8 +144,7 @@ void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all)
 void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, PtxReg *high);       // high: of 32 bytes only
 void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset);
 void init_mark_good(const InitShadow *s, Code *c);          // with a guard: of whole words only
-void init_read_derived(const InitShadow *s, Code *c, PtxReg *to);                     // to = not 0 where a byte was computed from unwritten memory
-void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);   // derived: those of the bad bytes that count as computed, not as never written; NULL: all of them
+void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied);       // copied: bad bytes count as never written, not as computed
 // --- initcheck_said.c ---
 void init_said(InitCheck *k, uint32_t i);
 bool init_says(const InitCheck *k, uint32_t i);

@@ -37,12 +37,6 @@ static bool fits(const InitGroup *g, int64_t at, bool can_follow) {
   return can_follow ? MAX(g->high, at) - MIN(g->low, at) <= MOST_SPAN : g->low == at;
 }
 
-// Can both be aligned?
-static bool go_together(const InitClean *z, const InitGroup *g, unsigned n) {
-  int64_t bytes = MIN(access_bytes(instr(z, n)), access_bytes(instr(z, g->widest)));
-  return bytes <= 4 || (address(z, n)->imm - address(z, g->widest)->imm) % bytes == 0;
-}
-
 InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool can_follow) {
   InitClean z = {.k = k, .accesses = accesses, .n = n};
   for (unsigned i = 0; i < n; i++) {
@@ -50,9 +44,8 @@ InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool ca
     if (!has_group(&z, i)) continue;
     int64_t at = address(&z, i)->imm;
     unsigned g = 0;
-    while (g < z.ngroups && !(is_alike(&z, z.groups[g].leader, i) && fits(&z.groups[g], at, can_follow) && go_together(&z, &z.groups[g], i))) g++;
-    if (g == z.ngroups) z.groups[z.ngroups++] = (InitGroup){.leader = i, .widest = i, .low = at, .high = at};
-    if (access_bytes(instr(&z, i)) > access_bytes(instr(&z, z.groups[g].widest))) z.groups[g].widest = i;
+    while (g < z.ngroups && !(is_alike(&z, z.groups[g].leader, i) && fits(&z.groups[g], at, can_follow))) g++;
+    if (g == z.ngroups) z.groups[z.ngroups++] = (InitGroup){.leader = i, .low = at, .high = at};
     z.groups[g].low = MIN(z.groups[g].low, at);
     z.groups[g].high = MAX(z.groups[g].high, at);
     z.group[i] = (uint8_t)g;
@@ -119,16 +112,6 @@ static void find_offset(const InitClean *z, Code *c, PtxReg *x, const InitGroup 
   }
 }
 
-// A misaligned access is memcheck's finding and is left out, but not what we do for it: its shadow must not be misaligned. x becomes what it would be were the widest access aligned,
-// which is what it is in a program that is right.
-static void align_down(const InitClean *z, Code *c, PtxReg *x, const InitGroup *g, bool wide) {
-  int64_t bytes = access_bytes(instr(z, g->widest)), shift = (address(z, g->widest)->imm - g->low) % bytes;
-  if (bytes <= 4 || !(z->k->body->program->plan->tools & TOOL_BIT(MEMCHECK))) return;
-  if (shift) EMIT(c, wide ? "add.s64" : "add.s32", opd_reg(x), opd_reg(x), opd_imm(shift));
-  EMIT(c, wide ? "and.b64" : "and.b32", opd_reg(x), opd_reg(x), opd_imm(-bytes));
-  if (shift) EMIT(c, wide ? "sub.s64" : "sub.s32", opd_reg(x), opd_reg(x), opd_imm(shift));
-}
-
 // Where only a part of a group is inside, Follow looks at each access: *stray is set then.
 static void find_group(InitClean *z, Code *c, unsigned n, PtxReg **stray) {
   Body *b = z->k->body;
@@ -142,7 +125,6 @@ static void find_group(InitClean *z, Code *c, unsigned n, PtxReg **stray) {
   g->is_found = true;
   c->near = in;
   find_offset(z, c, x, g);
-  align_down(z, c, x, g, wide);
   if (wide) record_load(c, size, place.fact_at + 8);
   test_inside(c, in, wide, in_of(z, n), x, size);
   if (g->high > g->low) {

@@ -204,15 +204,15 @@ static void clear_destinations(Access *a, Code *c) {
   code_guard(c, NULL, false);
 }
 
-// The bad bytes of a shadow register, as bits first, first + 1, … of `to`. whole: only those of which all bits are bad.
-static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, unsigned bytes, PtxReg *to, bool whole) {
+// The bad bytes of a shadow register, as bits first, first + 1, … of `to`.
+static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, unsigned bytes, PtxReg *to) {
   PtxReg *word = temp32(a, 3), *t = temp32(a, 4), *other = temp32(a, 5);
   for (unsigned half = 0; half < (bytes == 8 ? 2u : 1u); half++) {
     if (s->type == TYPE_B64) EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(half ? other : word), opd_reg(half ? word : other)}, 2), opd_reg(s));
     else EMIT(c, "mov.b32", opd_reg(word), opd_reg(s));
     for (int by = 4; by; by /= 2) {
       EMIT(c, "shr.u32", opd_reg(t), opd_reg(word), opd_imm(by));
-      EMIT(c, whole ? "and.b32" : "or.b32", opd_reg(word), opd_reg(word), opd_reg(t));
+      EMIT(c, "or.b32", opd_reg(word), opd_reg(word), opd_reg(t));
     }
     EMIT(c, "and.b32", opd_reg(word), opd_reg(word), opd_imm(0x01010101));
     EMIT(c, "mul.lo.u32", opd_reg(word), opd_reg(word), opd_imm(0x10204080));
@@ -235,8 +235,6 @@ static void remember_origin(Access *a, Code *c) {
   record_site(c, k->origin_site, site);
   if (a->place.kind == PLACE_SHARED || a->place.kind == PLACE_LOCAL) EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
   else access_address(c, k->origin_address, a->address);
-  InitShadow s = shadow_of_access(a);
-  init_read_derived(&s, c, k->origin_derived);
 }
 
 static void emit_load(Access *a, Code *hot) {
@@ -250,59 +248,18 @@ static void emit_load(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(a->back));
 }
 
-static bool is_made_of_copies(const InitCheck *k, const PtxOperand *o, unsigned depth) {
-  PtxReg *from[8];
-  unsigned n = 0;
-  init_elements(o, from, &n);
-  for (unsigned i = 0; i < n; i++)
-    if (from[i] && !init_is_copy(k, from[i], depth + 1)) return false;
-  return true;
-}
-
-// What is stored came from memory and was not computed with: moved, chosen by something good, made wider.
+// What is stored came from memory and was not computed with.
 bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
   const PtxInstr *d = ir_single_def(k->defs, r);
-  if (!init_shadow(k, r)) return true;
   if (!d || depth > 8) return false;
-  switch (d->op) {
-    case OP_LD: case OP_LDU: return true;
-    case OP_MOV: return is_made_of_copies(k, &d->ops[1], depth);
-    case OP_CVT: return init_rule(d) == RULE_CONVERT && is_made_of_copies(k, &d->ops[1], depth);
-    case OP_SELP: {
-      bool chosen_well = d->ops[3].kind != OPD_REG || !init_shadow(k, d->ops[3].reg);
-      return chosen_well && is_made_of_copies(k, &d->ops[1], depth) && is_made_of_copies(k, &d->ops[2], depth);
-    }
-    default: return false;
-  }
-}
-
-// A bit field shares bytes with its neighbours, and memory knows whole bytes: one that a field was written to counts as written, or the neighbour's garbage would be the field's.
-static bool replaces_bits_of(const InitCheck *k, const PtxOperand *o, const PtxInstr *store, bool replaced, unsigned depth) {
-  const PtxInstr *d = o->kind == OPD_REG ? ir_single_def(k->defs, o->reg) : NULL;
-  if (!d || depth > 6) return false;
-  switch (d->op) {
-    case OP_LD: {
-      const PtxOperand *from = init_address(d), *to = init_address(store);
-      const PtxOperand *x = from ? &from->list[0] : NULL, *y = &to->list[0];
-      bool same = x && x->kind == y->kind && from->imm == to->imm && (x->kind == OPD_REG ? x->reg == y->reg : x->kind == OPD_VAR && x->var == y->var);
-      return replaced && same && access_bytes(d) == access_bytes(store);
-    }
-    case OP_AND: case OP_BFI: case OP_LOP3: case OP_PRMT: replaced = true; break;
-    case OP_OR: case OP_MOV: case OP_CVT: break;
-    default: return false;
-  }
-  for (unsigned i = 1; i < d->nops; i++)
-    if (replaces_bits_of(k, &d->ops[i], store, replaced, depth + 1)) return true;
-  return false;
-}
-bool init_sets_bits(const InitCheck *k, const PtxInstr *store) { return store->op == OP_ST && replaces_bits_of(k, init_stored(store), store, false, 0); }
-
-// derived = the bad bytes that were computed, not moved. Moved ones are what they were where they came from: the thread remembers that of its last bad read.
-static void find_derived(Access *a, Code *c, PtxReg *derived, PtxReg *bad, int64_t moved) {
-  PtxReg *p = pred(a, 0), *kept = temp32(a, 3);
-  EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(a->k->origin_derived), opd_imm(0));
-  EMIT(c, "selp.b32", opd_reg(kept), opd_imm((int32_t)~moved), opd_imm(-1), opd_reg(p));
-  EMIT(c, "and.b32", opd_reg(derived), opd_reg(bad), opd_reg(kept));
+  if (d->op == OP_LD || d->op == OP_LDU) return true;
+  if (d->op != OP_MOV) return false;
+  PtxReg *from[8];
+  unsigned n = 0;
+  init_elements(&d->ops[1], from, &n);
+  for (unsigned i = 0; i < n; i++)
+    if (!from[i] || !init_is_copy(k, from[i], depth + 1)) return false;
+  return n > 0;
 }
 
 static void emit_store(Access *a, Code *hot) {
@@ -311,11 +268,11 @@ static void emit_store(Access *a, Code *hot) {
   PtxReg *regs[8], *shadows[8];
   unsigned n = 0, nshadows = 0, bytes = ptx_type_size(a->in->types[0]);
   init_elements(init_stored(a->in), regs, &n);
-  int64_t moved = 0;                       // bytes
+  bool copied = true;
   for (unsigned i = 0; i < n; i++) {
     if (!regs[i] || !init_shadow(k, regs[i])) continue;
     shadows[nshadows++] = init_shadow(k, regs[i]);
-    if (init_is_copy(k, regs[i], 0)) moved |= ((1ll << bytes) - 1) << i * bytes;
+    copied &= init_is_copy(k, regs[i], 0);
   }
   PtxLabel *bad = nshadows ? body_label(k->body) : NULL;
   if (nshadows) {
@@ -328,17 +285,12 @@ static void emit_store(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(a->back));
   if (!nshadows) return;
   code_label(c, bad);
-  PtxReg *mask = temp32(a, 2), *derived = moved ? temp32(a, 0) : NULL;
+  PtxReg *mask = temp32(a, 2);
   EMIT(c, "mov.b32", opd_reg(mask), opd_imm(0));
   for (unsigned i = 0; i < n; i++)
-    if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask, init_sets_bits(k, a->in));
-  if (derived) find_derived(a, c, derived, mask, moved);
-  init_write_shadow(&s, c, mask, derived);
-  if (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP) {         // what is found there later has its origin here
-    if (derived) {
-      EMIT(c, "setp.eq.u32", opd_reg(pred(a, 0)), opd_reg(derived), opd_imm(0));
-      code_branch(c, pred(a, 0), false, a->back);
-    }
+    if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask);
+  init_write_shadow(&s, c, mask, copied);
+  if (!copied && (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP)) {       // what is found there later has its origin here
     PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
     access_address(c, to, a->address);
     EMIT(c, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
@@ -364,7 +316,7 @@ static void emit_atomic(Access *a, Code *hot) {
     unsigned n = 0;
     init_elements(&a->in->ops[i], regs, &n);
     for (unsigned e = 0; e < n; e++)
-      if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes) bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask, false);
+      if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes) bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask);
   }
   if (a->in->op == OP_ATOM) set_destinations(a, c, bad);
   PtxLabel *was_good = body_label(k->body);
@@ -375,7 +327,7 @@ static void emit_atomic(Access *a, Code *hot) {
   EMIT(c, "or.b32", opd_reg(temp32(a, 3)), opd_reg(bad), opd_reg(mask));
   EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(temp32(a, 3)), opd_imm(0));
   code_branch(c, none, false, a->back);
-  init_write_shadow(&s, c, mask, NULL);
+  init_write_shadow(&s, c, mask, false);
   EMIT(c, "bra", opd_label(a->back));
 }
 

@@ -107,12 +107,10 @@ DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, u
 
 // Bytes as bits, and back: four at a time, each product has every bit once.
 DEVICE uint32_t four_bytes(uint32_t bits) { return ((bits & 15) * 0x204081u & 0x01010101u) * 0xff; }
-DEVICE uint32_t four_bits(uint32_t bytes, uint32_t whole) {      // whole: the bytes of which all bits are set, instead of any
-  if (whole) bytes = ~bytes;
+DEVICE uint32_t four_bits(uint32_t bytes) {
   bytes |= bytes >> 4;
   bytes |= bytes >> 2;
   bytes |= bytes >> 1;
-  if (whole) bytes = ~bytes;
   return (bytes & 0x01010101u) * 0x01020408u >> 24 & 15;
 }
 DEVICE uint64_t bytes_of_bits(uint32_t bits, uint32_t bytes) {
@@ -120,10 +118,10 @@ DEVICE uint64_t bytes_of_bits(uint32_t bits, uint32_t bytes) {
   if (bytes > 4) shadow |= (uint64_t)four_bytes(bits >> 4) << 32;
   return shadow & all_bits(bytes * 8);
 }
-DEVICE uint32_t bits_of_bytes(uint64_t shadow, uint32_t bytes, uint32_t whole) {
+DEVICE uint32_t bits_of_bytes(uint64_t shadow, uint32_t bytes) {
   shadow &= all_bits(bytes * 8);
-  uint32_t bits = four_bits((uint32_t)shadow, whole);
-  return bytes > 4 ? bits | four_bits((uint32_t)(shadow >> 32), whole) << 4 : bits;
+  uint32_t bits = four_bits((uint32_t)shadow);
+  return bytes > 4 ? bits | four_bits((uint32_t)(shadow >> 32)) << 4 : bits;
 }
 
 // --- memory ---
@@ -151,23 +149,14 @@ DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t
   return at;
 }
 
-// A byte of shadow, which is 4 of memory, at a time. by: 0: which are good; 4: which are computed from something that was not written
-DEVICE uint32_t bytes_that_are(Where at, uint32_t by) {
+// A byte of shadow, which is 4 of memory, at a time.
+DEVICE uint32_t bad_bytes(Where at) {
   uint32_t first = (uint32_t)at.off & 3, n = (first + at.bytes + 3) >> 2;
   const volatile uint8_t *shadow = (const volatile uint8_t *)(at.shadow + (at.off >> 2));
-  uint64_t are = 0;
+  uint64_t good = *shadow & 15;
 #pragma clang loop unroll(disable)
-  for (uint32_t i = 0; i < n; i++) are |= (uint64_t)(shadow[i] >> by & 15) << 4 * i;
-  return (uint32_t)(are >> first & all_bits(at.bytes));
-}
-DEVICE uint32_t bad_bytes(Where at) { return (uint32_t)(~bytes_that_are(at, 0) & all_bits(at.bytes)); }
-
-// The bytes of WgStep.moved.
-DEVICE uint32_t moved_bytes(uint32_t moved, uint32_t bytes) {
-  uint32_t are = 0;
-#pragma clang loop unroll(disable)
-  for (uint32_t i = 0; i < bytes && moved; i++) are |= (moved >> i * 8 / bytes & 1) << i;
-  return are;
+  for (uint32_t i = 1; i < n; i++) good |= (uint64_t)(shadow[i] & 15) << 4 * i;
+  return (uint32_t)(~good >> first & all_bits(at.bytes));
 }
 
 // Good wins over derived where both are seen, so that the order below never makes a good byte look bad to somebody who reads between the two steps.
@@ -183,13 +172,13 @@ DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t c
   if (clear) device_and32(word, ~(clear << by));
 }
 
-DEVICE void write_bytes(Where at, uint32_t bad, uint32_t computed, uint32_t flags) {
+DEVICE void write_bytes(Where at, uint32_t bad, uint32_t flags) {
   uint32_t first = (uint32_t)at.off & 3;
-  uint64_t covered = all_bits(at.bytes) << first, worse = (uint64_t)bad << first, derived = (uint64_t)computed << first;
+  uint64_t covered = all_bits(at.bytes) << first, worse = (uint64_t)bad << first;
 #pragma clang loop unroll(disable)
-  for (uint64_t word = at.shadow + (at.off >> 2); covered; word++, covered >>= 4, worse >>= 4, derived >>= 4) {
+  for (uint64_t word = at.shadow + (at.off >> 2); covered; word++, covered >>= 4, worse >>= 4) {
     uint32_t here = (uint32_t)covered & 15, wrong = (uint32_t)worse & here;
-    write_state(word, here & ~wrong, (uint32_t)derived & here, here, flags & WG_STEP_PRIVATE);
+    write_state(word, here & ~wrong, flags & WG_STEP_COPIED ? 0 : wrong, here, flags & WG_STEP_PRIVATE);
   }
 }
 
@@ -219,7 +208,7 @@ DEVICE Step load_step(const WgStep *s) {
 #endif
 DEVICE WgStep unpack(Step p) {
   const uint32_t *w = p.w;
-  return (WgStep){.what = (uint8_t)w[0], .bits = (uint8_t)(w[0] >> 8), .from = (uint8_t)(w[0] >> 16), .moved = (uint8_t)(w[0] >> 24), .flags = (uint16_t)w[1], .to = (uint16_t)(w[1] >> 16), .a = (uint16_t)w[2],
+  return (WgStep){.what = (uint8_t)w[0], .bits = (uint8_t)(w[0] >> 8), .from = (uint8_t)(w[0] >> 16), .flags = (uint16_t)w[1], .to = (uint16_t)(w[1] >> 16), .a = (uint16_t)w[2],
                   .b = (uint16_t)(w[2] >> 16), .v = (uint16_t)w[3], .w = (uint16_t)(w[3] >> 16), .guard = (uint16_t)w[4], .site = w[5], .imm = (uint64_t)w[7] << 32 | w[6]};
 }
 
@@ -248,7 +237,6 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       if (bad) {
         set(&f, WG_SHADOW_ORIGIN_SITE, site_base + s->site);
         set(&f, WG_SHADOW_ORIGIN, flags & WG_STEP_ORIGIN ? at.address : 0);
-        set(&f, WG_SHADOW_ORIGIN_DERIVED, bytes_that_are(at, 4) & bad);
       }
       if (s->to == WG_NO_NUMBER) continue;
       to = bytes_of_bits(bad, (uint32_t)s->imm);
@@ -294,16 +282,15 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       if (flags & WG_STEP_SIGNED) to = convert(to, s->from * 8u, 64, 64, WG_STEP_SIGNED);
       break;
     case WG_STEP_START_WRITE: mask = flags & WG_STEP_FIRST ? bad : 0; continue;
-    case WG_STEP_SOURCE: mask = (flags & WG_STEP_FIRST ? 0 : mask) | bits_of_bytes(get(&f, s->a), s->from, flags & WG_STEP_WHOLE) << s->imm; continue;
+    case WG_STEP_SOURCE: mask = (flags & WG_STEP_FIRST ? 0 : mask) | bits_of_bytes(get(&f, s->a), s->from) << s->imm; continue;
     case WG_STEP_STORE: case WG_STEP_WRITE:
       if (s->what == WG_STEP_STORE) {
         at = locate(values, values[s->v], s->from, s->w, table);
-        if (flags & WG_STEP_FIRST) mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8, flags & WG_STEP_WHOLE) << (s->imm & 0xff);
+        if (flags & WG_STEP_FIRST) mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8) << (s->imm & 0xff);
       }
       if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
-      uint32_t computed = mask && s->moved && !get(&f, WG_SHADOW_ORIGIN_DERIVED) ? mask & ~moved_bytes(s->moved, at.bytes) : mask;
-      write_bytes(at, mask, computed, flags);
-      if (computed && flags & WG_STEP_REPORTS)
+      write_bytes(at, mask, flags);
+      if (mask && flags & WG_STEP_REPORTS)
         wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes, f.dirty ? f.shadows[WG_SHADOW_ORIGIN] : 0, at.address, f.dirty ? f.shadows[WG_SHADOW_ORIGIN_SITE] : 0xffffffff);
       continue;
     default: continue;

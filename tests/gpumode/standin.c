@@ -22,7 +22,7 @@ bool __real_options_from_environment(Options *o, Error *err);
 bool __wrap_options_from_environment(Options *o, Error *err) {
   bool ok = __real_options_from_environment(o, err);
   o->text[OPT_TOOL] = "none";
-  o->text[OPT_HANG_TIMEOUT] = "0";         // a GPU does not look for launches that hang
+  o->text[OPT_HANG_TIMEOUT] = "10";        // long after what is inserted has found it; then as if a person had ended the program
   o->text[OPT_OUTPUT] = NULL;
   o->text[OPT_LAUNCH_LOG] = NULL;
   o->text[OPT_DUMP_BUFFERS] = NULL;
