@@ -342,6 +342,13 @@ void stream_retain(Stream *s);                           // queue_lock held
 void stream_release(Stream *s);                          // queue_lock held
 void stream_leave_context(Stream *s);                    // queue_lock held; its context no longer waits for it
 
+// --- turns.c: the order of work with --workers=1; queue_lock held ---
+typedef struct Turn Turn;
+struct Turn { Turn *before, *after; bool joined, passed_over; };
+void turn_join(Turn *t);                                 // submitted now
+void turn_wait(Turn *t);                                 // until all that joined before has ended, or is not waited for any longer
+void turn_end(Turn *t);
+
 // --- stream.c ---
 Stream *stream_create(Context *ctx, unsigned flags, int priority);
 CUresult stream_get(CUstream handle, Stream **out);      // 0, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD included

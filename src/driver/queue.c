@@ -14,6 +14,7 @@ struct QueueItem {
   uint64_t seq;
   uint32_t ndeps;
   QueueDep *deps;
+  Turn turn;
   Work work;
 };
 
@@ -96,7 +97,9 @@ static void execute(Stream *s, uint64_t last) {
       QueueDep *d = &item->deps[i];
       if (!dep_done(d)) sleep_until(d->stream, d->seq);
     }
+    turn_wait(&item->turn);
     run_unlocked(s, &item->work, item->seq);
+    turn_end(&item->turn);
     s->head = item->next;
     if (!s->head) s->tail = NULL;
     complete(s, item->seq);
@@ -209,7 +212,11 @@ CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t n
   if (flags & SUBMIT_INLINE && !s->head && !s->busy && !list.len) {
     s->busy = true;
     nbusy++;
+    Turn turn = {0};
+    turn_join(&turn);
+    turn_wait(&turn);
     run_unlocked(s, w, number);
+    turn_end(&turn);
     complete(s, number);
     nbusy--;
     s->busy = false;
@@ -222,6 +229,7 @@ CUresult queue_submit_after(Stream *s, Work *w, const QueueDep *deps, uint32_t n
   item->deps = list.data;
   item->ndeps = list.len;
   item->work = *w;
+  turn_join(&item->turn);
   if (s->tail) s->tail->next = item;
   else s->head = item;
   s->tail = item;

@@ -1,8 +1,6 @@
 // Whether anything orders two accesses of a launch: for few pairs, where races.c looks at all of them.
 #include "trace/races.h"
 
-// What a block may tell others, and be told by others, in ways that are not looked into: after and before how many of its barriers.
-typedef struct BlockWord { bool releases; uint64_t released, acquired; } BlockWord;
 struct TracePairs { TraceReader *reader; Timelines lines; U64Map blocks; };
 
 TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch) {
@@ -25,21 +23,19 @@ void trace_pairs_free(TracePairs *p) {
   free(p);
 }
 
-static const BlockWord *word_of(TracePairs *p, uint64_t block, Error *err) {
-  BlockWord *b = u64map_get(&p->blocks, block);
+static const BlockOrder *order_of(TracePairs *p, uint64_t block, Error *err) {
+  BlockOrder *b = u64map_get(&p->blocks, block);
   if (b) return b;
-  u64map_put(&p->blocks, block, b = mem_alloc(sizeof *b));
-  b->acquired = UINT64_MAX;
+  u64map_put(&p->blocks, block, b = block_order_new());
   for (uint32_t i = 0; i < p->lines.launch->warps; i++) {
     const Timeline *l = timeline_of(p->reader, &p->lines, block * p->lines.launch->warps + i, err);
     if (!l) return NULL;
-    if (l->last_strong[1]) b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0)), b->releases = true;
-    if (l->first_acquire[1] != UINT64_MAX) b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
+    block_order_note(b, l);
   }
   return b;
 }
 
-typedef struct End { uint64_t record, warp, block, passed; uint32_t lane; bool strong; const Timeline *line; const BlockWord *word; } End;       // one of the two
+typedef struct End { uint64_t record, warp, block, passed; uint32_t lane; bool strong; const Timeline *line; const BlockOrder *others; } End;       // one of the two
 
 static bool look_at(TracePairs *p, const TraceOp *op, bool far, End *out, Error *err) {
   RowRef r;
@@ -51,12 +47,12 @@ static bool look_at(TracePairs *p, const TraceOp *op, bool far, End *out, Error 
   out->line = timeline_of(p->reader, &p->lines, out->warp, err);
   if (!out->line) return false;
   out->passed = timeline_passed(out->line, op->record, op->lane);
-  return !far || (out->word = word_of(p, out->block, err));
+  return !far || (out->others = order_of(p, out->block, err));
 }
 
 static bool may_be_before(const End *a, const End *b, bool far) {
-  bool released = a->line->last_strong[far] >= a->record || (far && a->word->releases && a->word->released > a->passed);
-  return released && (b->line->first_acquire[far] <= b->record || (far && b->word->acquired < b->passed));
+  bool released = a->line->last_strong[far] >= a->record || (far && a->others->releases && a->others->released > a->passed);
+  return released && (b->line->first_acquire[far] <= b->record || (far && b->others->acquired < b->passed));
 }
 
 bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b) {

@@ -26,9 +26,6 @@ static ScanResult note(TraceReader *t, const RowRef *r, void *user, Error *err) 
   return SCAN_GO_ON;
 }
 
-// Barriers of the block behind which one of its warps told everybody something last, and before which one was told first.
-typedef struct BlockOrder { uint64_t released, acquired, told; bool releases; } BlockOrder;        // told: behind something that was read and not acquired
-
 static void note_blocks(Racing *x) {
   uint32_t it = 0;
   uint64_t warp;
@@ -37,14 +34,8 @@ static void note_blocks(Racing *x) {
     const Timeline *l = value;
     if (!l->last_strong[1] && l->first_acquire[1] == UINT64_MAX && l->first_strong_read[1] == UINT64_MAX) continue;
     BlockOrder *b = u64map_get(&x->blocks, warp / x->launch->warps);
-    if (!b) {
-      b = mem_alloc(sizeof *b);
-      b->acquired = b->told = UINT64_MAX;
-      u64map_put(&x->blocks, warp / x->launch->warps, b);
-    }
-    if (l->last_strong[1]) b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0)), b->releases = true;
-    if (l->first_strong_read[1] != UINT64_MAX) b->told = MIN(b->told, timeline_passed(l, l->first_strong_read[1], 0));
-    if (l->first_acquire[1] != UINT64_MAX) b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
+    if (!b) u64map_put(&x->blocks, warp / x->launch->warps, b = block_order_new());
+    block_order_note(b, l);
   }
 }
 

@@ -117,15 +117,15 @@ typedef struct RowList { uint32_t *list, n, cap; } RowList;
 bool block_rows_at(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high, RowList *out);
 
 // --- host.c: copies and sets ---
-// --- step_order.c ---
-// For each step in order: those before it (indexes, the nearest first) that nothing orders before it, where there are some.
-typedef bool BesideVisitor(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_t n, void *user, Error *err);
-bool reader_steps_beside(TraceReader *t, BesideVisitor *f, void *user, Error *err);
-
 typedef struct HostRange { uint64_t address, bytes; } HostRange;
 // The part of [low, high) that the step writes (or reads), first row of it; false: none
 bool step_touches(const ReaderStep *s, bool reads, uint64_t low, uint64_t high, uint64_t *address, uint64_t *bytes);
 bool reader_host_op(TraceReader *t, const ReaderStep *s, uint32_t lane, uint64_t address, uint64_t bytes, TraceOp *out, Error *err);
+
+// --- step_order.c ---
+// For each step in order: those before it (indexes, the nearest first) that nothing orders before it, where there are some.
+typedef bool BesideVisitor(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_t n, void *user, Error *err);
+bool reader_steps_beside(TraceReader *t, BesideVisitor *f, void *user, Error *err);
 
 // --- lives.c ---
 typedef struct Life { uint32_t process; uint64_t base, size, born, died; char kind[16]; } Life;      // born, died: compared with ReaderStep.order
@@ -158,6 +158,10 @@ const Timeline *timeline_of(TraceReader *t, Timelines *all, uint64_t warp, Error
 uint64_t timeline_passed(const Timeline *l, uint64_t record, uint32_t lane);      // barriers before that record
 uint64_t timeline_copied(const Timeline *l, uint64_t record, uint32_t lane);      // when what cp.async was asked for there is known to be done: a record; UINT64_MAX: never
 void timelines_free(Timelines *all);
+// Barriers of a block behind which one of its warps told everybody something last, and before which one was told first. told: behind something that was read and not acquired
+typedef struct BlockOrder { uint64_t released, acquired, told; bool releases; } BlockOrder;
+BlockOrder *block_order_new(void);
+void block_order_note(BlockOrder *b, const Timeline *l);               // a warp of the block
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);      // a row of the warp, in order
 Timeline *timelines_at(Timelines *all, uint64_t warp);
 

@@ -138,3 +138,15 @@ void timelines_free(Timelines *all) {
   }
   u64map_free(&all->by_warp);
 }
+
+BlockOrder *block_order_new(void) {
+  BlockOrder *b = mem_alloc(sizeof *b);
+  b->acquired = b->told = UINT64_MAX;
+  return b;
+}
+
+void block_order_note(BlockOrder *b, const Timeline *l) {
+  if (l->last_strong[1]) b->released = MAX(b->released, timeline_passed(l, l->last_strong[1], 0)), b->releases = true;
+  if (l->first_strong_read[1] != UINT64_MAX) b->told = MIN(b->told, timeline_passed(l, l->first_strong_read[1], 0));
+  if (l->first_acquire[1] != UINT64_MAX) b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
+}

@@ -1,0 +1,45 @@
+// Turns: with `--workers=1` the work of all streams runs one after the other, in the order in which it was submitted, so that a run can be repeated.
+//
+// What waits for something that was submitted later (a kernel that polls a flag, a value that a stream waits for) would keep its turn for ever: after a while without
+// any end it no longer holds the others up.
+#include "driver/driver.h"
+
+#include <errno.h>
+#include <time.h>
+
+enum { PATIENCE_S = 1 };
+
+static Turn *first, *last;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+
+void turn_join(Turn *t) {
+  if (settings()->vgpu.workers != 1) return;
+  *t = (Turn){.before = last, .joined = true};
+  if (last) last->after = t;
+  else first = t;
+  last = t;
+}
+
+static bool held_up(const Turn *t) {
+  for (const Turn *e = t->before; e; e = e->before)
+    if (!e->passed_over) return true;
+  return false;
+}
+
+void turn_wait(Turn *t) {
+  if (!t->joined) return;
+  while (held_up(t) && !driver_ending()) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    if (pthread_cond_timedwait(&ended, &queue_lock, &until) != ETIMEDOUT) continue;
+    for (Turn *e = t->before; e; e = e->before) e->passed_over = true;
+  }
+}
+
+void turn_end(Turn *t) {
+  if (!t->joined) return;
+  *(t->before ? &t->before->after : &first) = t->after;
+  *(t->after ? &t->after->before : &last) = t->before;
+  pthread_cond_broadcast(&ended);
+}
