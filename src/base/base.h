@@ -63,6 +63,7 @@ void u64map_put(U64Map *m, uint64_t key, void *value);
 void *u64map_remove(U64Map *m, uint64_t key);
 bool u64map_next(const U64Map *m, uint32_t *it, uint64_t *key, void **value);
 void u64map_free(U64Map *m);
+void u64map_free_all(U64Map *m);         // … and what it points to
 uint64_t base_hash(const void *data, size_t n);
 
 // --- str.c: a growable string, always NUL-terminated once something was added. ---

@@ -137,6 +137,14 @@ bool u64map_next(const U64Map *m, uint32_t *it, uint64_t *key, void **value) {
   return false;
 }
 
+void u64map_free_all(U64Map *m) {
+  uint32_t it = 0;
+  uint64_t key;
+  void *value;
+  while (u64map_next(m, &it, &key, &value)) free(value);
+  u64map_free(m);
+}
+
 void u64map_free(U64Map *m) {
   free(m->slots);
   *m = (U64Map){0};

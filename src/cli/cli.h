@@ -17,6 +17,7 @@ extern const CliSubcommand cli_subcommands[];
 extern const unsigned cli_nsubcommands;
 
 int cli_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);       // "warpgrind: …" on standard error; returns 125
+int cli_fail_as(const char *who, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);      // "who: …", for commands with exit codes of their own
 
 // --- arguments.c ---
 // Reads options up to the first other argument. Returns -1 to go on, or an exit code; *next is the first argument left.

@@ -26,16 +26,7 @@ typedef struct Gold {
   Str list;                                // … and as JSON: kernels that may differ
 } Gold;
 
-static int refuse(const char *fmt, ...) PRINTF_LIKE(1, 2);
-static int refuse(const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  fputs("warpgrind gold: ", stderr);
-  vfprintf(stderr, fmt, ap);
-  fputc('\n', stderr);
-  va_end(ap);
-  return CANNOT;
-}
+static int refuse(const Error *err) { return cli_fail_as("warpgrind gold", CANNOT, "%s", err->text); }
 
 // --- the command line ---
 
@@ -258,7 +249,7 @@ static int compare(Gold *g, Str *json) {
   Error err = {{0}};
   DiffRun first[2] = {{.nsteps = 0}}, second[2] = {{.nsteps = 0}};
   for (int i = 0; i < 2; i++)
-    if (!run_once(g, i, false, i == 0, &err) || !load(g, i, false, &first[i], &err)) return refuse("%s", err.text);
+    if (!run_once(g, i, false, i == 0, &err) || !load(g, i, false, &first[i], &err)) return refuse(&err);
   bool differ = hashes_differ(&first[0], &first[1]), contents = differ;
   if (differ && bytes_of(&first[0]) > most) {
     str_printf(&g->text, "launches wrote %.1f GB in all: too much to keep their contents, so that nothing may differ (--kernel chooses kernels)\n", (double)bytes_of(&first[0]) / 1e9);
@@ -273,7 +264,7 @@ static int compare(Gold *g, Str *json) {
   DiffRun *runs = contents ? second : first;
   say_kernels(g, &runs[0], &restless);
   int code = judge(g, &runs[0], &runs[1], contents, json);
-  if (code == CANNOT) refuse("no buffer could be compared.");
+  if (code == CANNOT) cli_fail_as("warpgrind gold", CANNOT, "no buffer could be compared.");
   return code;                             // the command ends: runs are not freed
 }
 
@@ -300,7 +291,7 @@ int cli_gold(int argc, char **argv) {
   Gold g = {.devices = {"cpu", "gpu"}, .elements = 10};
   Error err = {{0}};
   Str json = {0};
-  if (!parse(argc, argv, &g, &err) || !make_folder(&g, &err)) return refuse("%s", err.text);
+  if (!parse(argc, argv, &g, &err) || !make_folder(&g, &err)) return refuse(&err);
   str_add(&json, "{\"version\":1");
   json_text(&json, "gold", g.devices[0]);
   json_text(&json, "device", g.devices[1]);
@@ -312,7 +303,7 @@ int cli_gold(int argc, char **argv) {
   bool json_out = g.json && !strcmp(g.json, "-");
   if (g.text.len) fputs(g.text.data, json_out ? stderr : stdout);
   if (json_out) fputs(json.data, stdout);
-  else if (g.json && !file_write(g.json, json.data, json.len, &err)) code = refuse("%s", err.text);
+  else if (g.json && !file_write(g.json, json.data, json.len, &err)) code = refuse(&err);
   if (g.keep) fprintf(json_out ? stderr : stdout, "the runs are in %s\n", g.folder.data);
   else remove_folder(g.folder.data);
   return code;

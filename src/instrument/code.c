@@ -71,6 +71,13 @@ PtxInstr *code_emit(Code *c, const char *mnemonic, const PtxOperand *ops, unsign
   return in;
 }
 
+// by log2 of the bytes
+static const char *const store_local[] = {"st.local.b8", "st.local.b16", "st.local.b32", "st.local.b64", "st.local.b128"}, *const load_local[] = {"ld.local.b8", "ld.local.b16", "ld.local.b32", "ld.local.b64", "ld.local.b128"};
+static int size_class(const PtxReg *r) { return __builtin_ctz(ptx_type_size(r->type)); }
+
+void code_store_local(Code *c, PtxOperand to, PtxReg *r) { EMIT(c, store_local[size_class(r)], to, opd_reg(r)); }
+void code_load_local(Code *c, PtxReg *r, PtxOperand from) { EMIT(c, load_local[size_class(r)], opd_reg(r), from); }
+
 void code_guard(Code *c, PtxReg *p, bool negated) {
   c->guard = p;
   c->guard_negated = negated;

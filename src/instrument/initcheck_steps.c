@@ -457,9 +457,7 @@ static void put_register(InitSteps *s, Code *c, const InitValue *v) {
   if (v->reg->type == TYPE_PRED) {
     EMIT(c, "selp.b32", opd_reg(word), opd_imm(v->negated ? 0 : -1), opd_imm(v->negated ? -1 : 0), opd_reg(v->reg));
     EMIT(c, "st.local.b32", place_of(s, c, v->number), opd_reg(word));
-  } else if (ptx_type_size(v->reg->type) == 8) EMIT(c, "st.local.b64", place_of(s, c, v->number), opd_reg(v->reg));
-  else if (ptx_type_size(v->reg->type) == 4) EMIT(c, "st.local.b32", place_of(s, c, v->number), opd_reg(v->reg));
-  else EMIT(c, ptx_type_size(v->reg->type) == 2 ? "st.local.b16" : "st.local.b8", place_of(s, c, v->number), opd_reg(v->reg));
+  } else code_store_local(c, place_of(s, c, v->number), v->reg);
 }
 
 static void put_constant(InitSteps *s, Code *c, const InitValue *v) {

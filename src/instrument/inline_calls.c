@@ -52,7 +52,7 @@ static void lift_static(Inliner *l, PtxFunc *g) {
     }
     PtxItem item = {.kind = ITEM_VAR, .var = v}, *items = ARENA_ARRAY(l->a, PtxItem, m->nitems + 2);
     for (uint32_t o = 0; o < m->nvars; o++)
-      if (!strcmp(m->vars[o]->name, v->name)) v->name = arena_printf(l->a, "__wgi_%s_%s", g->name, v->name);
+      if (!strcmp(m->vars[o]->name, v->name)) PTX_RENAME(v, arena_printf(l->a, "__wgi_%s_%s", g->name, v->name));
     v->func = NULL, v->id = m->nvars;
     ARENA_APPEND(l->a, m->vars, m->nvars, &v, 1);
     items[0] = item;
@@ -133,15 +133,15 @@ static PtxVar *stands_for(const PtxFunc *copy, const PtxInstr *call, const PtxVa
 // The copy's registers, labels and variables become the caller's.
 static void adopt(Inliner *l, PtxFunc *f, PtxFunc *copy) {
   for (uint32_t i = 0; i < copy->nregs; i++) {
-    copy->regs[i]->name = arena_printf(l->a, "%%wgi%u_%s", l->number, copy->regs[i]->name + (copy->regs[i]->name[0] == '%'));
+    PTX_RENAME(copy->regs[i], arena_printf(l->a, "%%wgi%u_%s", l->number, copy->regs[i]->name + (copy->regs[i]->name[0] == '%')));
     copy->regs[i]->id = f->nregs + i;
   }
   for (uint32_t i = 0; i < copy->nlabels; i++) {
-    copy->labels[i]->name = arena_printf(l->a, "$wgi%u_%u", l->number, i);
+    PTX_RENAME(copy->labels[i], arena_printf(l->a, "$wgi%u_%u", l->number, i));
     copy->labels[i]->id = f->nlabels + i;
   }
   for (uint32_t i = 0; i < copy->nlocals; i++) {
-    copy->locals[i]->name = arena_printf(l->a, "__wgi%u_%s", l->number, copy->locals[i]->name);
+    PTX_RENAME(copy->locals[i], arena_printf(l->a, "__wgi%u_%s", l->number, copy->locals[i]->name));
     copy->locals[i]->id = f->nlocals + i;
     copy->locals[i]->func = f;
   }

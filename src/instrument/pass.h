@@ -202,6 +202,8 @@ PtxOperand opd_vector(Code *c, const PtxOperand *list, unsigned n);        // {a
 PtxInstr *code_emit(Code *c, const char *mnemonic, const PtxOperand *ops, unsigned nops);
 #define EMIT(c, mnemonic, ...) \
   code_emit((c), (mnemonic), (const PtxOperand[]){__VA_ARGS__}, sizeof((const PtxOperand[]){__VA_ARGS__}) / sizeof(PtxOperand))
+void code_store_local(Code *c, PtxOperand to, PtxReg *r);  // by the size of the register, which is no predicate
+void code_load_local(Code *c, PtxReg *r, PtxOperand from);
 void code_guard(Code *c, PtxReg *p, bool negated);         // NULL: none
 void code_branch(Code *c, PtxReg *p, bool negated, PtxLabel *to);   // @p bra; leaves no guard
 void code_label(Code *c, PtxLabel *l);

@@ -229,7 +229,7 @@ bool program_survey(Program *p, Error *err) {
 uint32_t program_site(Program *p, Body *b, const PtxInstr *in) {
   Arena *a = &p->out->arena;
   Str text = {0};
-  ptx_print_instr(in, &text);
+  ptx_show_instr(in, &text);
   Site s = {
       .kernel = b->info->kernel == NO_KERNEL ? SEVERAL : b->info->kernel, .function = arena_strdup(a, b->func->name),
       .text = arena_strdup(a, text.data), .ptx_line = in->ptx_line, .classes = ptx_op_classes(in), .space = in->space, .bytes = access_bytes(in),

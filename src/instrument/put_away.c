@@ -40,6 +40,7 @@ static uint32_t slot_of(PutAway *s, const PtxReg *r) {
   if (!*slot) {
     uint32_t at = (s->area->size + bytes - 1) / bytes * bytes;
     s->area->size = at + bytes;
+    s->area->align = MAX(s->area->align, bytes);
     s->area->dims[0] = s->area->size;
     *slot = at + 1;
   }
@@ -51,9 +52,7 @@ static void put(PutAway *s, Code *c, PtxReg *r) {
   if (r->type == TYPE_PRED) {
     EMIT(c, "selp.b32", opd_reg(s->word), opd_imm(1), opd_imm(0), opd_reg(r));
     EMIT(c, "st.local.b32", to, opd_reg(s->word));
-  } else if (ptx_type_size(r->type) == 8) EMIT(c, "st.local.b64", to, opd_reg(r));
-  else if (ptx_type_size(r->type) == 4) EMIT(c, "st.local.b32", to, opd_reg(r));
-  else EMIT(c, ptx_type_size(r->type) == 2 ? "st.local.b16" : "st.local.b8", to, opd_reg(r));
+  } else code_store_local(c, to, r);
 }
 
 static void take(PutAway *s, Code *c, PtxReg *r) {
@@ -61,9 +60,7 @@ static void take(PutAway *s, Code *c, PtxReg *r) {
   if (r->type == TYPE_PRED) {
     EMIT(c, "ld.local.b32", opd_reg(s->word), from);
     EMIT(c, "setp.ne.u32", opd_reg(r), opd_reg(s->word), opd_imm(0));
-  } else if (ptx_type_size(r->type) == 8) EMIT(c, "ld.local.b64", opd_reg(r), from);
-  else if (ptx_type_size(r->type) == 4) EMIT(c, "ld.local.b32", opd_reg(r), from);
-  else EMIT(c, ptx_type_size(r->type) == 2 ? "ld.local.b16" : "ld.local.b8", opd_reg(r), from);
+  } else code_load_local(c, r, from);
 }
 
 // --- values that all threads of a block have in common ---

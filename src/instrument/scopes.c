@@ -27,9 +27,9 @@ static uint32_t scope_end(const PtxFunc *f, uint32_t from, uint32_t *instr) {
 static void rename_declared(Body *b, const PtxStmt *s, uint32_t *count) {
   Arena *a = &b->func->module->arena;
   if (s->kind == STMT_REGS)
-    for (uint32_t i = 0; i < s->regs.count; i++) s->regs.first[i].name = arena_printf(a, "%sin%u_", b->program->reg_prefix, (*count)++);      // no number at the end: %x2<5> beside %x2 is not what ptxas expects
-  else if (s->kind == STMT_VAR) s->var->name = arena_printf(a, "%sin%u", b->program->prefix, (*count)++);
-  else if (s->kind == STMT_LABEL) s->label->name = arena_printf(a, "$L%sin%u", b->program->prefix, (*count)++);
+    for (uint32_t i = 0; i < s->regs.count; i++) PTX_RENAME(&s->regs.first[i], arena_printf(a, "%sin%u_", b->program->reg_prefix, (*count)++));      // no number at the end: %x2<5> beside %x2 is not what ptxas expects
+  else if (s->kind == STMT_VAR) PTX_RENAME(s->var, arena_printf(a, "%sin%u", b->program->prefix, (*count)++));
+  else if (s->kind == STMT_LABEL) PTX_RENAME(s->label, arena_printf(a, "$L%sin%u", b->program->prefix, (*count)++));
 }
 
 // Marks the statements that go (braces) or move (declarations).

@@ -34,11 +34,11 @@ static void map_originals(Doubling *d) {
 static void give_new_names(Program *p, Doubling *d) {
   Arena *a = &d->f->module->arena;
   for (uint32_t i = 0; i < d->copy->nregs; i++) {
-    d->copy->regs[i]->name = arena_printf(a, "%stwo%u_", p->reg_prefix, i);
+    PTX_RENAME(d->copy->regs[i], arena_printf(a, "%stwo%u_", p->reg_prefix, i));
     d->copy->regs[i]->id = d->f->nregs + i;
   }
   for (uint32_t i = 0; i < d->copy->nlabels; i++) {
-    d->copy->labels[i]->name = arena_printf(a, "$L%stwo%u", p->prefix, i);
+    PTX_RENAME(d->copy->labels[i], arena_printf(a, "$L%stwo%u", p->prefix, i));
     d->copy->labels[i]->id = d->f->nlabels + i;
   }
 }

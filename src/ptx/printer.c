@@ -30,19 +30,24 @@ void print_hex(Str *out, const char *prefix, uint64_t bits, int digits) {
   for (int i = digits - 1; i >= 0; i--) str_addc(out, hex[bits >> 4 * i & 15]);
 }
 
-static void print_list(const PtxOperand *list, unsigned n, Str *out) {
+typedef enum { NAMES_NOW, NAMES_ORIGINAL } Names;
+
+static void operand(const PtxOperand *o, Names names, Str *out);
+static void operands(const PtxOperand *list, unsigned n, Names names, Str *out) {
   for (unsigned i = 0; i < n; i++) {
     if (i) str_add(out, ", ");
-    print_operand(&list[i], out);
+    operand(&list[i], names, out);
   }
 }
 
-void print_operand(const PtxOperand *o, Str *out) {
+#define NAME(x) (names == NAMES_ORIGINAL && (x)->original ? (x)->original : (x)->name)
+
+static void operand(const PtxOperand *o, Names names, Str *out) {
   static const char *const selectors[] = {"", ".x", ".y", ".z", ".w", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
   if (o->negated) str_addc(out, o->kind == OPD_REG && o->reg->type != TYPE_PRED ? '-' : '!');
   switch (o->kind) {
     case OPD_NONE: break;
-    case OPD_REG: str_add(out, o->reg->name); break;
+    case OPD_REG: str_add(out, NAME(o->reg)); break;
     case OPD_INT:
       print_int(out, o->imm, o->is_unsigned);
       if (o->is_unsigned) str_addc(out, 'U');
@@ -53,33 +58,33 @@ void print_operand(const PtxOperand *o, Str *out) {
       break;
     case OPD_SREG: str_add(out, ptx_sreg_name(o->sreg)); break;
     case OPD_VAR:
-      str_add(out, o->var->name);
+      str_add(out, NAME(o->var));
       print_offset(out, o->imm, o->offset_given);
       break;
     case OPD_FUNC: str_add(out, o->func->name); break;
-    case OPD_LABEL: str_add(out, o->label->name); break;
+    case OPD_LABEL: str_add(out, NAME(o->label)); break;
     case OPD_ADDR:
       str_addc(out, '[');
       if (o->nlist) {
-        print_operand(&o->list[0], out);
+        operand(&o->list[0], names, out);
         print_offset(out, o->imm, o->offset_given);
-        if (o->nlist > 1) str_add(out, ", "), print_list(o->list + 1, o->nlist - 1u, out);
+        if (o->nlist > 1) str_add(out, ", "), operands(o->list + 1, o->nlist - 1u, names, out);
       }
       str_addc(out, ']');
       break;
     case OPD_VECTOR:
       str_addc(out, '{');
-      print_list(o->list, o->nlist, out);
+      operands(o->list, o->nlist, names, out);
       str_addc(out, '}');
       break;
     case OPD_PAIR:
-      print_operand(&o->list[0], out);
+      operand(&o->list[0], names, out);
       str_addc(out, '|');
-      print_operand(&o->list[1], out);
+      operand(&o->list[1], names, out);
       break;
     case OPD_LIST:
       str_addc(out, '(');
-      print_list(o->list, o->nlist, out);
+      operands(o->list, o->nlist, names, out);
       str_addc(out, ')');
       break;
     case OPD_SINK: str_addc(out, '_'); break;
@@ -92,10 +97,12 @@ void print_operand(const PtxOperand *o, Str *out) {
   }
 }
 
-void ptx_print_instr(const PtxInstr *in, Str *out) {
+void print_operand(const PtxOperand *o, Str *out) { operand(o, NAMES_NOW, out); }
+
+static void instruction(const PtxInstr *in, Names names, Str *out) {
   if (in->guard) {
     str_add(out, in->guard_negated ? "@!" : "@");
-    str_add(out, in->guard->name);
+    str_add(out, NAME(in->guard));
     str_addc(out, ' ');
   }
   str_add(out, ptx_op_name(in->op));
@@ -106,15 +113,18 @@ void ptx_print_instr(const PtxInstr *in, Str *out) {
       // An empty list of results is left out; an empty list of arguments only where nothing follows.
       if (in->ops[i].kind == OPD_LIST && !in->ops[i].nlist && (i == 0 || in->nops == 3)) continue;
       str_add(out, separator);
-      print_operand(&in->ops[i], out);
+      operand(&in->ops[i], names, out);
       separator = ", ";
     }
   } else if (in->nops) {
     str_addc(out, ' ');
-    print_list(in->ops, in->nops, out);
+    operands(in->ops, in->nops, names, out);
   }
   str_addc(out, ';');
 }
+
+void ptx_print_instr(const PtxInstr *in, Str *out) { instruction(in, NAMES_NOW, out); }
+void ptx_show_instr(const PtxInstr *in, Str *out) { instruction(in, NAMES_ORIGINAL, out); }
 
 // Are these registers called prefix0, prefix1, …, so that prefix<count> declares them?
 static bool is_range(const PtxReg *regs, uint32_t count, size_t *prefix_len) {

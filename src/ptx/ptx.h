@@ -67,6 +67,7 @@ typedef struct PtxLoc {
 
 struct PtxReg {
   const char *name;                       // "%r12", unique in the function
+  const char *original;                   // … in the program, where it was renamed
   PtxType type;
   uint8_t vector;                         // 0, 2 or 4 (.reg .v4 .f32)
   uint32_t id;                            // index in PtxFunc.regs
@@ -75,6 +76,7 @@ struct PtxReg {
 typedef enum { LABEL_CODE, LABEL_BRANCHTARGETS, LABEL_CALLTARGETS, LABEL_CALLPROTOTYPE } PtxLabelKind;
 struct PtxLabel {
   const char *name;                       // unique in the function
+  const char *original;                   // as in PtxReg
   PtxLabelKind kind;
   uint32_t id;                            // index in PtxFunc.labels
   uint32_t stmt;                          // index in PtxFunc.stmts of the statement that defines it
@@ -97,6 +99,7 @@ typedef struct PtxReloc {
 
 struct PtxVar {
   const char *name;
+  const char *original;                   // as in PtxReg
   PtxSpace space;
   PtxType type;
   uint8_t vector;                         // 0, 2, 4, 8
@@ -303,7 +306,10 @@ bool ptx_error_at(Error *err, const PtxModule *m, uint32_t line, uint32_t column
 // --- printer.c ---
 void ptx_print(const PtxModule *m, Str *out);
 void ptx_print_func(const PtxFunc *f, Str *out);
-void ptx_print_instr(const PtxInstr *in, Str *out);              // one line, no newline: for messages and dumps
+void ptx_print_instr(const PtxInstr *in, Str *out);              // one line, no newline
+void ptx_show_instr(const PtxInstr *in, Str *out);               // … with the names of the program: for messages
+// Gives a register, label or variable another name.
+#define PTX_RENAME(x, new_name) ((x)->original = (x)->original ? (x)->original : (x)->name, (x)->name = (new_name))
 
 // --- rename.c: gives every register and label a new name (the fidelity test). ---
 void ptx_rename_all(PtxModule *m);

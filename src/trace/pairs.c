@@ -14,11 +14,7 @@ TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch) {
 
 void trace_pairs_free(TracePairs *p) {
   if (!p) return;
-  uint32_t it = 0;
-  uint64_t key;
-  void *value;
-  while (u64map_next(&p->blocks, &it, &key, &value)) free(value);
-  u64map_free(&p->blocks);
+  u64map_free_all(&p->blocks);
   timelines_free(&p->lines);
   free(p);
 }
@@ -51,8 +47,9 @@ static bool look_at(TracePairs *p, const TraceOp *op, bool far, End *out, Error 
 }
 
 static bool may_be_before(const End *a, const End *b, bool far) {
-  bool released = a->line->last_strong[far] >= a->record || (far && a->others->releases && a->others->released > a->passed);
-  return released && (b->line->first_acquire[far] <= b->record || (far && b->others->acquired < b->passed));
+  const uint64_t *last = a->line->last_strong, *first = b->line->first_acquire;
+  return (last[far] >= a->record || (far && block_passes_on(a->others, last[0] >= a->record, a->passed))) &&
+         (first[far] <= b->record || (far && block_is_told(b->others, false, first[0] <= b->record, b->passed)));
 }
 
 bool trace_pair_unordered(TracePairs *p, const TraceOp *a, const TraceOp *b) {

@@ -61,13 +61,14 @@ static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
 // One is a copy that may not be done when the other is made.
 static bool is_under_way(const Touch *a, const Touch *b) { return (a->until > b->record && a->record < b->record) || (b->until > a->record && b->record < a->record); }
 
-// Whether a may have come before b by fences and the like: as far as can be seen from here, which is not far. told: if b had acquired what it read.
+// Whether a may have come before b by fences and the like: as far as can be seen from here, which is not far. A warp may tell another of its block, which then tells other
+// blocks. told: if b had acquired what it read.
 static bool may_be_before(const Racing *x, const Touch *a, const Timeline *of_a, const Touch *b, const Timeline *of_b, bool told) {
   bool far = a->block != b->block;
   const BlockOrder *p = far ? u64map_get(&x->blocks, a->block) : NULL, *q = far ? u64map_get(&x->blocks, b->block) : NULL;
-  bool released = (a->flags & STRONG_IN_BLOCK ? of_a->last_strong : of_a->last_release)[far] >= a->record || (p && p->releases && p->released > a->passed);
-  bool acquired = (told ? of_b->first_strong_read : of_b->first_acquire)[far] <= b->record || (q && (told ? q->told : q->acquired) < b->passed);
-  return released && acquired;
+  const uint64_t *last = a->flags & STRONG_IN_BLOCK ? of_a->last_strong : of_a->last_release, *first = told ? of_b->first_strong_read : of_b->first_acquire;
+  return (last[far] >= a->record || (p && block_passes_on(p, last[0] >= a->record, a->passed))) &&
+         (first[far] <= b->record || (q && block_is_told(q, told, first[0] <= b->record, b->passed)));
 }
 
 // Whether both lanes of a warp came to something between two of its records that lets them wait for each other.
@@ -200,11 +201,7 @@ static bool launch_races(TraceReader *t, const ReaderLaunch *l, RaceList *list, 
   note_blocks(&x);
   ok = ok && global_races(t, &x, err) && (!x.any_shared || shared_races(t, &x, err));
   timelines_free(&x.lines);
-  uint32_t it = 0;
-  uint64_t key;
-  void *value;
-  while (u64map_next(&x.blocks, &it, &key, &value)) free(value);
-  u64map_free(&x.blocks);
+  u64map_free_all(&x.blocks);
   vec_free(&x.touches);
   return ok;
 }

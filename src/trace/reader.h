@@ -162,6 +162,9 @@ void timelines_free(Timelines *all);
 typedef struct BlockOrder { uint64_t released, acquired, told; bool releases; } BlockOrder;
 BlockOrder *block_order_new(void);
 void block_order_note(BlockOrder *b, const Timeline *l);               // a warp of the block
+// Whether other blocks may know what a warp did after `passed` barriers, or it what they did. within: it told another warp of its block something later, or was told before
+bool block_passes_on(const BlockOrder *b, bool within, uint64_t passed);
+bool block_is_told(const BlockOrder *b, bool read_only, bool within, uint64_t passed);
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);      // a row of the warp, in order
 Timeline *timelines_at(Timelines *all, uint64_t warp);
 

@@ -150,3 +150,10 @@ void block_order_note(BlockOrder *b, const Timeline *l) {
   if (l->first_strong_read[1] != UINT64_MAX) b->told = MIN(b->told, timeline_passed(l, l->first_strong_read[1], 0));
   if (l->first_acquire[1] != UINT64_MAX) b->acquired = MIN(b->acquired, timeline_passed(l, l->first_acquire[1], 0));
 }
+
+bool block_passes_on(const BlockOrder *b, bool within, uint64_t passed) { return b->releases && (within || b->released > passed); }
+
+bool block_is_told(const BlockOrder *b, bool read_only, bool within, uint64_t passed) {
+  uint64_t first = read_only ? b->told : b->acquired;
+  return first != UINT64_MAX && (within || first < passed);
+}

@@ -119,14 +119,8 @@ void view_desk_close(ViewDesk *d) {
   if (d->trace) trace_close(d->trace);
   for (uint32_t i = 0; i < d->allocations.len; i++) free(d->allocations.data[i].name), free(d->allocations.data[i].kind);
   vec_free(&d->allocations);
-  uint32_t it = 0;
-  uint64_t key;
-  void *value;
-  while (u64map_next(&d->sites, &it, &key, &value)) free(value);
-  u64map_free(&d->sites);
-  it = 0;
-  while (u64map_next(&d->types, &it, &key, &value)) free(value);
-  u64map_free(&d->types);
+  u64map_free_all(&d->sites);
+  u64map_free_all(&d->types);
   u64map_free(&d->step_of_launch);
   u64map_free(&d->findings_of_launch);
   for (uint32_t i = 0; i < d->files.len; i++) free(d->files.data[i]);

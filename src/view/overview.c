@@ -145,11 +145,7 @@ void view_answer_flow(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   }
   str_add(s, "]}");
   vec_free(&given);
-  uint32_t it = 0;
-  uint64_t key;
-  void *value;
-  while (u64map_next(&kernels, &it, &key, &value)) free(value);
-  u64map_free(&kernels);
+  u64map_free_all(&kernels);
   view_rows_ok(&r, a);
 }
 

@@ -106,11 +106,7 @@ static void read_types(ViewDesk *d) {
     u64map_put(&d->types, allocation, mem_strdup(s.data + 1));
     str_free(&s);
   }
-  uint32_t it = 0;
-  uint64_t key;
-  void *value;
-  while (u64map_next(&instructions, &it, &key, &value)) free(value);
-  u64map_free(&instructions);
+  u64map_free_all(&instructions);
 }
 
 const char *view_buffer_type(ViewDesk *d, uint32_t allocation) {
