@@ -125,7 +125,7 @@ void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic); // 
 void init_test_access(InitCheck *k, Code *c, uint32_t i, PtxReg *all, bool is_weak);        // all loses bits where something is bad
 void init_mark_access(InitCheck *k, Code *c, uint32_t i, bool is_weak);
 // --- initcheck_clean.c: the accesses of a region, for threads that have read nothing bad so far ---
-typedef struct InitGroup { unsigned leader; int64_t low, high; bool is_found, is_readable; } InitGroup;         // accesses with one base register: the first; their offsets
+typedef struct InitGroup { unsigned leader, widest; int64_t low, high; bool is_mixed, is_found, is_readable; } InitGroup;       // accesses with one base register: the first, one of most bytes; their offsets. mixed: of several sizes
 typedef struct InitClean {
   InitCheck *k;
   const uint32_t *accesses; unsigned n;

@@ -37,6 +37,13 @@ static bool fits(const InitGroup *g, int64_t at, bool can_follow) {
   return can_follow ? MAX(g->high, at) - MIN(g->low, at) <= MOST_SPAN : g->low == at;
 }
 
+// Can both be aligned? What is left out because it is not must leave out nobody else, unless Follow can look at each.
+static bool go_together(const InitClean *z, const InitGroup *g, unsigned n, bool can_follow) {
+  int64_t one = access_bytes(instr(z, n)), other = access_bytes(instr(z, g->widest)), bytes = MIN(one, other);
+  if (one != other && !can_follow) return false;
+  return bytes <= 4 || (address(z, n)->imm - address(z, g->widest)->imm) % bytes == 0;
+}
+
 InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool can_follow) {
   InitClean z = {.k = k, .accesses = accesses, .n = n};
   for (unsigned i = 0; i < n; i++) {
@@ -44,8 +51,11 @@ InitClean init_clean(InitCheck *k, const uint32_t *accesses, unsigned n, bool ca
     if (!has_group(&z, i)) continue;
     int64_t at = address(&z, i)->imm;
     unsigned g = 0;
-    while (g < z.ngroups && !(is_alike(&z, z.groups[g].leader, i) && fits(&z.groups[g], at, can_follow))) g++;
-    if (g == z.ngroups) z.groups[z.ngroups++] = (InitGroup){.leader = i, .low = at, .high = at};
+    while (g < z.ngroups && !(is_alike(&z, z.groups[g].leader, i) && fits(&z.groups[g], at, can_follow) && go_together(&z, &z.groups[g], i, can_follow))) g++;
+    if (g == z.ngroups) z.groups[z.ngroups++] = (InitGroup){.leader = i, .widest = i, .low = at, .high = at};
+    uint32_t bytes = access_bytes(instr(&z, i)), most = access_bytes(instr(&z, z.groups[g].widest));
+    z.groups[g].is_mixed |= bytes != most;
+    if (bytes > most) z.groups[g].widest = i;
     z.groups[g].low = MIN(z.groups[g].low, at);
     z.groups[g].high = MAX(z.groups[g].high, at);
     z.group[i] = (uint8_t)g;
@@ -112,7 +122,32 @@ static void find_offset(const InitClean *z, Code *c, PtxReg *x, const InitGroup 
   }
 }
 
-// Where only a part of a group is inside, Follow looks at each access: *stray is set then.
+// Only a part of what is inside counts any more; where that is not the whole group, Follow looks at each access: *stray is set then.
+static void keep_inside(const InitClean *z, Code *c, unsigned n, PtxReg *kept, bool is_part, PtxReg **stray) {
+  PtxReg *one = body_temp(z->k->body, TYPE_PRED, *stray ? 3 : 4);
+  if (is_part) {
+    EMIT(c, "xor.pred", opd_reg(one), opd_reg(in_of(z, n)), opd_reg(kept));
+    if (*stray) EMIT(c, "or.pred", opd_reg(*stray), opd_reg(*stray), opd_reg(one));
+    else *stray = one;
+  }
+  EMIT(c, "and.pred", opd_reg(in_of(z, n)), opd_reg(in_of(z, n)), opd_reg(kept));
+}
+
+// A misaligned access is memcheck's finding and is not made; what we do beside it is, and its shadow must not be misaligned. So it counts as outside.
+static void keep_aligned(const InitClean *z, Code *c, unsigned n, PtxReg *x, bool wide, PtxReg **stray) {
+  const InitGroup *g = &z->groups[n];
+  int64_t bytes = access_bytes(instr(z, g->widest)), from_widest = (address(z, g->widest)->imm - g->low) % bytes;
+  PtxType t = wide ? TYPE_B64 : TYPE_B32;
+  PtxReg *rest = body_temp(z->k->body, t, 5), *aligned = body_temp(z->k->body, TYPE_PRED, 2);
+  if (bytes <= 4 || !(z->k->body->program->plan->tools & TOOL_BIT(MEMCHECK))) return;
+  if (from_widest) EMIT(c, wide ? "add.s64" : "add.s32", opd_reg(rest), opd_reg(x), opd_imm(from_widest));
+  EMIT(c, wide ? "and.b64" : "and.b32", opd_reg(rest), opd_reg(from_widest ? rest : x), opd_imm(bytes - 1));
+  EMIT(c, wide ? "setp.eq.u64" : "setp.eq.u32", opd_reg(aligned), opd_reg(rest), opd_imm(0));
+  keep_inside(z, c, n, aligned, g->is_mixed, stray);
+}
+
+static bool has_parts(const InitGroup *g) { return g->high > g->low || g->is_mixed; }
+
 static void find_group(InitClean *z, Code *c, unsigned n, PtxReg **stray) {
   Body *b = z->k->body;
   InitGroup *g = &z->groups[n];
@@ -128,14 +163,12 @@ static void find_group(InitClean *z, Code *c, unsigned n, PtxReg **stray) {
   if (wide) record_load(c, size, place.fact_at + 8);
   test_inside(c, in, wide, in_of(z, n), x, size);
   if (g->high > g->low) {
-    PtxReg *also = body_temp(b, TYPE_PRED, 2), *one = body_temp(b, TYPE_PRED, *stray ? 3 : 4);
+    PtxReg *also = body_temp(b, TYPE_PRED, 2);
     EMIT(c, wide ? "add.s64" : "add.s32", opd_reg(last), opd_reg(x), opd_imm(g->high - g->low));
     test_inside(c, in, wide, also, last, size);
-    EMIT(c, "xor.pred", opd_reg(one), opd_reg(in_of(z, n)), opd_reg(also));
-    if (*stray) EMIT(c, "or.pred", opd_reg(*stray), opd_reg(*stray), opd_reg(one));
-    else *stray = one;
-    EMIT(c, "and.pred", opd_reg(in_of(z, n)), opd_reg(in_of(z, n)), opd_reg(also));
+    keep_inside(z, c, n, also, true, stray);
   }
+  keep_aligned(z, c, n, x, wide, stray);
   EMIT(c, wide ? "shr.u64" : "shr.u32", opd_reg(x), opd_reg(x), opd_imm(2));
   if (wide) {
     shadow = body_temp(b, TYPE_B64, 4);
@@ -191,7 +224,7 @@ void init_clean_test(InitClean *z, Code *c, PtxReg *bad, PtxReg *dirty) {
   Sums sums = {.all = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_B32, 1), body_temp(b, TYPE_B32, 2)}};
   bool has_others = false;
   for (unsigned g = 0; g < z->ngroups; g++)
-    if (z->groups[g].high > z->groups[g].low) find_group(z, c, g, &stray);
+    if (has_parts(&z->groups[g])) find_group(z, c, g, &stray);
   for (unsigned n = 0; n < z->n; n++) {
     int64_t offset;
     unsigned g = z->group[n];

@@ -1,15 +1,18 @@
 // Addresses that are no multiple of what is accessed there: by the pointer, the index, the offset, in loops, of vectors, atomics, shared
 // and local memory, through pointers from memory. The bad access is left out, the others are made.
-// finds: misaligned 20 32
-// finds: misaligned 21 24
-// finds: misaligned 22 32
-// finds: misaligned 23 16
-// finds: misaligned 24 31
-// finds: misaligned 25 16
-// finds: misaligned 26 32
-// finds: misaligned 28 7
-// finds: misaligned 30 8
-// finds: oob-read 31 3
+// finds: misaligned 23 32
+// finds: misaligned 24 24
+// finds: misaligned 25 32
+// finds: misaligned 26 16
+// finds: misaligned 27 31
+// finds: misaligned 28 16
+// finds: misaligned 29 32
+// finds: misaligned 31 7
+// finds: misaligned 33 8
+// finds: oob-read 34 3
+// finds: misaligned 41 32
+// finds: misaligned 42 32
+// finds: misaligned 43 32
 #include <cstdio>
 #include <cstdlib>
 #define OK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%s\n", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -32,6 +35,14 @@ __global__ void each(const int *shifted, const char *bytes, const float *values,
   out[i] = s;
 }
 
+// Stores of more than 4 bytes, to memory that nobody wrote before.
+__global__ void wide(char *p, int by) {
+  char *q = p + 64 * threadIdx.x + by;
+  *(double *)q = 1;
+  *(float4 *)(q + 16) = make_float4(1, 2, 3, 4);
+  *(int2 *)(q + 40) = make_int2(1, 2);
+}
+
 int main() {
   char *a, *list[2], **d; int *out;
   OK(cudaMalloc(&a, 512)); OK(cudaMalloc(&out, 512)); OK(cudaMalloc(&list[1], 256)); OK(cudaMalloc(&d, sizeof list));
@@ -39,6 +50,8 @@ int main() {
   list[0] = a;
   OK(cudaMemcpy(d, list, sizeof list, cudaMemcpyDefault));
   each<<<1, 32>>>((int *)(a + 2), a, (float *)a, out + 64, (const char **)d, out);
+  OK(cudaMalloc(&a, 4096));
+  wide<<<1, 32>>>(a, 4);
   OK(cudaDeviceSynchronize());
   puts("done");
 }

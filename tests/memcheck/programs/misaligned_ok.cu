@@ -19,6 +19,14 @@ __global__ void each(const char *odd, const char *bytes, const float *values, co
   out[i] = s + w + (int)*(long long *)(tile + 8 * i);
 }
 
+// Stores of more than 4 bytes, to memory that nobody wrote before.
+__global__ void wide(char *p, int by) {
+  char *q = p + 64 * threadIdx.x + by;
+  *(double *)q = 1;
+  *(float4 *)(q + 16) = make_float4(1, 2, 3, 4);
+  *(int2 *)(q + 40) = make_int2(1, 2);
+}
+
 int main() {
   char *a, *list[1], **d; int *out, h[32];
   OK(cudaMalloc(&a, 512)); OK(cudaMalloc(&out, 512)); OK(cudaMalloc(&d, sizeof list));
@@ -28,4 +36,8 @@ int main() {
   each<<<1, 32>>>(a + 3, a, (float *)a, (Packed *)a, (const char **)d, out, 8);
   OK(cudaMemcpy(h, out, sizeof h, cudaMemcpyDefault));
   for (int i = 0; i < 32; i++) printf("%d\n", h[i]);
+  OK(cudaMalloc(&a, 4096));
+  wide<<<1, 32>>>(a, 16);
+  OK(cudaMemcpy(h, a + 64 * 31 + 56, 8, cudaMemcpyDefault));
+  printf("%d %d\n", h[0], h[1]);
 }
