@@ -145,6 +145,11 @@ void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, P
 void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset);
 void init_mark_good(const InitShadow *s, Code *c);          // with a guard: of whole words only
 void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied);       // copied: bad bytes count as never written, not as computed
+// The same in two steps: what is to be written, and writing it. Lanes of a warp that store to one address take the second together, so that the state that stays belongs to the value that does.
+// In between temporaries 3 and 5 of 32 bits, 3 of 64 bits and predicate 1 are taken.
+void init_good_state(const InitShadow *s, Code *c);
+void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, bool copied);
+void init_store_state(const InitShadow *s, Code *c);
 // --- initcheck_said.c ---
 void init_said(InitCheck *k, uint32_t i);
 bool init_says(const InitCheck *k, uint32_t i);

@@ -262,6 +262,15 @@ bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
   return n > 0;
 }
 
+// What is found there later has its origin here.
+static void report_bad_store(Access *a, Code *c) {
+  InitCheck *k = a->k;
+  PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
+  access_address(c, to, a->address);
+  EMIT(c, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
+  code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_NUMBER_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
+}
+
 static void emit_store(Access *a, Code *hot) {
   InitCheck *k = a->k;
   Code *c = begin_slow(a, hot);
@@ -281,7 +290,10 @@ static void emit_store(Access *a, Code *hot) {
     code_branch(c, p, false, bad);
   }
   InitShadow s = shadow_of_access(a);
-  init_mark_good(&s, c);
+  PtxLabel *write = nshadows ? body_label(k->body) : NULL;
+  init_good_state(&s, c);
+  if (write) code_label(c, write);
+  init_store_state(&s, c);
   EMIT(c, "bra", opd_label(a->back));
   if (!nshadows) return;
   code_label(c, bad);
@@ -289,15 +301,9 @@ static void emit_store(Access *a, Code *hot) {
   EMIT(c, "mov.b32", opd_reg(mask), opd_imm(0));
   for (unsigned i = 0; i < n; i++)
     if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask);
-  init_write_shadow(&s, c, mask, copied);
-  if (!copied && (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP)) {       // what is found there later has its origin here
-    PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
-    access_address(c, to, a->address);
-    EMIT(c, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
-    uint32_t site = program_site(k->body->program, k->body, a->in);
-    code_report(c, site, opd_imm(KIND_NUMBER_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
-  }
-  EMIT(c, "bra", opd_label(a->back));
+  if (!copied && (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP)) report_bad_store(a, c);
+  init_bad_state(&s, c, mask, copied);
+  EMIT(c, "bra", opd_label(write));
 }
 
 // What comes back is what was there; what is there afterwards is bad if that was, or what was brought along.

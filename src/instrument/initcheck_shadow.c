@@ -164,23 +164,24 @@ void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset)
   code_guard(c, NULL, false);
 }
 
-void init_mark_good(const InitShadow *s, Code *c) {
-  PtxReg *at = shadow_at(s, c), *w = word(s, 3), *first = word(s, 5);
-  if (!is_part(s)) {
-    EMIT(c, "mov.b32", opd_reg(w), opd_imm(0x0f0f0f0f));
-    store_words(s, c, at, 0, w, w);
-    return;
+// What a store leaves, before it is written: in words 3 and 5, where `at` says. Of a part of a word, 5 is byte_in_word, and `already` says that nothing is to do: that needs no atomic operation.
+typedef struct State { PtxReg *at, *w, *other, *already; } State;
+static State state_at(const InitShadow *s, Code *c) {
+  State x = {shadow_at(s, c), word(s, 3), word(s, 5), is_part(s) && !s->is_private ? body_temp(s->body, TYPE_PRED, 1) : NULL};
+  if (is_part(s)) byte_in_word(s, c, x.other);
+  return x;
+}
+
+void init_good_state(const InitShadow *s, Code *c) {
+  State x = state_at(s, c);
+  if (x.already) {
+    load_words(s, c, x.at, 0, x.w, NULL);
+    EMIT(c, "shr.u32", opd_reg(x.w), opd_reg(x.w), opd_reg(x.other));
+    EMIT(c, "and.b32", opd_reg(x.w), opd_reg(x.w), opd_imm(covered(s) * 17));
+    EMIT(c, "setp.eq.u32", opd_reg(x.already), opd_reg(x.w), opd_imm(covered(s)));
   }
-  PtxReg *already = body_temp(s->body, TYPE_PRED, 1);
-  byte_in_word(s, c, first);
-  if (!s->is_private) {                    // what is marked already needs no atomic operation
-    load_words(s, c, at, 0, w, NULL);
-    EMIT(c, "shr.u32", opd_reg(w), opd_reg(w), opd_reg(first));
-    EMIT(c, "and.b32", opd_reg(w), opd_reg(w), opd_imm(covered(s) * 17));
-    EMIT(c, "setp.eq.u32", opd_reg(already), opd_reg(w), opd_imm(covered(s)));
-  }
-  EMIT(c, "mov.b32", opd_reg(w), opd_imm(covered(s)));
-  store_part(s, c, at, w, first, s->is_private ? NULL : already);
+  EMIT(c, "mov.b32", opd_reg(x.w), opd_imm(is_part(s) ? covered(s) : 0x0f0f0f0f));
+  if (s->bytes == 32) EMIT(c, "mov.b32", opd_reg(x.other), opd_reg(x.w));
 }
 
 // w = the shadow of bytes whose bad ones are the bits of w
@@ -191,24 +192,37 @@ static void state_of(const InitShadow *s, Code *c, PtxReg *w, int64_t bits, bool
   if (!copied) EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_reg(derived));
 }
 
-void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied) {
-  PtxReg *at = shadow_at(s, c), *w = word(s, 3), *other = word(s, 5);
+void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, bool copied) {
+  State x = state_at(s, c);
+  if (x.already) EMIT(c, "setp.ne.u32", opd_reg(x.already), opd_reg(x.other), opd_reg(x.other));
   if (is_part(s)) {
-    EMIT(c, "and.b32", opd_reg(w), opd_reg(bad), opd_imm(covered(s)));
-    state_of(s, c, w, covered(s), copied);
-    byte_in_word(s, c, other);
-    store_part(s, c, at, w, other, NULL);
+    EMIT(c, "and.b32", opd_reg(x.w), opd_reg(bad), opd_imm(covered(s)));
+    state_of(s, c, x.w, covered(s), copied);
     return;
   }
   unsigned words = MIN(s->bytes / 4, 4u);
-  int64_t all = words == 1 ? 0x0f : words == 2 ? 0x0f0f : 0x0f0f0f0f;
-  EMIT(c, "and.b32", opd_reg(w), opd_reg(bad), opd_imm((1 << 4 * words) - 1));
-  spread_out(s, c, w, words);
-  state_of(s, c, w, all, copied);
+  EMIT(c, "and.b32", opd_reg(x.w), opd_reg(bad), opd_imm((1 << 4 * words) - 1));
+  spread_out(s, c, x.w, words);
+  state_of(s, c, x.w, words_read(s), copied);
   if (s->bytes == 32) {
-    EMIT(c, "shr.u32", opd_reg(other), opd_reg(bad), opd_imm(16));
-    spread_out(s, c, other, words);
-    state_of(s, c, other, all, copied);
+    EMIT(c, "shr.u32", opd_reg(x.other), opd_reg(bad), opd_imm(16));
+    spread_out(s, c, x.other, words);
+    state_of(s, c, x.other, words_read(s), copied);
   }
-  store_words(s, c, at, 0, w, other);
+}
+
+void init_store_state(const InitShadow *s, Code *c) {
+  PtxReg *at = body_temp(s->body, TYPE_B64, 3), *w = word(s, 3), *other = word(s, 5);
+  if (is_part(s)) store_part(s, c, at, w, other, s->is_private ? NULL : body_temp(s->body, TYPE_PRED, 1));
+  else store_words(s, c, at, 0, w, other);
+}
+
+void init_mark_good(const InitShadow *s, Code *c) {
+  init_good_state(s, c);
+  init_store_state(s, c);
+}
+
+void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied) {
+  init_bad_state(s, c, bad, copied);
+  init_store_state(s, c);
 }
