@@ -174,6 +174,7 @@ static void prepare(InitCheck *k) {
   if (!followed && !shared) return;
   k->origin_address = body_reg(b, TYPE_B64);
   k->origin_site = body_reg(b, TYPE_B32);
+  k->origin_derived = body_reg(b, TYPE_B32);
   if (k->by_regions) {
     PtxReg *word = body_temp(b, TYPE_B32, 0);
     k->dirty = body_reg(b, TYPE_PRED);
@@ -182,6 +183,7 @@ static void prepare(InitCheck *k) {
   } else {
     EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
     EMIT(c, "mov.b32", opd_reg(k->origin_site), opd_imm(-1));
+    EMIT(c, "mov.b32", opd_reg(k->origin_derived), opd_imm(0));
   }
   if (shared) prepare_shared(k, c);
   if (shared && clears_shared(k)) clear_shared(k, c);

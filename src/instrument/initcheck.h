@@ -49,7 +49,7 @@ typedef struct InitCheck {   // one function
   uint32_t second;                          // first instruction of the body that runs where all that is read is initialised
   PtxReg *cache_base, *cache_size, *cache_shadow;
   PtxReg *shared_at, *shared_bytes, *shared_limit;         // of this block; bytes 0: not followed. limit: the same in 32 bits
-  PtxReg *origin_address, *origin_site;     // of the last bad read
+  PtxReg *origin_address, *origin_site, *origin_derived;       // of the last bad read. derived: not 0 where it found something computed from unwritten memory
   bool by_regions;                          // initcheck_region.c
   PtxReg *group_at[INIT_MOST_GROUPS], *group_in[INIT_MOST_GROUPS];           // initcheck_clean.c
   PtxReg *asks;                             // initcheck_settle.c: a bit for each barrier to come: set where the block asks behind it; NULL: it never does
@@ -144,11 +144,12 @@ void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all)
 void init_load_shadow(const InitShadow *s, Code *c, int64_t offset, PtxReg *w, PtxReg *high);       // high: of 32 bytes only
 void init_mark_good_at(const InitShadow *s, Code *c, PtxReg *in, int64_t offset);
 void init_mark_good(const InitShadow *s, Code *c);          // with a guard: of whole words only
-void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied);       // copied: bad bytes count as never written, not as computed
+void init_read_derived(const InitShadow *s, Code *c, PtxReg *to);                     // to = not 0 where a byte was computed from unwritten memory
+void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);   // derived: those of the bad bytes that count as computed, not as never written; NULL: all of them
 // The same in two steps: what is to be written, and writing it. Lanes of a warp that store to one address take the second together, so that the state that stays belongs to the value that does.
 // In between temporaries 3 and 5 of 32 bits, 3 of 64 bits and predicate 1 are taken.
 void init_good_state(const InitShadow *s, Code *c);
-void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, bool copied);
+void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);
 void init_store_state(const InitShadow *s, Code *c);
 // --- initcheck_said.c ---
 void init_said(InitCheck *k, uint32_t i);

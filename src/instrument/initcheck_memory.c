@@ -235,6 +235,8 @@ static void remember_origin(Access *a, Code *c) {
   record_site(c, k->origin_site, site);
   if (a->place.kind == PLACE_SHARED || a->place.kind == PLACE_LOCAL) EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_imm(0));
   else access_address(c, k->origin_address, a->address);
+  InitShadow s = shadow_of_access(a);
+  init_read_derived(&s, c, k->origin_derived);
 }
 
 static void emit_load(Access *a, Code *hot) {
@@ -248,27 +250,53 @@ static void emit_load(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(a->back));
 }
 
-// What is stored came from memory and was not computed with.
-bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
-  const PtxInstr *d = ir_single_def(k->defs, r);
-  if (!d || depth > 8) return false;
-  if (d->op == OP_LD || d->op == OP_LDU) return true;
-  if (d->op != OP_MOV) return false;
+static bool is_made_of_copies(const InitCheck *k, const PtxOperand *o, unsigned depth) {
   PtxReg *from[8];
   unsigned n = 0;
-  init_elements(&d->ops[1], from, &n);
+  init_elements(o, from, &n);
   for (unsigned i = 0; i < n; i++)
-    if (!from[i] || !init_is_copy(k, from[i], depth + 1)) return false;
-  return n > 0;
+    if (from[i] && !init_is_copy(k, from[i], depth + 1)) return false;
+  return true;
 }
 
-// What is found there later has its origin here.
-static void report_bad_store(Access *a, Code *c) {
+// What is stored came from memory and was not computed with: moved, chosen by something good, made wider.
+bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
+  const PtxInstr *d = ir_single_def(k->defs, r);
+  if (!init_shadow(k, r)) return true;
+  if (!d || depth > 8) return false;
+  switch (d->op) {
+    case OP_LD: case OP_LDU: return true;
+    case OP_MOV: return is_made_of_copies(k, &d->ops[1], depth);
+    case OP_CVT: return init_rule(d) == RULE_CONVERT && is_made_of_copies(k, &d->ops[1], depth);
+    case OP_SELP: {
+      bool chosen_well = d->ops[3].kind != OPD_REG || !init_shadow(k, d->ops[3].reg);
+      return chosen_well && is_made_of_copies(k, &d->ops[1], depth) && is_made_of_copies(k, &d->ops[2], depth);
+    }
+    default: return false;
+  }
+}
+
+// derived = the bad bytes that were computed, not moved. Moved ones are what they were where they came from: the thread remembers that of its last bad read.
+static void find_derived(Access *a, Code *c, PtxReg *derived, PtxReg *bad, int64_t moved) {
+  PtxReg *p = pred(a, 0), *kept = temp32(a, 3);
+  EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(a->k->origin_derived), opd_imm(0));
+  EMIT(c, "selp.b32", opd_reg(kept), opd_imm((int32_t)~moved), opd_imm(-1), opd_reg(p));
+  EMIT(c, "and.b32", opd_reg(derived), opd_reg(bad), opd_reg(kept));
+}
+
+// What is found there later has its origin here, unless it was only moved.
+static void report_bad_store(Access *a, Code *c, PtxReg *derived) {
   InitCheck *k = a->k;
+  PtxLabel *over = derived ? body_label(k->body) : NULL;
+  if (derived) {
+    EMIT(c, "setp.eq.u32", opd_reg(pred(a, 0)), opd_reg(derived), opd_imm(0));
+    code_branch(c, pred(a, 0), false, over);
+  }
   PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
   access_address(c, to, a->address);
   EMIT(c, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
   code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_NUMBER_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
+  if (over) code_label(c, over);
 }
 
 static void emit_store(Access *a, Code *hot) {
@@ -277,11 +305,11 @@ static void emit_store(Access *a, Code *hot) {
   PtxReg *regs[8], *shadows[8];
   unsigned n = 0, nshadows = 0, bytes = ptx_type_size(a->in->types[0]);
   init_elements(init_stored(a->in), regs, &n);
-  bool copied = true;
+  int64_t moved = 0;                       // bytes
   for (unsigned i = 0; i < n; i++) {
     if (!regs[i] || !init_shadow(k, regs[i])) continue;
     shadows[nshadows++] = init_shadow(k, regs[i]);
-    copied &= init_is_copy(k, regs[i], 0);
+    if (init_is_copy(k, regs[i], 0)) moved |= ((1ll << bytes) - 1) << i * bytes;
   }
   PtxLabel *bad = nshadows ? body_label(k->body) : NULL;
   if (nshadows) {
@@ -297,12 +325,13 @@ static void emit_store(Access *a, Code *hot) {
   EMIT(c, "bra", opd_label(a->back));
   if (!nshadows) return;
   code_label(c, bad);
-  PtxReg *mask = temp32(a, 2);
+  PtxReg *mask = temp32(a, 2), *derived = moved ? temp32(a, 0) : NULL;
   EMIT(c, "mov.b32", opd_reg(mask), opd_imm(0));
   for (unsigned i = 0; i < n; i++)
     if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask);
-  if (!copied && (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP)) report_bad_store(a, c);
-  init_bad_state(&s, c, mask, copied);
+  if (derived) find_derived(a, c, derived, mask, moved);
+  if (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP) report_bad_store(a, c, derived);
+  init_bad_state(&s, c, mask, derived);
   EMIT(c, "bra", opd_label(write));
 }
 
@@ -333,7 +362,7 @@ static void emit_atomic(Access *a, Code *hot) {
   EMIT(c, "or.b32", opd_reg(temp32(a, 3)), opd_reg(bad), opd_reg(mask));
   EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(temp32(a, 3)), opd_imm(0));
   code_branch(c, none, false, a->back);
-  init_write_shadow(&s, c, mask, false);
+  init_write_shadow(&s, c, mask, NULL);
   EMIT(c, "bra", opd_label(a->back));
 }
 

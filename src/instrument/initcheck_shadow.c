@@ -105,6 +105,17 @@ void init_read_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxLabel *good)
   if (!is_part(s)) close_up(s, c, bad, s->bytes / 4);
 }
 
+void init_read_derived(const InitShadow *s, Code *c, PtxReg *to) {
+  PtxReg *at = shadow_at(s, c), *other = word(s, 3);
+  load_words(s, c, at, 0, to, other);
+  if (s->bytes == 32) EMIT(c, "or.b32", opd_reg(to), opd_reg(to), opd_reg(other));
+  if (is_part(s)) {
+    byte_in_word(s, c, other);
+    EMIT(c, "shr.u32", opd_reg(to), opd_reg(to), opd_reg(other));
+  }
+  EMIT(c, "and.b32", opd_reg(to), opd_reg(to), opd_imm((int32_t)((is_part(s) ? covered(s) : words_read(s)) << 4)));
+}
+
 // all &= the shadow of what is read, where that is inside; bits it has no use for stay.
 void init_test_shadow(const InitShadow *s, Code *c, PtxReg *inside, PtxReg *all) {
   PtxReg *at = shadow_at(s, c), *w = word(s, 3), *high = word(s, 4);
@@ -184,31 +195,26 @@ void init_good_state(const InitShadow *s, Code *c) {
   if (s->bytes == 32) EMIT(c, "mov.b32", opd_reg(x.other), opd_reg(x.w));
 }
 
-// w = the shadow of bytes whose bad ones are the bits of w
-static void state_of(const InitShadow *s, Code *c, PtxReg *w, int64_t bits, bool copied) {
-  PtxReg *derived = word(s, 4);
-  EMIT(c, "shl.b32", opd_reg(derived), opd_reg(w), opd_imm(4));
+// w = the shadow of words, or of a part of one, whose bad bytes are the bits of `bad` from `first` on
+static void state_of(const InitShadow *s, Code *c, PtxReg *w, PtxReg *bad, PtxReg *derived, unsigned first) {
+  unsigned words = MIN(s->bytes / 4, 4u);
+  int64_t bits = is_part(s) ? covered(s) : words_read(s), taken = is_part(s) ? covered(s) : (1 << 4 * words) - 1;
+  PtxReg *computed = word(s, 7), *from[] = {bad, derived}, *to[] = {w, computed};
+  for (unsigned n = 0; n < (derived ? 2 : 1); n++) {
+    if (first) EMIT(c, "shr.u32", opd_reg(to[n]), opd_reg(from[n]), opd_imm(first));
+    EMIT(c, "and.b32", opd_reg(to[n]), opd_reg(first ? to[n] : from[n]), opd_imm(taken));
+    if (!is_part(s)) spread_out(s, c, to[n], words);
+  }
+  EMIT(c, "shl.b32", opd_reg(computed), opd_reg(derived ? computed : w), opd_imm(4));
   EMIT(c, "xor.b32", opd_reg(w), opd_reg(w), opd_imm(bits));
-  if (!copied) EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_reg(derived));
+  EMIT(c, "or.b32", opd_reg(w), opd_reg(w), opd_reg(computed));
 }
 
-void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, bool copied) {
+void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived) {
   State x = state_at(s, c);
   if (x.already) EMIT(c, "setp.ne.u32", opd_reg(x.already), opd_reg(x.other), opd_reg(x.other));
-  if (is_part(s)) {
-    EMIT(c, "and.b32", opd_reg(x.w), opd_reg(bad), opd_imm(covered(s)));
-    state_of(s, c, x.w, covered(s), copied);
-    return;
-  }
-  unsigned words = MIN(s->bytes / 4, 4u);
-  EMIT(c, "and.b32", opd_reg(x.w), opd_reg(bad), opd_imm((1 << 4 * words) - 1));
-  spread_out(s, c, x.w, words);
-  state_of(s, c, x.w, words_read(s), copied);
-  if (s->bytes == 32) {
-    EMIT(c, "shr.u32", opd_reg(x.other), opd_reg(bad), opd_imm(16));
-    spread_out(s, c, x.other, words);
-    state_of(s, c, x.other, words_read(s), copied);
-  }
+  state_of(s, c, x.w, bad, derived, 0);
+  if (s->bytes == 32) state_of(s, c, x.other, bad, derived, 16);
 }
 
 void init_store_state(const InitShadow *s, Code *c) {
@@ -222,7 +228,7 @@ void init_mark_good(const InitShadow *s, Code *c) {
   init_store_state(s, c);
 }
 
-void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, bool copied) {
-  init_bad_state(s, c, bad, copied);
+void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived) {
+  init_bad_state(s, c, bad, derived);
   init_store_state(s, c);
 }

@@ -147,7 +147,7 @@ static const PtxReg *first_destination(const InitSteps *s, const PtxInstr *in) {
 }
 
 // Registers that are written, with their place in the access.
-typedef struct Sources { struct { uint16_t number; uint8_t bytes, at; } list[16]; unsigned n; bool copied; } Sources;       // copied: what is written was moved only
+typedef struct Sources { struct { uint16_t number; uint8_t bytes, at; } list[16]; unsigned n; uint8_t moved; } Sources;      // WgStep.moved
 static void find_sources(InitSteps *s, const PtxInstr *in, const PtxOperand *o, Sources *found) {
   PtxReg *regs[8];
   unsigned n = 0, bytes = ptx_type_size(in->types[0]);
@@ -158,7 +158,7 @@ static void find_sources(InitSteps *s, const PtxInstr *in, const PtxOperand *o, 
     found->list[found->n].number = init_shadow_number(s, regs[e]);
     found->list[found->n].bytes = (uint8_t)bytes;
     found->list[found->n++].at = (uint8_t)(e * bytes);
-    found->copied &= init_is_copy(s->k, regs[e], 0);
+    if (init_is_copy(s->k, regs[e], 0)) found->moved |= (uint8_t)(((1u << 8 / n) - 1) << e * (8 / n));
   }
 }
 
@@ -180,19 +180,20 @@ static void clear_destination(void *ctx, PtxReg **reg, bool is_def) {
 static void store(InitSteps *s, uint32_t i) {
   const PtxInstr *in = instr(s, i);
   InitPlaceKind place = s->k->place[i].kind;
-  Sources sources = {.copied = true};
+  Sources sources = {0};
   find_sources(s, in, init_stored(in), &sources);
   if (sources.n > 1) add_sources(s, &sources, true);
-  bool reports = !sources.copied && (place == PLACE_PARAM || place == PLACE_LOOKUP);
+  bool reports = sources.n && (place == PLACE_PARAM || place == PLACE_LOOKUP);
   WgStep *step = access_step(s, i, WG_STEP_STORE, NULL);
   if (sources.n == 1) step->a = sources.list[0].number, step->imm = sources.list[0].at | sources.list[0].bytes << 8;
-  step->flags |= (uint16_t)((sources.n < 2 ? WG_STEP_FIRST : 0) | (sources.copied ? WG_STEP_COPIED : 0) | (reports ? WG_STEP_REPORTS : 0) | (place == PLACE_LOCAL ? WG_STEP_PRIVATE : 0));
+  step->moved = sources.moved;
+  step->flags |= (uint16_t)((sources.n < 2 ? WG_STEP_FIRST : 0) | (reports ? WG_STEP_REPORTS : 0) | (place == PLACE_LOCAL ? WG_STEP_PRIVATE : 0));
   if (reports) step->site = program_site(s->k->body->program, s->k->body, in);
 }
 
 static void update(InitSteps *s, uint32_t i) {
   const PtxInstr *in = instr(s, i);
-  Sources sources = {.copied = true};
+  Sources sources = {0};
   read(s, i, NULL);
   WgStep *start = add_step(s, NULL, WG_STEP_START_WRITE, NULL);
   if (!ptx_has(in, MOD_EXCH)) start->flags |= WG_STEP_FIRST;

@@ -149,14 +149,23 @@ DEVICE Where locate(uint64_t *values, uint64_t address, uint32_t bytes, uint32_t
   return at;
 }
 
-// A byte of shadow, which is 4 of memory, at a time.
-DEVICE uint32_t bad_bytes(Where at) {
+// A byte of shadow, which is 4 of memory, at a time. by: 0: which are good; 4: which are computed from something that was not written
+DEVICE uint32_t bytes_that_are(Where at, uint32_t by) {
   uint32_t first = (uint32_t)at.off & 3, n = (first + at.bytes + 3) >> 2;
   const volatile uint8_t *shadow = (const volatile uint8_t *)(at.shadow + (at.off >> 2));
-  uint64_t good = *shadow & 15;
+  uint64_t are = 0;
 #pragma clang loop unroll(disable)
-  for (uint32_t i = 1; i < n; i++) good |= (uint64_t)(shadow[i] & 15) << 4 * i;
-  return (uint32_t)(~good >> first & all_bits(at.bytes));
+  for (uint32_t i = 0; i < n; i++) are |= (uint64_t)(shadow[i] >> by & 15) << 4 * i;
+  return (uint32_t)(are >> first & all_bits(at.bytes));
+}
+DEVICE uint32_t bad_bytes(Where at) { return (uint32_t)(~bytes_that_are(at, 0) & all_bits(at.bytes)); }
+
+// The bytes of WgStep.moved.
+DEVICE uint32_t moved_bytes(uint32_t moved, uint32_t bytes) {
+  uint32_t are = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < bytes && moved; i++) are |= (moved >> i * 8 / bytes & 1) << i;
+  return are;
 }
 
 // Good wins over derived where both are seen, so that the order below never makes a good byte look bad to somebody who reads between the two steps.
@@ -172,13 +181,13 @@ DEVICE void write_state(uint64_t at, uint32_t good, uint32_t derived, uint32_t c
   if (clear) device_and32(word, ~(clear << by));
 }
 
-DEVICE void write_bytes(Where at, uint32_t bad, uint32_t flags) {
+DEVICE void write_bytes(Where at, uint32_t bad, uint32_t computed, uint32_t flags) {
   uint32_t first = (uint32_t)at.off & 3;
-  uint64_t covered = all_bits(at.bytes) << first, worse = (uint64_t)bad << first;
+  uint64_t covered = all_bits(at.bytes) << first, worse = (uint64_t)bad << first, derived = (uint64_t)computed << first;
 #pragma clang loop unroll(disable)
-  for (uint64_t word = at.shadow + (at.off >> 2); covered; word++, covered >>= 4, worse >>= 4) {
+  for (uint64_t word = at.shadow + (at.off >> 2); covered; word++, covered >>= 4, worse >>= 4, derived >>= 4) {
     uint32_t here = (uint32_t)covered & 15, wrong = (uint32_t)worse & here;
-    write_state(word, here & ~wrong, flags & WG_STEP_COPIED ? 0 : wrong, here, flags & WG_STEP_PRIVATE);
+    write_state(word, here & ~wrong, (uint32_t)derived & here, here, flags & WG_STEP_PRIVATE);
   }
 }
 
@@ -208,7 +217,7 @@ DEVICE Step load_step(const WgStep *s) {
 #endif
 DEVICE WgStep unpack(Step p) {
   const uint32_t *w = p.w;
-  return (WgStep){.what = (uint8_t)w[0], .bits = (uint8_t)(w[0] >> 8), .from = (uint8_t)(w[0] >> 16), .flags = (uint16_t)w[1], .to = (uint16_t)(w[1] >> 16), .a = (uint16_t)w[2],
+  return (WgStep){.what = (uint8_t)w[0], .bits = (uint8_t)(w[0] >> 8), .from = (uint8_t)(w[0] >> 16), .moved = (uint8_t)(w[0] >> 24), .flags = (uint16_t)w[1], .to = (uint16_t)(w[1] >> 16), .a = (uint16_t)w[2],
                   .b = (uint16_t)(w[2] >> 16), .v = (uint16_t)w[3], .w = (uint16_t)(w[3] >> 16), .guard = (uint16_t)w[4], .site = w[5], .imm = (uint64_t)w[7] << 32 | w[6]};
 }
 
@@ -237,6 +246,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       if (bad) {
         set(&f, WG_SHADOW_ORIGIN_SITE, site_base + s->site);
         set(&f, WG_SHADOW_ORIGIN, flags & WG_STEP_ORIGIN ? at.address : 0);
+        set(&f, WG_SHADOW_ORIGIN_DERIVED, bytes_that_are(at, 4) & bad);
       }
       if (s->to == WG_NO_NUMBER) continue;
       to = bytes_of_bits(bad, (uint32_t)s->imm);
@@ -289,8 +299,9 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
         if (flags & WG_STEP_FIRST) mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8) << (s->imm & 0xff);
       }
       if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
-      write_bytes(at, mask, flags);
-      if (mask && flags & WG_STEP_REPORTS)
+      uint32_t computed = mask && s->moved && !get(&f, WG_SHADOW_ORIGIN_DERIVED) ? mask & ~moved_bytes(s->moved, at.bytes) : mask;
+      write_bytes(at, mask, computed, flags);
+      if (computed && flags & WG_STEP_REPORTS)
         wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes, f.dirty ? f.shadows[WG_SHADOW_ORIGIN] : 0, at.address, f.dirty ? f.shadows[WG_SHADOW_ORIGIN_SITE] : 0xffffffff);
       continue;
     default: continue;

@@ -41,7 +41,6 @@ enum {                       // WgStep.flags
   WG_STEP_SIGNED = 4,
   WG_STEP_RIGHT = 8,         // SHIFT
   WG_STEP_IMM_V = 16, WG_STEP_IMM_W = 32,    // imm in place of value v or w
-  WG_STEP_COPIED = 64,       // WRITE: bad bytes were moved only, and count as never written
   WG_STEP_PRIVATE = 128,     // WRITE: no other thread writes this shadow
   WG_STEP_REPORTS = 256,     // WRITE: bad bytes are reported, with the address
   WG_STEP_ATOMIC = 512,      // WRITE: nothing to do where all was good and is
@@ -50,7 +49,8 @@ enum {                       // WgStep.flags
 enum { WG_NO_NUMBER = 0xffff };
 
 typedef struct WgStep {
-  uint8_t what, bits, from, unused;
+  uint8_t what, bits, from;
+  uint8_t moved;             // WRITE: the access in 8 equal parts, a bit each: set where the program only moved what it writes. Bad bytes of it count as what they were where they came from
   uint16_t flags, to, a, b;
   uint16_t v, w, guard;      // guard: number of a value, plus 1; the step is left out where it is zero
   uint16_t unused2;
@@ -58,7 +58,7 @@ typedef struct WgStep {
   uint64_t imm;
 } WgStep;                    // 32 bytes, aligned to 16; behind the last list there is room for one more
 
-enum { WG_SHADOW_ORIGIN, WG_SHADOW_ORIGIN_SITE, WG_SHADOW_FIRST };            // numbers of shadows that are none: where the last bad read was
+enum { WG_SHADOW_ORIGIN, WG_SHADOW_ORIGIN_SITE, WG_SHADOW_ORIGIN_DERIVED, WG_SHADOW_FIRST };  // numbers of shadows that are none: where the last bad read was, and whether what it found was computed
 // A place: three values that follow each other: base and size of memory that is followed, and its shadow. The first place of a region's values is the range that was looked up last.
 enum { WG_PLACE_LOOKUP = 0xffff, WG_PLACE_LOOKUP_SHARED = 0xfffe };           // SHARED: or shared memory, which is the second place
 
