@@ -119,6 +119,7 @@ bool init_is_int(PtxType t);
 void init_access(InitCheck *k, uint32_t i);                 // loads, stores, atomics
 void init_elements(const PtxOperand *o, PtxReg **out, unsigned *n);          // the registers of an operand, at most 8; NULL: something else
 const PtxOperand *init_stored(const PtxInstr *in);
+bool init_sets_bits(const InitCheck *k, const PtxInstr *store);              // it is loaded, some of its bits replaced, and stored again: a bit field
 bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth);      // it came from memory and was not computed with
 void init_local_address(Code *c, PtxReg *to, const PtxVar *v, bool generic); // of a variable of the thread
 // One access of a thread that has read nothing bad so far, as init_clean_test and init_clean_mark do it.

@@ -204,15 +204,15 @@ static void clear_destinations(Access *a, Code *c) {
   code_guard(c, NULL, false);
 }
 
-// The bad bytes of a shadow register, as bits first, first + 1, … of `to`.
-static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, unsigned bytes, PtxReg *to) {
+// The bad bytes of a shadow register, as bits first, first + 1, … of `to`. whole: only those of which all bits are bad.
+static void bytes_from_shadow(Access *a, Code *c, PtxReg *s, unsigned first, unsigned bytes, PtxReg *to, bool whole) {
   PtxReg *word = temp32(a, 3), *t = temp32(a, 4), *other = temp32(a, 5);
   for (unsigned half = 0; half < (bytes == 8 ? 2u : 1u); half++) {
     if (s->type == TYPE_B64) EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(half ? other : word), opd_reg(half ? word : other)}, 2), opd_reg(s));
     else EMIT(c, "mov.b32", opd_reg(word), opd_reg(s));
     for (int by = 4; by; by /= 2) {
       EMIT(c, "shr.u32", opd_reg(t), opd_reg(word), opd_imm(by));
-      EMIT(c, "or.b32", opd_reg(word), opd_reg(word), opd_reg(t));
+      EMIT(c, whole ? "and.b32" : "or.b32", opd_reg(word), opd_reg(word), opd_reg(t));
     }
     EMIT(c, "and.b32", opd_reg(word), opd_reg(word), opd_imm(0x01010101));
     EMIT(c, "mul.lo.u32", opd_reg(word), opd_reg(word), opd_imm(0x10204080));
@@ -276,6 +276,44 @@ bool init_is_copy(const InitCheck *k, const PtxReg *r, unsigned depth) {
   }
 }
 
+static bool is_constant(const InitCheck *k, const PtxOperand *o) {
+  const PtxInstr *d = o->kind == OPD_REG ? ir_single_def(k->defs, o->reg) : NULL;
+  return o->kind == OPD_INT || (d && d->op == OP_MOV && d->ops[1].kind == OPD_INT);
+}
+
+// Which bits it takes from where is known before the program runs.
+static bool replaces_bits(const InitCheck *k, const PtxInstr *d) {
+  switch (d->op) {
+    case OP_AND: return is_constant(k, &d->ops[1]) || is_constant(k, &d->ops[2]);
+    case OP_LOP3: return is_constant(k, &d->ops[1]) || is_constant(k, &d->ops[2]) || is_constant(k, &d->ops[3]);
+    case OP_BFI: return is_constant(k, &d->ops[3]) && is_constant(k, &d->ops[4]);
+    case OP_PRMT: return is_constant(k, &d->ops[3]);
+    default: return false;
+  }
+}
+
+// A bit field shares bytes with its neighbours, and memory knows whole bytes: one that a field was written to counts as written, or the neighbour's garbage would be the field's.
+static bool replaces_bits_of(const InitCheck *k, const PtxOperand *o, const PtxInstr *store, bool replaced, unsigned depth) {
+  const PtxInstr *d = o->kind == OPD_REG ? ir_single_def(k->defs, o->reg) : NULL;
+  if (!d || depth > 6) return false;
+  switch (d->op) {
+    case OP_LD: {
+      const PtxOperand *from = init_address(d), *to = init_address(store);
+      const PtxOperand *x = from ? &from->list[0] : NULL, *y = &to->list[0];
+      bool same = x && x->kind == y->kind && from->imm == to->imm && (x->kind == OPD_REG ? x->reg == y->reg : x->kind == OPD_VAR && x->var == y->var);
+      return replaced && same && access_bytes(d) == access_bytes(store);
+    }
+    case OP_AND: case OP_BFI: case OP_LOP3: case OP_PRMT: replaced |= replaces_bits(k, d); break;
+    case OP_OR: case OP_MOV: case OP_CVT: break;
+    default: return false;
+  }
+  for (unsigned i = 1; i < d->nops; i++)
+    if (replaces_bits_of(k, &d->ops[i], store, replaced, depth + 1)) return true;
+  return false;
+}
+
+bool init_sets_bits(const InitCheck *k, const PtxInstr *store) { return store->op == OP_ST && replaces_bits_of(k, init_stored(store), store, false, 0); }
+
 // derived = the bad bytes that were computed, not moved. Moved ones are what they were where they came from: the thread remembers that of its last bad read.
 static void find_derived(Access *a, Code *c, PtxReg *derived, PtxReg *bad, int64_t moved) {
   PtxReg *p = pred(a, 0), *kept = temp32(a, 3);
@@ -328,7 +366,7 @@ static void emit_store(Access *a, Code *hot) {
   PtxReg *mask = temp32(a, 2), *derived = moved ? temp32(a, 0) : NULL;
   EMIT(c, "mov.b32", opd_reg(mask), opd_imm(0));
   for (unsigned i = 0; i < n; i++)
-    if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask);
+    if (regs[i] && init_shadow(k, regs[i])) bytes_from_shadow(a, c, init_shadow(k, regs[i]), i * bytes, bytes, mask, init_sets_bits(k, a->in));
   if (derived) find_derived(a, c, derived, mask, moved);
   if (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP) report_bad_store(a, c, derived);
   init_bad_state(&s, c, mask, derived);
@@ -351,7 +389,7 @@ static void emit_atomic(Access *a, Code *hot) {
     unsigned n = 0;
     init_elements(&a->in->ops[i], regs, &n);
     for (unsigned e = 0; e < n; e++)
-      if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes) bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask);
+      if (regs[e] && init_shadow(k, regs[e]) && e * bytes < a->bytes) bytes_from_shadow(a, c, init_shadow(k, regs[e]), e * bytes, bytes, mask, false);
   }
   if (a->in->op == OP_ATOM) set_destinations(a, c, bad);
   PtxLabel *was_good = body_label(k->body);

@@ -187,7 +187,7 @@ static void store(InitSteps *s, uint32_t i) {
   WgStep *step = access_step(s, i, WG_STEP_STORE, NULL);
   if (sources.n == 1) step->a = sources.list[0].number, step->imm = sources.list[0].at | sources.list[0].bytes << 8;
   step->moved = sources.moved;
-  step->flags |= (uint16_t)((sources.n < 2 ? WG_STEP_FIRST : 0) | (reports ? WG_STEP_REPORTS : 0) | (place == PLACE_LOCAL ? WG_STEP_PRIVATE : 0));
+  step->flags |= (uint16_t)((sources.n < 2 ? WG_STEP_FIRST : 0) | (init_sets_bits(s->k, in) ? WG_STEP_WHOLE : 0) | (reports ? WG_STEP_REPORTS : 0) | (place == PLACE_LOCAL ? WG_STEP_PRIVATE : 0));
   if (reports) step->site = program_site(s->k->body->program, s->k->body, in);
 }
 

@@ -107,10 +107,12 @@ DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, u
 
 // Bytes as bits, and back: four at a time, each product has every bit once.
 DEVICE uint32_t four_bytes(uint32_t bits) { return ((bits & 15) * 0x204081u & 0x01010101u) * 0xff; }
-DEVICE uint32_t four_bits(uint32_t bytes) {
+DEVICE uint32_t four_bits(uint32_t bytes, uint32_t whole) {      // whole: the bytes of which all bits are set, instead of any
+  if (whole) bytes = ~bytes;
   bytes |= bytes >> 4;
   bytes |= bytes >> 2;
   bytes |= bytes >> 1;
+  if (whole) bytes = ~bytes;
   return (bytes & 0x01010101u) * 0x01020408u >> 24 & 15;
 }
 DEVICE uint64_t bytes_of_bits(uint32_t bits, uint32_t bytes) {
@@ -118,10 +120,10 @@ DEVICE uint64_t bytes_of_bits(uint32_t bits, uint32_t bytes) {
   if (bytes > 4) shadow |= (uint64_t)four_bytes(bits >> 4) << 32;
   return shadow & all_bits(bytes * 8);
 }
-DEVICE uint32_t bits_of_bytes(uint64_t shadow, uint32_t bytes) {
+DEVICE uint32_t bits_of_bytes(uint64_t shadow, uint32_t bytes, uint32_t whole) {
   shadow &= all_bits(bytes * 8);
-  uint32_t bits = four_bits((uint32_t)shadow);
-  return bytes > 4 ? bits | four_bits((uint32_t)(shadow >> 32)) << 4 : bits;
+  uint32_t bits = four_bits((uint32_t)shadow, whole);
+  return bytes > 4 ? bits | four_bits((uint32_t)(shadow >> 32), whole) << 4 : bits;
 }
 
 // --- memory ---
@@ -292,11 +294,11 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       if (flags & WG_STEP_SIGNED) to = convert(to, s->from * 8u, 64, 64, WG_STEP_SIGNED);
       break;
     case WG_STEP_START_WRITE: mask = flags & WG_STEP_FIRST ? bad : 0; continue;
-    case WG_STEP_SOURCE: mask = (flags & WG_STEP_FIRST ? 0 : mask) | bits_of_bytes(get(&f, s->a), s->from) << s->imm; continue;
+    case WG_STEP_SOURCE: mask = (flags & WG_STEP_FIRST ? 0 : mask) | bits_of_bytes(get(&f, s->a), s->from, 0) << s->imm; continue;
     case WG_STEP_STORE: case WG_STEP_WRITE:
       if (s->what == WG_STEP_STORE) {
         at = locate(values, values[s->v], s->from, s->w, table);
-        if (flags & WG_STEP_FIRST) mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8) << (s->imm & 0xff);
+        if (flags & WG_STEP_FIRST) mask = bits_of_bytes(get(&f, s->a), (uint32_t)s->imm >> 8, flags & WG_STEP_WHOLE) << (s->imm & 0xff);
       }
       if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
       uint32_t computed = mask && s->moved && !get(&f, WG_SHADOW_ORIGIN_DERIVED) ? mask & ~moved_bytes(s->moved, at.bytes) : mask;

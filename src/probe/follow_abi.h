@@ -41,6 +41,7 @@ enum {                       // WgStep.flags
   WG_STEP_SIGNED = 4,
   WG_STEP_RIGHT = 8,         // SHIFT
   WG_STEP_IMM_V = 16, WG_STEP_IMM_W = 32,    // imm in place of value v or w
+  WG_STEP_WHOLE = 64,        // STORE: only bytes of shadow a of which all bits are bad count
   WG_STEP_PRIVATE = 128,     // WRITE: no other thread writes this shadow
   WG_STEP_REPORTS = 256,     // WRITE: bad bytes are reported, with the address
   WG_STEP_ATOMIC = 512,      // WRITE: nothing to do where all was good and is

@@ -1,0 +1,3 @@
+// fields.cu where everything is written before it is read.
+#define EARLY 0
+#include "fields.cu"
