@@ -62,7 +62,7 @@ static void drop_info(Program *p) {
 bool instrument_module(PtxModule **units, uint32_t nunits, const InstrumentPlan *plan, Instrumented *out, Error *err) {
   *out = (Instrumented){0};
   Program p = {.units = units, .nunits = nunits, .plan = plan, .out = out};
-  bool inlines = plan->tools & TOOL_BIT(RACECHECK) && !(plan->tools & TOOL_BIT(COUNT));        // calls are counted, too
+  bool inlines = plan->tools & (TOOL_BIT(RACECHECK) | TOOL_BIT(INITCHECK)) && !(plan->tools & TOOL_BIT(COUNT));        // calls are counted, too
   for (uint32_t u = 0; u < nunits && inlines; u++) inline_calls(units[u]);
   bool ok = program_survey(&p, err);
   if (ok && (plan->find_writes || plan->tools & TOOL_BIT(TRACE))) writes_find(&p);

@@ -38,7 +38,7 @@ __global__ void ballot(const int *a, int *out) {
 }
 __device__ __noinline__ int fetch(const int *const *table, int i) { return table[i][threadIdx.x]; }
 __global__ void by_pointer(const int *const *table, int *out) {
-  if (fetch(table, 0) > 1) out[threadIdx.x] = 1;                      // not followed through the function's result
+  if (fetch(table, 0) > 1) out[threadIdx.x] = 1;                      // use: what a function returns
 }
 __device__ __noinline__ void decide(const int *const *table, int i, int *out) {
   if (table[i][threadIdx.x] > 1) out[threadIdx.x] = 1;                // use: inside a function
