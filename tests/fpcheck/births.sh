@@ -21,6 +21,7 @@ done
 check "answers: logarithms in words" has "$TEST_DIR/err" "log(-1) = NaN (f32)"
 check "answers: logarithms in words, f64" has "$TEST_DIR/err" "log(-1) = NaN (f64)"
 check "answers: in words" has "$TEST_DIR/err" "a function of CUDA's library, called with 1.0000000150474662e+30, returns inf (f64)"
+check "answers: poles in words" has "$TEST_DIR/err" "a function of CUDA's library, called with -1, returns inf (f64)"
 plain=$(plain "$TEST_DIR/silent")
 for mode in full fast; do check "silent: same output, $mode" is "$(fp -q --fp-mode=$mode "$TEST_DIR/silent" 2> /dev/null)" "$plain"; done
 
