@@ -15,10 +15,17 @@ static const PtxInstr *reader_of_both(const FpCheck *k, const PtxInstr *in, PtxO
 }
 
 // x + x == x ? x + x : …: x is 0, infinite, or not a number; a sum that overflows is not taken. cbrt, rcbrt.
+static bool is_only_chosen(const FpCheck *k, const PtxReg *r) {
+  for (uint32_t n = 0; n < k->flow->reads.n[r->id]; n++) {
+    PtxOp op = k->body->cfg->instrs[k->flow->reads.instr[k->flow->reads.start[r->id] + n]]->op;
+    if (op != OP_SETP && op != OP_SELP && op != OP_MOV) return false;
+  }
+  return true;
+}
 static bool is_own_sum(const FpCheck *k, const PtxInstr *in) {
   if (in->op != OP_ADD || in->nops != 3 || in->ops[1].kind != OPD_REG || !is_reg(&in->ops[2], in->ops[1].reg)) return false;
   const PtxInstr *asks = reader_of_both(k, in, OP_SETP, in->ops[1].reg);
-  return asks && ptx_has(asks, MOD_EQ);
+  return asks && ptx_has(asks, MOD_EQ) && is_only_chosen(k, in->ops[0].reg);
 }
 
 // x - n * c, n = x / c rounded by adding and subtracting 1.5 * 2^52: exponentials. It is NaN if x is infinite.

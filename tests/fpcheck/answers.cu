@@ -72,6 +72,11 @@ __global__ void poles(float *out, double *wide, const float *x) {     // x: 0, -
   wide[5] = rcbrt(1.5e308 + x[0]);
   wide[6] = cbrt(1.5e308 + x[0]);
 }
+__global__ void twice(float *out, const float *x) {            // the same question by hand, and the sum is used
+  float y = 3e38f + x[0], sum = y + y;                         //= fp-inf f32 1
+  out[0] = sum == y ? 1.0f : 2.0f;
+  out[1] = sum;
+}
 __global__ void roots(double *wide, const float *x) {
   wide[0] = asin((double)x[3]);                                //= fp-nan f64 1
   wide[1] = acosh(0.5 + x[0]);                                 //= fp-nan f64 1
@@ -130,6 +135,7 @@ int main() {
   undefined<<<1, 1>>>(out, wide, in);
   logarithms<<<1, 1>>>(out, wide, in);
   poles<<<1, 1>>>(out, wide, in);
+  twice<<<1, 1>>>(out, in);
   roots<<<1, 1>>>(wide, in);
   masks<<<1, 1>>>(wide, in);
   rests<<<1, 1>>>(out, in);

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# timeout: 900
 # What fpcheck finds in programs whose births are known, line by line and exactly counted, in both modes; and what it must not find.
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip births: nvcc is not on PATH"; exit 0; }

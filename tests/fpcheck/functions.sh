@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# timeout: 900
 # Every function of CUDA's math library, with poles, domain errors, overflows and ordinary numbers: each exception is told once, where one comes out, and nothing is told of the others. functions.known: where it is not so. That file is
 # compared both ways: what is cured must leave it. Also with something computed from the result, which compilers move into the function, and with other variants of the functions (--use_fast_math).
 . tests/fpcheck/lib.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 900
+# timeout: 1800
 # tests/fpcheck/births.sh, functions.sh, launches.sh, flow.sh, situations.sh and across.sh in GPU mode: the same findings, counted in the device's own memory.
 set -u
 . tests/gpumode/lib.sh
