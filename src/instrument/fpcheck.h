@@ -9,7 +9,7 @@
 typedef struct FpType { uint8_t format, packed; } FpType;      // format: WgFpFormat; NONE: not floating point
 
 typedef struct FpCheck FpCheck;
-enum { FP_OPERANDS = 3 };
+enum { FP_OPERANDS = 3, FP_UNLESS_NAN = 2 };
 typedef struct FpOperation {
   WgFpOp op;
   FpType result;
@@ -26,9 +26,14 @@ bool fp_operation(const PtxInstr *in, FpOperation *out);
 bool fp_is_matrix(const PtxInstr *in, FpType *result, FpType *a, FpType *b, FpType *c);    // mma and wmma on floating point
 bool fp_operand_infinite(const PtxOperand *o);                 // the constant +inf or -inf
 
+// --- fpcheck_index.c: by register: the instructions that name it, n of them from instr[start] on ---
+typedef struct FpIndex { uint32_t *start, *n, *instr; } FpIndex;
+void fp_index_build(IrCfg *cfg, uint32_t nregs, FpIndex *reads, FpIndex *writes);
+
 // --- fpcheck_flow.c: facts about the registers of a function ---
 typedef struct FpFlow {
   IrDefs *defs;
+  FpIndex reads, writes;
   uint32_t nregs;                          // registers of the program; ours come after them
   FpType *type;                            // by register: what it holds, by dataflow; NONE: no floating point, or not known
   uint32_t *uses, *select_uses;            // by register: how often read, how often as a value of selp
@@ -48,11 +53,22 @@ bool fp_is_test(const FpFlow *f, const PtxInstr *in);                   // isnan
 
 // --- fpcheck_library.c: what functions of the library return in place of a result ---
 bool fp_is_infinity(const FpFlow *f, const PtxOperand *o);              // the constant, of whoever
+bool fp_is_constant(const FpFlow *f, const PtxOperand *o, uint64_t single, uint64_t wide);      // by its bits
 bool fp_is_largest(const FpFlow *f, const PtxOperand *o);
 bool fp_is_library_nan(const FpFlow *f, const PtxOperand *o);
 bool fp_is_library(const PtxFunc *f);                                   // one of its own functions: what it returns is tested where it is called
+bool fp_is_of_word(const FpFlow *f, const PtxOperand *o);               // the upper word of a f64, as a f32: how it asks for the size of a number
 bool fp_result_of(const FpCheck *k, uint32_t i, FpOperation *out);                // fp_operation, with what is known of these functions
+void fp_asked_for_nan(const FpFlow *f, const PtxReg *predicate, PtxReg *found[FP_UNLESS_NAN]);           // arguments that a NaN is returned for, if they are themselves
 bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k, FpOperation *out);   // operand k of a selection; out: as if it had been computed
+
+// --- fpcheck_steps.c: what these functions compute on the way and throw away ---
+bool fp_is_step(const FpCheck *k, uint32_t i);
+
+// --- fpcheck_poles.c: infinity that they make of bits, or put down before they ask ---
+bool fp_is_pole(const FpFlow *f, const PtxInstr *in, FpOperation *out);
+bool fp_is_pole_in(const FpCheck *k, uint32_t block, const PtxInstr *in, FpOperation *out);     // a constant of this block, behind which it branches
+bool fp_is_logb_answer(const FpFlow *f, const PtxInstr *in, unsigned k, PtxOperand **x);
 
 // --- fpcheck_made_of.c ---
 typedef bool FpIsIt(const FpFlow *f, const PtxReg *r, const void *wanted);
@@ -76,6 +92,7 @@ typedef struct FpItem {                    // one instruction whose values are l
   PtxOperand result;
   bool nan_only;                           // a sink that infinity may come to
   bool unless_zero;                        // a division: nothing is born of a divisor that is zero
+  PtxReg *unless_nan[FP_UNLESS_NAN];       // nor where one of these is NaN: f32, or its bits; NULL: no more
   bool implied;                            // another item of the group is exceptional if this one is
   PtxOperand address; int64_t offset;      // of what is stored, a register; kind OPD_NONE: not known, or not global memory
   struct { PtxReg *reg; bool negated; } conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold

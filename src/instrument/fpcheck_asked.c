@@ -30,11 +30,14 @@ bool fp_asks_for_zero(const FpCheck *k, uint32_t i, const FpOperation *o) {
   const PtxOperand *divisor = divisor_of(o);
   bool plain = (o->result.format == WG_FP_F32 || o->result.format == WG_FP_F64) && !o->result.packed;
   if (!divisor || divisor->kind != OPD_REG || !plain || !fp_is_fixed(k->flow, divisor)) return false;
-  for (uint32_t a = 0; a < cfg->ninstrs; a++) {
-    unsigned says = asks(cfg->instrs[a], divisor);
-    for (uint32_t s = 0; says && s < cfg->ninstrs; s++) {
-      const PtxInstr *in = cfg->instrs[s];
-      if (in->op != OP_SELP || in->nops != 4 || !is_same(&in->ops[3], &cfg->instrs[a]->ops[0]) || !fp_is_fixed(k->flow, &in->ops[3])) continue;
+  const FpIndex *reads = &k->flow->reads;
+  for (uint32_t a = 0; a < reads->n[divisor->reg->id]; a++) {
+    const PtxInstr *question = cfg->instrs[reads->instr[reads->start[divisor->reg->id] + a]];
+    unsigned says = asks(question, divisor);
+    const PtxReg *predicate = says ? question->ops[0].reg : NULL;
+    for (uint32_t s = 0; says && s < reads->n[predicate->id]; s++) {
+      const PtxInstr *in = cfg->instrs[reads->instr[reads->start[predicate->id] + s]];
+      if (in->op != OP_SELP || in->nops != 4 || !is_same(&in->ops[3], &question->ops[0]) || !fp_is_fixed(k->flow, &in->ops[3])) continue;
       unsigned if_zero = (says == 1) != in->ops[3].negated ? 1 : 2;
       const PtxReg *quotient = cfg->instrs[i]->ops[0].reg;
       if (is_made_of(k, &in->ops[3 - if_zero], quotient) && !is_made_of(k, &in->ops[if_zero], quotient)) return true;

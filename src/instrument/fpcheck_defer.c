@@ -22,6 +22,13 @@ static bool is_simple(const FpCheck *k, uint32_t i) {
   return true;
 }
 
+// x == 0, for selections only. That an infinity is none decides nothing by itself.
+static bool asks_for_zero(const FpCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 || in->ops[0].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[0])) return false;
+  return (ptx_has(in, MOD_EQ) || ptx_has(in, MOD_NE) || ptx_has(in, MOD_NEU)) && fp_is_constant(k->flow, &in->ops[2], 0, 0);
+}
+
 typedef struct Readers { uint32_t *known, *owner; bool *several; } Readers;     // by register: readers that are deferred, to whom
 
 static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
@@ -35,6 +42,11 @@ static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
 // Backwards, so that readers are known before what they read.
 static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
+  if (asks_for_zero(k, i)) {
+    uint32_t p = in->ops[0].reg->id;
+    if (r->known[p] && r->known[p] == k->flow->uses[p] && !r->several[p]) add_reader(r, &in->ops[1], r->owner[p]);
+    return;
+  }
   if (!is_simple(k, i)) {
     // A selection whose result is written elsewhere too still decides about its values.
     if (in->op != OP_SELP || in->guard || k->flow->depth[i] || in->ops[3].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[3])) return;
@@ -50,7 +62,7 @@ static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   bool selects = in->op == OP_SELP;
   if (!selects && !f->owner[i]) return;
   uint32_t owner = f->owner[i] ? f->owner[i] - 1 : i;
-  for (unsigned o = 1; o < in->nops - (selects ? 1u : 0u); o++) add_reader(r, &in->ops[o], owner);
+  for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], owner);
 }
 
 const FpDeferred *fp_deferred_build(FpCheck *k) {
@@ -124,6 +136,7 @@ static void gather_answer(FpCheck *k, const FpDeferred *f, uint32_t i, unsigned 
   FpItem item = *so_far;
   FpOperation *answer = &item.operation;
   if (!fp_is_answer(k->body, k->flow, in, o, answer) || !(answer->kinds & k->kinds)) return;
+  if (answer->kinds == WG_FP_NAN) fp_asked_for_nan(k->flow, in->ops[3].reg, item.unless_nan);
   if (answer->n && f->owner[i] && !fp_is_fixed(k->flow, answer->operands[0])) answer->n = 0, answer->types[0].format = 0;    // it may have changed by then
   item.instr = i;
   item.result = in->ops[0];

@@ -223,6 +223,7 @@ void fp_add_item(FpCheck *k, FpItem item) {
   keep(k, &item.address);
   for (unsigned i = 0; i < item.operation.n; i++) keep(k, item.operation.operands[i]);
   for (unsigned i = 0; i < item.nconditions; i++) vec_push(&k->kept, item.conditions[i].reg);
+  for (unsigned i = 0; i < FP_UNLESS_NAN && item.unless_nan[i]; i++) vec_push(&k->kept, item.unless_nan[i]);
   vec_push(&k->items, item);
 }
 

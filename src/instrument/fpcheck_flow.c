@@ -149,6 +149,7 @@ FpFlow *fp_flow_build(Body *b) {
   FpFlow *f = ARENA_NEW(a, FpFlow);
   f->defs = ir_defs_build(cfg);
   f->nregs = b->func->nregs;
+  fp_index_build(cfg, f->nregs, &f->reads, &f->writes);
   f->type = ARENA_ARRAY(a, FpType, b->func->nregs + 1);
   f->uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);
   f->select_uses = ARENA_ARRAY(a, uint32_t, b->func->nregs + 1);

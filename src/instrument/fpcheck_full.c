@@ -93,20 +93,23 @@ static bool is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
   return k->live->live_in[block][r->id / 64] >> r->id % 64 & 1;
 }
 
-// Behind the last instruction of a block: registers that hold a NaN of the library then, if it is read where the block leads. A compiler likes to put it there before it asks.
+// Behind the last instruction of a block: registers that hold a NaN or an infinity of the library then, if it is read where the block leads. A compiler likes to put it there before it asks.
 static void check_answers(FpCheck *k, uint32_t block, Code *c) {
   const IrCfg *cfg = k->body->cfg;
   const IrBlock *b = &cfg->blocks[block];
   const PtxInstr *last = cfg->instrs[b->end - 1];
-  for (uint32_t i = b->first; i < b->end && k->kinds & WG_FP_NAN; i++) {
+  for (uint32_t i = b->first; i < b->end; i++) {
     PtxInstr *in = cfg->instrs[i];
-    if (in->op != OP_MOV || in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_FLOAT || !fp_is_library_nan(k->flow, &in->ops[1])) continue;
+    if (in->op != OP_MOV || in->guard || in->nops != 2 || in->ops[0].kind != OPD_REG || in->ops[1].kind != OPD_FLOAT) continue;
+    FpOperation answer = {.op = WG_FP_ANSWER, .result = fp_type(in->types[0]), .kinds = WG_FP_NAN};
+    if (!fp_is_library_nan(k->flow, &in->ops[1]) && !fp_is_pole_in(k, block, in, &answer)) continue;
+    if (!(answer.kinds & k->kinds)) continue;
     const PtxReg *d = in->ops[0].reg;
     if (fp_is_fixed(k->flow, &in->ops[0]) || k->flow->depth[i] || is_written(cfg, i + 1, b->end, d)) continue;
-    FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0]};
-    item.operation = (FpOperation){.op = WG_FP_ANSWER, .result = fp_type(in->types[0]), .kinds = WG_FP_NAN};
+    FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0], .operation = answer};
     bool taken = b->nsucc && is_live(k, b->succ[0], d), on = b->nsucc && is_live(k, b->succ[b->nsucc - 1], d), branches = b->nsucc == 2 && last->guard;
     if (!item.operation.result.format || !(branches ? taken || on : on)) continue;
+    if (answer.kinds == WG_FP_INF && !(branches && taken && !on)) continue;
     if (branches && taken != on ? fp_is_marker_if(k->flow, cfg, last->guard) : fp_is_marker_in(k->flow, cfg, block)) continue;
     if (branches && taken != on) {
       item.conditions[0].reg = last->guard, item.nconditions = 1;
@@ -119,7 +122,7 @@ static void check_answers(FpCheck *k, uint32_t block, Code *c) {
 
 static bool check_comparison(FpCheck *k, uint32_t i) {
   PtxInstr *in = k->body->cfg->instrs[i];
-  if ((in->op != OP_SETP && in->op != OP_SET) || in->nops < 3 || !(k->kinds & WG_FP_NAN) || fp_is_test(k->flow, in)) return false;
+  if ((in->op != OP_SETP && in->op != OP_SET) || in->nops < 3 || !(k->kinds & WG_FP_NAN) || fp_is_test(k->flow, in) || fp_is_of_word(k->flow, &in->ops[1])) return false;
   FpType t = fp_type(in->types[in->op == OP_SET ? in->ntypes - 1 : 0]);
   if ((t.format != WG_FP_F32 && t.format != WG_FP_F64) || t.packed || !usable(&in->ops[1]) || !usable(&in->ops[2])) return false;
   PtxOperand *a = &in->ops[1], *b = &in->ops[2];

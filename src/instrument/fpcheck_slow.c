@@ -178,6 +178,14 @@ static void clear_if_zero(FpCheck *k, Code *c, const FpOperation *o, uint32_t bi
   clear_bit(k, c, is_zero.reg, false, bit);
 }
 
+static void clear_if_nan(FpCheck *k, Code *c, PtxReg *r, uint32_t bit) {
+  PtxOperand is_nan = temp_pred(k, 1), bits = temp32(k, 0);
+  EMIT(c, "mov.b32", bits, opd_reg(r));
+  EMIT(c, "and.b32", bits, bits, opd_imm(0x7fffffff));
+  EMIT(c, "setp.gt.u32", is_nan, bits, opd_imm(0x7f800000));
+  clear_bit(k, c, is_nan.reg, false, bit);
+}
+
 static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
   const FpItem *item = a->item;
   const FpOperation *o = &item->operation;
@@ -199,6 +207,7 @@ static void set_bit(FpCheck *k, Code *c, const Ask *a, uint32_t bit) {
   if (may_carry) clear_bit(k, c, of_nan.reg, false, bit), clear_bit(k, c, of_infinity.reg, false, bit);
   for (unsigned i = 0; i < item->nconditions; i++) clear_bit(k, c, item->conditions[i].reg, !item->conditions[i].negated, bit);
   if (item->unless_zero && a->kind != ASK_INPUT) clear_if_zero(k, c, o, bit);
+  for (unsigned i = 0; i < FP_UNLESS_NAN && item->unless_nan[i]; i++) clear_if_nan(k, c, item->unless_nan[i], bit);
 }
 
 // --- what a probe is told: in registers of their own, for the lanes whose turn the question is ---

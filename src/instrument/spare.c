@@ -77,8 +77,11 @@ static uint32_t words_live_behind(const Body *b, const IrLiveness *live, uint64_
     ptx_visit_regs(c->instrs[k], visit, &l);
   }
   uint32_t words = 0;
-  for (uint32_t r = 0; r < b->func->nregs; r++)
-    if (now[r / 64] >> (r % 64) & 1 && b->func->regs[r]->type != TYPE_PRED) words += ptx_type_size(b->func->regs[r]->type) > 4 ? 2 : 1;
+  for (uint32_t w = 0; w < live->words; w++)                   // few of many registers are live
+    for (uint64_t left = now[w]; left; left &= left - 1) {
+      const PtxReg *r = b->func->regs[w * 64 + (uint32_t)__builtin_ctzll(left)];
+      if (r->type != TYPE_PRED) words += ptx_type_size(r->type) > 4 ? 2 : 1;
+    }
   return words;
 }
 

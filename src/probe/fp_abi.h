@@ -21,6 +21,7 @@ typedef enum WgFpOp {
   WG_FP_SINK,              // fast mode: goes where it leaves or may vanish
   WG_FP_LOG_SCALED,        // as WG_FP_LOG, of a f64 that was multiplied by 2^54 before
   WG_FP_ANSWER,            // a function of the library returns it in place of a result; a: its argument, if that is known
+  WG_FP_ANSWER_FROM,       // the same; a: a number on the way, which no programmer knows
 } WgFpOp;
 
 enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_ALL = 15 };   // --fp

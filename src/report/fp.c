@@ -55,6 +55,7 @@ static bool numbers_of(const RunFinding *f, Numbers *n) {
     d = ldexp(d, -54);
     memcpy(&n->in[0], &d, sizeof d);
   }
+  if (n->op == WG_FP_ANSWER_FROM) n->op = WG_FP_ANSWER, n->formats[0] = 0;
   return n->format <= WG_FP_F64 && n->formats[0] <= WG_FP_F64 && n->formats[1] <= WG_FP_F64 && n->formats[2] <= WG_FP_F64;   // a program can write anything
 }
 

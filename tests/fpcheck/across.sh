@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 300
+# timeout: 900
 # From launch to launch: who stored what a kernel reads, and what reaches the host.
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip across: nvcc is not on PATH"; exit 0; }

@@ -57,6 +57,42 @@ __global__ void logarithms(float *out, double *wide, const float *x) {
   out[2] = logf(x[3]);
   wide[2] = log((double)x[3]);
 }
+__global__ void poles(float *out, double *wide, const float *x) {     // x: 0, -1, 1e30, 2
+  out[0] = lgammaf(x[1]);                                      //= fp-inf f32 1
+  wide[0] = lgamma((double)x[1]);                              //= fp-inf f64 1
+  out[1] = logbf(x[0]);                                        //= fp-inf f32 1
+  wide[1] = logb((double)x[0]);                                //= fp-inf f64 1
+  out[2] = rcbrtf(x[0]);                                       //= fp-inf f32 1
+  wide[2] = rcbrt((double)x[0]);                               //= fp-inf f64 1
+  out[3] = lgammaf(x[3]);
+  wide[3] = lgamma(0.5 + x[1]);
+  out[4] = logbf(x[2]);
+  wide[4] = logb((double)x[3]);
+  out[5] = rcbrtf(3e38f + x[0]);                               // x + x, on the way, is infinite
+  wide[5] = rcbrt(1.5e308 + x[0]);
+  wide[6] = cbrt(1.5e308 + x[0]);
+}
+__global__ void twice(float *out, const float *x) {            // the same question by hand, and the sum is used
+  float y = 3e38f + x[0], sum = y + y;                         //= fp-inf f32 1
+  out[0] = sum == y ? 1.0f : 2.0f;
+  out[1] = sum;
+}
+__global__ void roots(double *wide, const float *x) {
+  wide[0] = asin((double)x[3]);                                //= fp-nan f64 1
+  wide[1] = acosh(0.5 + x[0]);                                 //= fp-nan f64 1
+  wide[2] = acosh(1.0 + x[0]);                                 // divides by zero on the way
+  wide[3] = rhypot((double)x[0], (double)x[0]);                //= fp-div0 f64 1
+  wide[4] = acosh((double)x[3]);
+}
+__global__ void masks(double *wide, const float *x) {          // x[5]: -inf
+  wide[0] = exp((double)x[5]);
+  wide[1] = exp2((double)x[5]);
+  wide[2] = exp10((double)x[5]);
+  wide[3] = exp(-(double)x[5]);                               //= fp-input f32 1
+}
+__global__ void rests(float *out, const float *x) {            // x[4]: NaN
+  out[0] = fmodf(x[4], x[3]);                                  //= fp-compare f32 2
+}
 __global__ void directions(float *out, const float *x) {       // of a vector that is zero
   out[0] = atan2f(x[0], x[0]);
   out[1] = atan2f(x[0], -x[0]);
@@ -88,7 +124,7 @@ __global__ void own_constants(float *out, double *wide, const float *x, int n) {
 }
 
 int main() {
-  const float x[4] = {0, -1, 1e30f, 2};
+  const float x[6] = {0, -1, 1e30f, 2, NAN, -INFINITY};
   float *in, *out;
   double *wide;
   CHECK(cudaMalloc(&in, sizeof x)); CHECK(cudaMalloc(&out, 4096)); CHECK(cudaMalloc(&wide, 4096));
@@ -98,6 +134,11 @@ int main() {
   exponentials<<<1, 1>>>(out, wide, in);
   undefined<<<1, 1>>>(out, wide, in);
   logarithms<<<1, 1>>>(out, wide, in);
+  poles<<<1, 1>>>(out, wide, in);
+  twice<<<1, 1>>>(out, in);
+  roots<<<1, 1>>>(wide, in);
+  masks<<<1, 1>>>(wide, in);
+  rests<<<1, 1>>>(out, in);
   directions<<<1, 1>>>(out, in);
   ratio<<<1, 1>>>(out, in, 4);
   ratio_that_is_used<<<1, 1>>>(out, in, 4);

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# timeout: 900
 # What fpcheck finds in programs whose births are known, line by line and exactly counted, in both modes; and what it must not find.
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip births: nvcc is not on PATH"; exit 0; }
@@ -21,6 +22,7 @@ done
 check "answers: logarithms in words" has "$TEST_DIR/err" "log(-1) = NaN (f32)"
 check "answers: logarithms in words, f64" has "$TEST_DIR/err" "log(-1) = NaN (f64)"
 check "answers: in words" has "$TEST_DIR/err" "a function of CUDA's library, called with 1.0000000150474662e+30, returns inf (f64)"
+check "answers: poles in words" has "$TEST_DIR/err" "a function of CUDA's library, called with -1, returns inf (f64)"
 plain=$(plain "$TEST_DIR/silent")
 for mode in full fast; do check "silent: same output, $mode" is "$(fp -q --fp-mode=$mode "$TEST_DIR/silent" 2> /dev/null)" "$plain"; done
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 300
+# timeout: 900
 # From birth to effect: --fp-flow, the table of places, and what changed between two builds.
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip flow: nvcc is not on PATH"; exit 0; }

@@ -3,7 +3,7 @@
 # 100 million threads that each make a NaN ends within a few seconds. Scripts in Python: those whose framework can be imported.
 export FPCHECK_DEVICE=gpu FPCHECK_MANY=100000000
 top=$TEST_DIR
-for script in births launches flow situations across examples frameworks together; do
+for script in births functions launches flow situations across examples frameworks together; do
   mkdir -p "$top/$script"
   TEST_DIR=$top/$script bash "$(dirname "$0")/$script.sh" 2>&1 | tee "$top/$script/output" &
 done

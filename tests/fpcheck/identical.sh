@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 1200
+# timeout: 2400
 # Checks change no result: the kernel tests and the examples print under fpcheck, in both modes, what they print without it.
 set -u
 BLESS=0

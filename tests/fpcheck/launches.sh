@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 300
+# timeout: 900
 # Fast mode: which launches and threads are tested everywhere, what is counted in the others, and what a second run finds.
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip launches: nvcc is not on PATH"; exit 0; }

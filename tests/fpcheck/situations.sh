@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 300
+# timeout: 900
 # Kernels with atomics, kernels that wait for the host, updates in place, graphs: found or named, results unchanged, twins silent.
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip situations: nvcc is not on PATH"; exit 0; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timeout: 300
+# timeout: 900
 # With memcheck in the same run both tools find what each finds alone, in both bodies of a kernel, and fast mode stays fast: sinks are what fires in launches that are not
 # tested everywhere.
 . tests/fpcheck/lib.sh
