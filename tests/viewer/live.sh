@@ -19,7 +19,7 @@ done
 # Who forgets --live gets the same while the program runs, and does not keep the file from being put together at the end.
 timeout -k 5 250 "$WARPGRIND" view --no-browser "$TEST_DIR/watch.wg" > "$TEST_DIR/url2" 2> "$TEST_DIR/err2" &
 second=$!
-for ((i = 0; i < 400; i++)); do [ -s "$TEST_DIR/url2" ] && break; sleep 0.05; done
+for ((i = 0; i < 1200; i++)); do [ -s "$TEST_DIR/url2" ] && break; sleep 0.05; done
 python3 -c 'import json, sys, urllib.request; assert json.load(urllib.request.urlopen(sys.argv[1] + "api/run"))["live"]' "$(head -n 1 "$TEST_DIR/url2")" && grep -q "the program still runs" "$TEST_DIR/err2" && echo "ok without_live" || echo "FAIL without_live"
 if [ -n "$URL" ]; then node tests/viewer/live.mjs "$URL" "$TEST_DIR/go" "$TEST_DIR/live.png"; else cat "$TEST_DIR/server.err"; echo "FAIL server: it does not start"; fi
 : > "$TEST_DIR/go/1"; : > "$TEST_DIR/go/2"
