@@ -24,7 +24,7 @@ one() {
   wants=$(sed -n 's/^\/\/ expect: //p' "$f")
   if [ "$device" = gpu ] && grep -q '^// gpu: no' "$f"; then echo "skip $name: $(sed -n 's/^\/\/ gpu: no, //p' "$f")"; return; fi
   for twin in "" -DTWIN; do
-    nvcc -w -lineinfo -arch="${arch:-compute_75}" $flags ${SYNCCHECK_NVCC:-} $twin -o "$d/$name$twin" "$f" > "$d/$name.nvcc" 2>&1 || { echo "FAIL $name: nvcc"; cat "$d/$name.nvcc"; return; }
+    tests/lib/nvcc -w -lineinfo -arch="${arch:-compute_75}" $flags ${SYNCCHECK_NVCC:-} $twin -o "$d/$name$twin" "$f" > "$d/$name.nvcc" 2>&1 || { echo "FAIL $name: nvcc"; cat "$d/$name.nvcc"; return; }
     run "$name$twin" "$d/$name$twin" "$name.cu" "${tools:-synccheck}"
   done
   judge "$name" "$wants"

@@ -6,7 +6,7 @@ set -u
 cd "$ROOT" || exit 1
 device=${TRACE_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
-nvcc -w -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/copies" tests/racecheck/copies.cu || { echo "FAIL nvcc"; exit 1; }
+tests/lib/nvcc -w -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/copies" tests/racecheck/copies.cu || { echo "FAIL nvcc"; exit 1; }
 run=$TEST_DIR/run.wg
 ask() { "$WARPGRIND" sql "$run" "$1" 2>> "$TEST_DIR/notes" | tail -n +2; }
 

@@ -4,7 +4,7 @@
 set -u
 cd "$ROOT" || exit 1
 for program in node chromium nvcc; do command -v $program > /dev/null || { echo "$program is not installed"; exit 77; }; done
-nvcc -w -O3 -lineinfo -Iinclude -arch=compute_75 -o "$TEST_DIR/watch" tests/record/programs/watch.cu > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL watch: nvcc"; exit 1; }
+tests/lib/nvcc -w -O3 -lineinfo -Iinclude -arch=compute_75 -o "$TEST_DIR/watch" tests/record/programs/watch.cu > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL watch: nvcc"; exit 1; }
 mkdir -p "$TEST_DIR/go"
 timeout -k 5 200 "$WARPGRIND" --device=cpu --tool=none --record -q -o "$TEST_DIR/watch.wg" "$TEST_DIR/watch" "$TEST_DIR/go" > "$TEST_DIR/watch.out" 2> "$TEST_DIR/watch.err" &
 run=$!
