@@ -28,7 +28,7 @@ set -f
 for only in ${RACES_ONLY:-*}; do
   set +f
   for f in tests/racecheck/programs/$only.cu; do
-    one "$f" &
+    { (one "$f") || echo "FAIL $(basename "$f" .cu): this test itself fails"; } &
     n=$((n + 1))
     [ $((n % 2)) != 0 ] || wait
   done
