@@ -187,6 +187,7 @@ const Inst *exec_trap(Warp *w, const Inst *in) {
 }
 
 const Inst *exec_yield_hint(Warp *w, const Inst *in) {
+  if (!w->polls) w->only_polls = false;       // it sleeps, but has looked at nothing: that is no wait for others (watch.c)
   w->polls++;
   return vgpu_yield(w, in + 1);
 }

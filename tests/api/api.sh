@@ -19,7 +19,7 @@ build() {
     *.c) # shellcheck disable=SC2086
       $CC -std=gnu11 -g -O1 -w $san -pthread -Isrc -Itests/driver -o "$2" "$1" -L"$BUILD/lib" -l:libcuda.so.1 -Wl,-rpath,"$BUILD/lib" ;;
     *.cu) # shellcheck disable=SC2046
-      nvcc -w -g -lineinfo -gencode arch=compute_75,code=compute_75 $(sed -n 's#^// nvcc: ##p' "$1") -o "$2" "$1" ;;
+      tests/lib/nvcc -w -g -lineinfo -gencode arch=compute_75,code=compute_75 $(sed -n 's#^// nvcc: ##p' "$1") -o "$2" "$1" ;;
   esac
 }
 

@@ -5,10 +5,10 @@
 
 static const char code[] = PTX_HEADER
   ".visible .entry add(.param .u64 p, .param .u32 n, .param .align 4 .b8 s[12]) { ret; }\n"
-  ".visible .entry last() { $again: bra $again; }\n";
+  ".visible .entry last(.param .u64 runs) { .reg .b64 %p; ld.param.u64 %p, [runs]; st.volatile.global.u32 [%p], 1; $again: bra $again; }\n";
 
-static void *kill_later(void *unused) {
-  sleep_ms(500);
+static void *kill_later(void *runs) {
+  while (!*(volatile unsigned *)runs) sleep_ms(1);
   raise(SIGKILL);
   return NULL;
 }
@@ -32,8 +32,11 @@ int main(int argc, char **argv) {
   OK(cuModuleGetFunction(&last, m, "last"));
   if (argc > 1) {
     pthread_t t;
-    pthread_create(&t, NULL, kill_later, NULL);
-    OK(cuLaunchKernel(last, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+    void *runs;
+    OK(cuMemAllocHost_v2(&runs, 4));
+    *(unsigned *)runs = 0;
+    pthread_create(&t, NULL, kill_later, runs);
+    OK(cuLaunchKernel(last, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&runs}, NULL));
     cuCtxSynchronize();
     return 1;
   }

@@ -132,9 +132,10 @@ static void do_kill(void) {
   _exit(7);
 }
 
-// Killed while four threads write.
+// Killed while four threads write, when they have written some thousands.
+static _Atomic uint32_t written;
 static void *write_for_ever(void *p) {
-  for (;;) launch();
+  for (;;) launch(), written++;
   return p;
 }
 static void do_kill_busy(void) {
@@ -142,7 +143,7 @@ static void do_kill_busy(void) {
   host_finding("api-misuse", "before the end");
   pthread_t t;
   for (int i = 0; i < 4; i++) pthread_create(&t, NULL, write_for_ever, NULL);
-  usleep(200000);
+  while (written < 5000) usleep(1000);
   kill(getpid(), SIGKILL);
 }
 
@@ -271,16 +272,19 @@ static void do_orphan(void) {
   fclose(f);
 }
 
-// How long a launch takes, in nanoseconds.
+// How long a launch takes, in nanoseconds: the best of some rounds, since others may use the machine too.
 static void do_time(void) {
   open_all(1);
   struct timespec a, b;
-  for (int round = 0; round < 2; round++) {
+  double best = 1e9;
+  for (int round = 0; round < 50; round++) {
     clock_gettime(CLOCK_MONOTONIC, &a);
     for (int i = 0; i < number; i++) fake_launch(kernel);
     clock_gettime(CLOCK_MONOTONIC, &b);
+    double ns = ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / number;
+    if (ns < best) best = ns;
   }
-  printf("%.0f\n", ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / number);
+  printf("%.0f\n", best);
   end();
 }
 
@@ -298,17 +302,19 @@ static void do_select(void) {
 
 // More processes at once than there are lanes; they all stay until the last one has been told about or given up.
 static void do_crowd(void) {
-  int gate[2];
-  if (pipe(gate)) exit(5);
+  int gate[2], told[2];
+  if (pipe(gate) || pipe(told)) exit(5);
   for (int i = 0; i < number; i++) {
     if (fork()) continue;
     char byte;
     close(gate[1]);
     host_finding("api-misuse", "one of many");
-    if (read(gate[0], &byte, 1) < 0) _exit(1);
+    if (write(told[1], "", 1) < 0 || read(gate[0], &byte, 1) < 0) _exit(1);
     _exit(0);
   }
-  sleep(3);
+  char byte;
+  for (int i = 0; i < number; i++)
+    if (read(told[0], &byte, 1) != 1) exit(5);
   close(gate[1]);
   while (wait(NULL) > 0) continue;
 }

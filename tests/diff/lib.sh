@@ -9,7 +9,7 @@ built() {
       cp -p "$DIFF_BUILT/$p" "$TEST_DIR/$p"
       continue
     fi
-    nvcc -g -lineinfo -arch=compute_75 ${DIFF_NVCC:-} -o "$TEST_DIR/$p" "tests/diff/programs/$p.cu" > "$TEST_DIR/$p.log" 2>&1 || { cat "$TEST_DIR/$p.log"; return 1; }
+    tests/lib/nvcc -g -lineinfo -arch=compute_75 ${DIFF_NVCC:-} -o "$TEST_DIR/$p" "tests/diff/programs/$p.cu" > "$TEST_DIR/$p.log" 2>&1 || { cat "$TEST_DIR/$p.log"; return 1; }
   done
 }
 # hashed FILE PROGRAM ARGUMENT…: runs it, with more options in $OPTIONS; DIFF_HASH: which launches

@@ -6,7 +6,7 @@ device=${FPCHECK_DEVICE:-cpu}
 build() { # name arch options…: NAME-anything is built from NAME.cu
   local name=$1 arch=$2; shift 2
   # shellcheck disable=SC2086
-  nvcc -lineinfo -gencode "arch=$arch,code=$arch" ${FPCHECK_NVCC:-} "$@" -o "$TEST_DIR/$name" "$t/${name%%-*}.cu" > "$TEST_DIR/$name.nvcc" 2>&1 || { cat "$TEST_DIR/$name.nvcc"; echo "FAIL build $name"; exit 1; }
+  tests/lib/nvcc -lineinfo -gencode "arch=$arch,code=$arch" ${FPCHECK_NVCC:-} "$@" -o "$TEST_DIR/$name" "$t/${name%%-*}.cu" > "$TEST_DIR/$name.nvcc" 2>&1 || { cat "$TEST_DIR/$name.nvcc"; echo "FAIL build $name"; exit 1; }
 }
 fp() { "$WARPGRIND" --device="$device" --tool=fpcheck --host-stacks=no --json="$TEST_DIR/report.json" "$@"; }
 plain() { "$WARPGRIND" --device="$device" --tool=none -q "$@"; }

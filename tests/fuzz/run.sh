@@ -21,7 +21,7 @@ for source in tests/fuzz/*.c; do
   name=$(basename "$source" .c) dir=$objects/run/$name
   rm -rf "$dir"; mkdir -p "$dir/corpus" "$dir/seeds"
   # shellcheck disable=SC2046
-  cp $(ls $(sed -n 's#^// seeds: ##p' "$source") 2> /dev/null) "$dir/seeds/" 2> /dev/null
+  grep -q '^// seeds: ' "$source" && cp $(ls $(sed -n 's#^// seeds: ##p' "$source") 2> /dev/null) "$dir/seeds/" 2> /dev/null
   # shellcheck disable=SC2086
   clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc -Itests/trace -o "$dir/$name" "$source" \
     "$objects"/obj/lib{report,run,trace,symbol,channel,instrument,ir,image,ptx,base}.a -lsqlite3 -ldw -lelf -lzstd -llz4 -lm -ldl -pthread || { echo "FAIL $name: does not build"; continue; }

@@ -43,7 +43,7 @@ daemon() {
   for tool in none count; do
     rm -f "$work/result"
     timeout 60 "${wg[@]}" --tool=$tool --log-file="$work/log" -- "$work/odd" daemon "$work/result" || return 1
-    for ((i = 0; i < 100; i++)); do [ -s "$work/result" ] && break; sleep 0.1; done
+    for ((i = 0; i < 600; i++)); do [ -s "$work/result" ] && break; sleep 0.1; done
     [ "$(cat "$work/result" 2> /dev/null)" = 1920 ] || { echo "$tool: no result"; return 1; }
   done
 }

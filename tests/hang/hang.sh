@@ -26,7 +26,7 @@ one() {
   [ "$device" = gpu ] && grep -q '^// gpu: ends only' "$f" && how=interrupt
   if [ $how = interrupt ] && [ -n "${HANG_STANDIN:-}" ]; then echo "skip $name: the stand-in finds a deadlock by itself"; return; fi
   for twin in "" -DTWIN; do
-    nvcc -w -lineinfo -arch=compute_75 ${HANG_NVCC:-} $twin -o "$d/$name$twin" "$f" > "$d/$name.nvcc" 2>&1 || { echo "FAIL $name: nvcc"; cat "$d/$name.nvcc"; return; }
+    tests/lib/nvcc -w -lineinfo -arch=compute_75 ${HANG_NVCC:-} $twin -o "$d/$name$twin" "$f" > "$d/$name.nvcc" 2>&1 || { echo "FAIL $name: nvcc"; cat "$d/$name.nvcc"; return; }
     run "$name$twin" "$name.cu" "$([ -z "$twin" ] && echo $how || echo stop)"
   done
   judge "$name" "$wants" "$says"

@@ -13,7 +13,7 @@ for f in tests/initcheck/memory/*.cu; do
   [ -n "$devices" ] && [ "$device" = gpu ] && { echo "skip $name: it wants $devices devices"; continue; }
   mkdir -p "$d"
   # shellcheck disable=SC2046
-  nvcc -w -O1 ${INITCHECK_NVCC:-} -Xcompiler -g -lineinfo -Iinclude -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" $(sed -n 's#^// nvcc: ##p' "$f") > "$d/nvcc" 2>&1 ||
+  tests/lib/nvcc -w -O1 ${INITCHECK_NVCC:-} -Xcompiler -g -lineinfo -Iinclude -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" $(sed -n 's#^// nvcc: ##p' "$f") > "$d/nvcc" 2>&1 ||
     { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   "$WARPGRIND" --device="$device" ${devices:+--devices=$devices} --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"; plain=$?
   # shellcheck disable=SC2046

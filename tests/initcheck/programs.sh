@@ -10,7 +10,7 @@ for f in tests/initcheck/programs/*.cu; do
   case $device:$(sed -n 's#^// device: ##p' "$f") in gpu:cpu) continue ;; esac
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
   mkdir -p "$d"
-  nvcc -w -g -O3 -lineinfo ${INITCHECK_NVCC:-} -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
+  tests/lib/nvcc -w -g -O3 -lineinfo ${INITCHECK_NVCC:-} -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   grep -n '// use:' "$f" | sed 's/:.*/ uninit-use/' > "$d/want"
   "$WARPGRIND" --device="$device" --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"
   for tool in initcheck memcheck,initcheck; do

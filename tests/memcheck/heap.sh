@@ -13,7 +13,7 @@ for f in tests/memcheck/heap/*.cu; do
   lines() { sed -n "s#^// $1: ##p" "$f"; }
   mkdir -p "$d"
   # shellcheck disable=SC2046
-  nvcc -w -g -O2 -lineinfo ${HEAP_NVCC:-} -gencode arch=compute_75,code=compute_75 $(lines nvcc) -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
+  tests/lib/nvcc -w -g -O2 -lineinfo ${HEAP_NVCC:-} -gencode arch=compute_75,code=compute_75 $(lines nvcc) -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   "$WARPGRIND" --device="$device" --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"; plain=$?
   # shellcheck disable=SC2046
   "$WARPGRIND" --device="$device" --tool=memcheck $(lines options) --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?

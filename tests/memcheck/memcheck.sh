@@ -12,7 +12,7 @@ for f in tests/memcheck/programs/*.cu; do
   mkdir -p "$d"
   arch=$(sed -n 's#^// arch: ##p' "$f"); arch=${arch:-compute_75}
   # shellcheck disable=SC2046
-  nvcc -w -O3 -lineinfo ${MEMCHECK_NVCC:-} -gencode arch=$arch,code=$arch $(sed -n 's#^// nvcc: ##p' "$f") -o "$d/program" "$f" > "$d/nvcc" 2>&1 ||
+  tests/lib/nvcc -w -O3 -lineinfo ${MEMCHECK_NVCC:-} -gencode arch=$arch,code=$arch $(sed -n 's#^// nvcc: ##p' "$f") -o "$d/program" "$f" > "$d/nvcc" 2>&1 ||
     { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   "$WARPGRIND" --device=$device --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"; plain=$?
   "$WARPGRIND" --device=$device --tool=${MEMCHECK_TOOL:-memcheck} --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?

@@ -6,7 +6,7 @@ cd "$ROOT" || exit 1
 device=${RACECHECK_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 # shellcheck disable=SC2086
-nvcc -w ${RACECHECK_NVCC:-} -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/copies" tests/racecheck/copies.cu || { echo "FAIL nvcc"; exit 1; }
+tests/lib/nvcc -w ${RACECHECK_NVCC:-} -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/copies" tests/racecheck/copies.cu || { echo "FAIL nvcc"; exit 1; }
 
 # copies WHAT ORDER MODE
 copies() {

@@ -13,7 +13,7 @@ for f in tests/racecheck/programs/${RACECHECK_ONLY:-*}.cu; do
   only=$(sed -n 's|^// device: ||p' "$f")
   [ -n "$only" ] && [ "$only" != "$device" ] && continue
   mkdir -p "$d"
-  nvcc -w ${RACECHECK_NVCC:-} -g -O3 --extended-lambda -lineinfo -DARCH="$arch" -gencode "arch=compute_$arch,code=compute_$arch" -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
+  tests/lib/nvcc -w ${RACECHECK_NVCC:-} -g -O3 --extended-lambda -lineinfo -DARCH="$arch" -gencode "arch=compute_$arch,code=compute_$arch" -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   timeout 120 "$WARPGRIND" --device="$device" --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"
   for tool in racecheck memcheck,racecheck "racecheck --race=full"; do
     [ -n "${RACECHECK_QUICK:-}" ] && [ "$tool" != racecheck ] && continue

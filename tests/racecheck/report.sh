@@ -5,7 +5,7 @@ set -u
 cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 normal() { sed -E "s/^==[0-9]+== ?/==PID== /; s/ +\$//; s/0x[0-9a-f]{8,}/0x…/g; s#$ROOT/##g; s#(/[^ :()]*)?/include/#…/include/#g; s#$TEST_DIR/?#./#g" "$1"; }
-nvcc -w -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/report" tests/racecheck/report.cu || { echo "FAIL nvcc"; exit 1; }
+tests/lib/nvcc -w -g -O3 -lineinfo -gencode arch=compute_75,code=compute_75 -o "$TEST_DIR/report" tests/racecheck/report.cu || { echo "FAIL nvcc"; exit 1; }
 (cd "$TEST_DIR" && "$WARPGRIND" --device=cpu --workers=1 --tool=racecheck ./report > out 2> err)
 normal "$TEST_DIR/err" > "$TEST_DIR/got"
 [ "${BLESS:-0}" = 1 ] && cp "$TEST_DIR/got" tests/racecheck/report.txt

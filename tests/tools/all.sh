@@ -11,7 +11,7 @@ for report in examples/${ALL_ONLY:-*}/report.txt; do
   name=$(basename "$(dirname "$report")")
   options=$(sed -n '1s/^\$ warpgrind \(.*\) \.\/.*/\1/p' "$report" | tr ' ' '\n' | grep -Ev '^--(tool|device)=' | tr '\n' ' ')
   for program in "$name" "${name}_ok"; do
-    nvcc -w -cudart=shared -g -O3 -lineinfo -arch=compute_75 -o "$TEST_DIR/$program" "examples/$name/$program.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $program: nvcc"; }
+    tests/lib/nvcc -w -cudart=shared -g -O3 -lineinfo -arch=compute_75 -o "$TEST_DIR/$program" "examples/$name/$program.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $program: nvcc"; }
   done
   for device in cpu gpu; do
     # shellcheck disable=SC2086

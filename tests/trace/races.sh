@@ -14,7 +14,7 @@ one() {
   mapfile -t differ < <(awk -v p="$name" '$1 == p { n = split($2, names, ","); $1 = $2 = ""; for (i = 1; i <= n; i++) print names[i] "=" $0 }' tests/trace/races_differ.txt)
   mkdir -p "$d"
   # shellcheck disable=SC2086
-  nvcc -w ${RACES_NVCC:-} -O3 --extended-lambda -lineinfo -DARCH="$arch" -gencode "arch=compute_$arch,code=compute_$arch" -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; return; }
+  tests/lib/nvcc -w ${RACES_NVCC:-} -g -O3 --extended-lambda -lineinfo -DARCH="$arch" -gencode "arch=compute_$arch,code=compute_$arch" -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; return; }
   for tool in racecheck none; do
     rm -f "$d/run.wg"
     timeout 200 "$WARPGRIND" --device="$device" --tool=$tool --record -o "$d/run.wg" "$d/program" > "$d/out" 2>&1; code=$?
@@ -28,7 +28,7 @@ set -f
 for only in ${RACES_ONLY:-*}; do
   set +f
   for f in tests/racecheck/programs/$only.cu; do
-    one "$f" &
+    { (one "$f") || echo "FAIL $(basename "$f" .cu): this test itself fails"; } &
     n=$((n + 1))
     [ $((n % 2)) != 0 ] || wait
   done

@@ -44,7 +44,7 @@ export class Browser {
     if (r.exceptionDetails) throw new Error(`${expression}: ${r.exceptionDetails.exception?.description ?? r.exceptionDetails.text}`);
     return r.result.value;
   }
-  async until(expression, what, seconds = 60) {
+  async until(expression, what, seconds = 120) {
     const end = Date.now() + seconds * 1000;
     for (;;) {
       const v = await this.see(expression).catch(() => undefined);
@@ -53,6 +53,8 @@ export class Browser {
       await new Promise(r => setTimeout(r, 40));
     }
   }
+  // Whether it is so, or becomes so: what one answer changes in several places of the page need not come at once.
+  holds(expression, seconds = 20) { return this.until(expression, "", seconds).then(() => true, () => false); }
   // A click of the mouse on the element that the expression finds, once it stands still.
   async click(expression, what) {
     let p, before;

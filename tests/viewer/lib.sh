@@ -3,7 +3,7 @@
 record() {
   local name=$1 program=$TEST_DIR/$1 code=0; shift
   if command -v nvcc > /dev/null 2>&1; then
-    nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$program" "examples/$name/$name.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $name: nvcc"; return 1; }
+    tests/lib/nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$program" "examples/$name/$name.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL $name: nvcc"; return 1; }
     set -- "$@" "$program"
   elif [ -e "examples/$name/${name}_host.c" ]; then
     $CC -std=gnu11 -g -O1 -o "$program" "examples/$name/${name}_host.c" -ldl -lm || { echo "FAIL $name: cc"; return 1; }

@@ -56,7 +56,7 @@ try {
   ok("address", /~p2,l-1\.5,cgrey\/y:\d+=f32x4$/.test(address), address);
   await b.open(address);
   await b.until(`${text(0)}.includes("float × 4 particles[32]") && ${pane(0)}.querySelectorAll('.controls input[type="number"]')[1].value === "-1.5"`, "the same picture from its address");
-  ok("picture_from_address", await b.see(`[...${pane(0)}.querySelectorAll(".controls select")].map(e => e.value).join() === "2,grey"`), await b.see(`[...${pane(0)}.querySelectorAll(".controls select")].map(e => e.value).join()`));
+  ok("picture_from_address", await b.holds(`[...${pane(0)}.querySelectorAll(".controls select")].map(e => e.value).join() === "2,grey"`), await b.see(`[...${pane(0)}.querySelectorAll(".controls select")].map(e => e.value).join()`));
   await b.open(url + "#/b:1.2/x:7/%E0%A4%A/b:99999.0.0~zzz/e:1.1.1@@@/y:bad");
   await b.until(`${text(0)}.includes("no such buffer")`, "an address that makes no sense");
   ok("bad_address", true);
@@ -68,10 +68,11 @@ try {
   await b.until(`${pane(0)}?.querySelector("canvas.dots")?.width > 100 && ${text(0)}.includes("farthest from the mean")`, "a picture with several elements in a pixel");
   await b.quiet();
   // The pixel of element 377777, by its place; then by keyboard.
-  const p = await b.see(`(() => { const c = document.querySelector("canvas.dots"), r = c.getBoundingClientRect(), w = Number(document.querySelector('.controls input[type="number"]').value), pool = Math.ceil(w / c.width);
-    return { x: Math.ceil(r.left + Math.floor(377777 % w / pool)), y: Math.ceil(r.top + Math.floor(Math.floor(377777 / w) / pool)) }; })()`);
+  const place = `(() => { const c = document.querySelector("canvas.dots"), r = c.getBoundingClientRect(), w = Number(document.querySelector('.controls input[type="number"]').value), pool = Math.ceil(w / c.width);
+    return { x: Math.ceil(r.left + Math.floor(377777 % w / pool)), y: Math.ceil(r.top + Math.floor(Math.floor(377777 / w) / pool)) }; })()`;
   const under = `document.querySelector(".legend").innerText.includes("wide[377777]") && document.querySelector(".legend").innerText.includes("1000000000")`;
-  for (let i = 0; i < 100 && !await b.see(under); i++) { await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...p }); await new Promise(r => setTimeout(r, 200)); }
+  let p = await b.see(place);
+  for (let i = 0; i < 200 && !await b.see(under); i++) { p = await b.see(place); await b.call("Input.dispatchMouseEvent", { type: "mouseMoved", ...p }); await new Promise(r => setTimeout(r, 200)); }
   await b.until(under, "the outlier under the mouse", 1);
   for (const type of ["mousePressed", "mouseReleased"]) await b.call("Input.dispatchMouseEvent", { type, ...p, button: "left", clickCount: 1 });
   await b.until(`${pane(1)}?.querySelector("h2")?.innerText.includes("wide[377777]")`, "a click opens it");
@@ -120,7 +121,7 @@ try {
   await b.until(`document.querySelector(".bufferrow")`);
   await goTo("cell[2]");
   await b.until(row(0, "store"));
-  ok("narrow", await b.see(`document.documentElement.scrollWidth <= 600 && ${pane(0)}.getBoundingClientRect().right <= 600 && ${pane(0)}.getBoundingClientRect().left >= 0`), await b.see(`JSON.stringify(${pane(0)}.getBoundingClientRect())`));
+  ok("narrow", await b.holds(`document.documentElement.scrollWidth <= 600 && ${pane(0)}.getBoundingClientRect().right <= 600 && ${pane(0)}.getBoundingClientRect().left >= 0`), await b.see(`JSON.stringify(${pane(0)}.getBoundingClientRect())`));
   const complaints = b.complaints().filter(c => !/status of 40[04]/.test(c));
   ok("no_complaints", complaints.length === 0, complaints);
 } catch (e) {

@@ -6,7 +6,7 @@ cd "$ROOT" || exit 1
 . tests/viewer/lib.sh
 . tests/lib/check.sh
 for program in node chromium nvcc; do command -v $program > /dev/null || { echo "$program is not installed"; exit 77; }; done
-nvcc -w -g -O3 -lineinfo -Iinclude -arch=compute_75 -o "$TEST_DIR/odd" tests/viewer/odd.cu > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL nvcc"; exit 1; }
+tests/lib/nvcc -w -g -O3 -lineinfo -Iinclude -arch=compute_75 -o "$TEST_DIR/odd" tests/viewer/odd.cu > "$TEST_DIR/nvcc.log" 2>&1 || { cat "$TEST_DIR/nvcc.log"; echo "FAIL nvcc"; exit 1; }
 "$WARPGRIND" --device=cpu --tool=none --record -q -o "$TEST_DIR/odd.wg" "$TEST_DIR/odd" > "$TEST_DIR/out" 2> "$TEST_DIR/err" || { cat "$TEST_DIR/err"; echo "FAIL recording"; exit 1; }
 check program grep -q "^1 20 1$" "$TEST_DIR/out"
 serve "$TEST_DIR/odd.wg" || exit 1
@@ -49,7 +49,7 @@ __global__ void step(int *p) { p[threadIdx.x] += 1; }
 int main() { int *p; cudaMalloc(&p, 400); cudaMemset(p, 0, 400); for (int i = 0; i < 20; i++) step<<<1, 100>>>(p); cudaDeviceSynchronize(); raise(SIGKILL); }
 END
 for name in none killed; do
-  nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$TEST_DIR/$name" "$TEST_DIR/$name.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { echo "FAIL $name: nvcc"; continue; }
+  tests/lib/nvcc -w -g -O3 -lineinfo -arch=compute_75 -o "$TEST_DIR/$name" "$TEST_DIR/$name.cu" > "$TEST_DIR/nvcc.log" 2>&1 || { echo "FAIL $name: nvcc"; continue; }
   "$WARPGRIND" --device=cpu --tool=none --record -q -o "$TEST_DIR/$name.wg" "$TEST_DIR/$name" > "$TEST_DIR/$name.out" 2>&1
   serve "$TEST_DIR/$name.wg" || continue
   node tests/viewer/plain.mjs "$URL" $name "$TEST_DIR/$name.png"

@@ -26,14 +26,14 @@ try {
   await b.click(`[...document.querySelectorAll(".finding")].find(e => e.innerText.includes("never written") && e.innerText.includes("thread 4012"))`);
   await b.until(`${title(0)} === "thread 4012"`);
   await b.until(`${row(0, "b[4012]", "load")}?.innerText.includes("never written")`, "b[4012], never written");
-  ok("thread", await b.see(`${text(0)}.includes("bsmerge #2") && ${text(0)}.includes("block (15,0,0) thread (172,0,0)") && ${row(0, "b[4012]", "load")}.classList.contains("selected")`), await b.see(text(0)));
+  ok("thread", await b.holds(`${text(0)}.includes("bsmerge #2") && ${text(0)}.includes("block (15,0,0) thread (172,0,0)") && ${row(0, "b[4012]", "load")}.classList.contains("selected")`), await b.see(text(0)));
   await shot("1-finding");
 
   step = "the peer";
   await b.click(inPane(0, ".peer", "4013"));
   await b.until(`${title(1)} === "thread 4013"`);
   await b.until(row(1, "b[4013]", "load", "-2147483648"), "b[4013] = -2147483648");
-  ok("peer", await b.see(`${text(1)}.includes("bsmerge #2")`), await b.see(text(1)));
+  ok("peer", await b.holds(`${text(1)}.includes("bsmerge #2")`), await b.see(text(1)));
   await shot("2-peer");
 
   step = "the element";
@@ -42,28 +42,28 @@ try {
   await b.until(`${row(2, "store", "thread 4012", "race")} && ${row(2, "store", "thread 4013", "race")}`, "both writers of b[4013]");
   await b.until(`${inPane(2, ".cell.unwritten", "b[4012]")}`, "its neighbour, never written");
   await b.until(`document.querySelector("svg.lines .followed")`, "the line between them");
-  ok("element", await b.see(`${row(2, "load", "thread 4013")}?.classList.contains("selected")`), await b.see(text(2)));
+  ok("element", await b.holds(`${row(2, "load", "thread 4013")}?.classList.contains("selected")`), await b.see(text(2)));
   await shot("3-element");
 
   step = "its writer";
   await b.click(row(2, "store", "thread 4013"));
   await b.until(`${title(3)} === "thread 4013" && ${text(3)}.includes("bsmerge #1")`);
   await b.until(`${row(3, "load", "a[4013]", "-2147483648")} && ${inPane(3, ".go.race", "thread 4012")}`, "what it read, and the race");
-  ok("writer", await b.see(`${row(3, "store", "b[4013]")}?.classList.contains("selected")`), await b.see(text(3)));
+  ok("writer", await b.holds(`${row(3, "store", "b[4013]")}?.classList.contains("selected")`), await b.see(text(3)));
   await shot("4-writer");
 
   step = "the race peer";
   await b.click(inPane(3, ".go.race", "thread 4012"));
   await b.until(`${title(4)} === "thread 4012" && ${text(4)}.includes("bsmerge #1")`);
   await b.until(`${row(4, "store", "b[4013]")} && ${row(4, "load", "a[4012]")}`, "it writes b[4013] too");
-  ok("race_peer", await b.see(`document.querySelectorAll(".trail > button:not(.button)").length === 5`), await b.see(`document.querySelector(".trail").innerText`));
+  ok("race_peer", await b.holds(`document.querySelectorAll(".trail > button:not(.button)").length === 5`), await b.see(`document.querySelector(".trail").innerText`));
   const walked = await b.see("location.hash");
 
   step = "the source";
   await b.click(`${row(3, "load", "a[4013]")}.querySelector(".lineno")`);
   await b.until(`${pane(4)}?.classList.contains("source")`);
   await b.until(`${inPane(4, ".codeline", "int k0 = a[id];")}?.innerText.includes("a[4013] → -2147483648")`, "the value beside its line");
-  ok("source", await b.see(`${inPane(4, ".codeline.selected", "17")} && ${pane(4)}.querySelector('a[href^="vscode://file/"]') && ${inPane(4, ".codeline", "bug 1")} !== undefined`), await b.see(text(4)));
+  ok("source", await b.holds(`${inPane(4, ".codeline.selected", "17")} && ${pane(4)}.querySelector('a[href^="vscode://file/"]') && ${inPane(4, ".codeline", "bug 1")} !== undefined`), await b.see(text(4)));
   await shot("5-source");
 
   step = "the calculator";
@@ -71,13 +71,13 @@ try {
   await b.click(`document.querySelector(".expression")`);
   await b.type("INT_MIN - 1");
   await b.until(`document.querySelector(".result")?.innerText.includes("2147483647")`);
-  ok("calculator", await b.see(`document.querySelector(".result").innerText.includes("signed overflow") && document.querySelector(".result").innerText.includes("computed by")`), await b.see(`document.querySelector(".result").innerText`));
+  ok("calculator", await b.holds(`document.querySelector(".result").innerText.includes("signed overflow") && document.querySelector(".result").innerText.includes("computed by")`), await b.see(`document.querySelector(".result").innerText`));
   await shot("6-calculator");
 
   step = "the address";
   await b.open(url + walked);
   await b.until(`${title(4)} === "thread 4012" && ${row(2, "store", "thread 4012", "race")}`, "the same path from its address");
-  ok("address", await b.see(`${title(0)} === "thread 4012" && ${title(2)}.endsWith("b[4013]")`), await b.see("location.hash"));
+  ok("address", await b.holds(`${title(0)} === "thread 4012" && ${title(2)}.endsWith("b[4013]")`), await b.see("location.hash"));
 
   step = "keys";
   await b.key("Backspace");
@@ -111,7 +111,7 @@ try {
   await b.type("b[4012]");
   await b.key("Enter");
   await b.until(`${title(0)}?.endsWith("b[4012]") && ${row(0, "load", "never written")}`, "b[4012]");
-  ok("go_to", await b.see(`${pane(0)}.querySelector('.op[data-index="0"]').innerText.includes("never written")`), await b.see(text(0)));
+  ok("go_to", await b.holds(`${pane(0)}.querySelector('.op[data-index="0"]').innerText.includes("never written")`), await b.see(text(0)));
 
   step = "the picture";
   await b.click(`document.querySelector('button[aria-label^="The buffer as a picture"]')`);

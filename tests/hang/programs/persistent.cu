@@ -19,8 +19,8 @@ int main() {
   MUST(cudaHostAlloc(&done, sizeof *done, cudaHostAllocMapped));
   *(volatile int *)work = *(volatile int *)done = 0;
   k<<<1, 32>>>(work, done, out);
-  for (int i = 1; i <= 5; i++) {
-    usleep(800000);
+  for (int i = 1; i <= 7; i++) {
+    usleep(400000);
     *(volatile int *)work = i;
     while (*(volatile int *)done != i) usleep(1000);
   }

@@ -9,8 +9,9 @@
 __global__ void fill(int *out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = i;
 }
-__global__ void slow(int *out, volatile int *go) {
+__global__ void slow(int *out, volatile int *runs, volatile int *go) {
   out[threadIdx.x] = 7;
+  *runs = 1;
   while (!*go) {}
 }
 __global__ void fault(int *out) {
@@ -30,13 +31,15 @@ static int run(int n) {
 int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "";
   if (!strcmp(how, "kill")) {
-    int *out, *go;
+    int *out, *go, *runs;
     run(4096);
     cudaMalloc(&out, 256);
     cudaMalloc(&go, 4);
     cudaMemset(go, 0, 4);
-    slow<<<1, 32>>>(out, go);
-    usleep(300000);
+    cudaMallocHost(&runs, 4);
+    *runs = 0;
+    slow<<<1, 32>>>(out, runs, go);
+    while (!*(volatile int *)runs) usleep(1000);
     kill(getpid(), SIGKILL);
   }
   if (!strcmp(how, "devices")) {
