@@ -55,7 +55,7 @@ static PtxOperand *argument_of(const FpCheck *k, const PtxOperand *o) {
   return NULL;
 }
 
-// lgamma: x == floor(x), for negative x.
+// lgamma: |x| == floor(|x|), for negative x. Without the absolute value it is a question of the program.
 static bool is_whole(const FpFlow *f, const PtxInstr *asks) {
   const PtxInstr *def = fp_def(f, &asks->ops[2]);
   return def && def->op == OP_CVT && def->nops == 2 && (ptx_has(def, MOD_RMI) || ptx_has(def, MOD_RZI)) && is_reg(&def->ops[1], asks->ops[1].reg);
@@ -75,9 +75,9 @@ static bool is_logb_of_zero(const FpCheck *k, uint32_t block, const PtxInstr *as
 bool fp_is_pole_in(const FpCheck *k, uint32_t block, const PtxInstr *in, FpOperation *out) {
   FpType t = fp_type(in->types[0]);
   const PtxInstr *asks = fp_operand_infinite(&in->ops[1]) && t.format ? asked_behind(k, block) : NULL;
-  if (!asks || asks->ops[1].reg->id >= k->flow->nregs || !(is_whole(k->flow, asks) || is_logb_of_zero(k, block, asks, in->ops[0].reg))) return false;
-  *out = (FpOperation){.op = WG_FP_ANSWER, .result = t, .kinds = WG_FP_INF};
-  out->operands[0] = argument_of(k, &asks->ops[1]);
-  if (out->operands[0]) out->types[0] = t, out->n = 1;
+  if (!asks || asks->ops[1].reg->id >= k->flow->nregs) return false;
+  PtxOperand *argument = argument_of(k, &asks->ops[1]);
+  if (!(argument && is_whole(k->flow, asks)) && !is_logb_of_zero(k, block, asks, in->ops[0].reg)) return false;
+  *out = (FpOperation){.op = WG_FP_ANSWER, .result = t, .kinds = WG_FP_INF, .operands = {argument}, .types = {t}, .n = argument ? 1 : 0};
   return true;
 }

@@ -86,6 +86,18 @@ __global__ void missing(float *out, double *wide, const float *in, const int *va
     out[i + 128] = i == n - 1 ? nanf("") : in[i];
   }
 }
+// Infinity in place of what is not looked for: where a number is whole, where it is zero.
+__global__ void whole(float *out, double *wide, const float *in) {
+  float x = in[threadIdx.x], cost = INFINITY;
+  if (x != floorf(x)) cost = sqrtf(fabsf(x)) + sinf(x) * in[threadIdx.x + 8];
+  out[threadIdx.x] = fminf(cost, 1e30f);
+  double y = x * 0.5, far = CUDART_INF;
+  if (y != trunc(y)) far = exp(-y * y) + in[threadIdx.x + 16];
+  wide[threadIdx.x] = fmin(far, 1e300);
+  float least = INFINITY;
+  if (x != 0) least = cosf(x) + in[threadIdx.x + 24];
+  out[threadIdx.x + 32] = fminf(least, 2);
+}
 
 int main() {
   float in[64], with_nan[8] = {1, NAN, 2, INFINITY, 3, NAN, -4, 5}, one_nan[4] = {1, 2, NAN, 4}, signs[8] = {-2, -1, 0, 0.5f, 1, 2, 3, 4};
@@ -103,6 +115,7 @@ int main() {
   functions<<<1, 8>>>(out, dev);
   missing<<<1, 2>>>(out, wide, dev, (const int *)dev, 64);
   functions_double<<<1, 8>>>(wide, dev);
+  whole<<<1, 8>>>(out, wide, dev);
   CHECK(cudaMemcpy(other, with_nan, sizeof with_nan, cudaMemcpyHostToDevice));
   skips_nan<<<1, 1>>>(out, other, 8);
   other_spellings<<<1, 8>>>((int *)wide, other);
