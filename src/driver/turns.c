@@ -9,22 +9,18 @@
 
 enum { PATIENCE_S = 1 };
 
-static Turn *first, *last;
+static Turn *last;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 
 void turn_join(Turn *t) {
   if (settings()->vgpu.workers != 1) return;
   *t = (Turn){.before = last, .joined = true};
   if (last) last->after = t;
-  else first = t;
   last = t;
 }
 
-static bool held_up(const Turn *t) {
-  for (const Turn *e = t->before; e; e = e->before)
-    if (!e->passed_over) return true;
-  return false;
-}
+// Who is passed over came before all who are not: the one right before tells.
+static bool held_up(const Turn *t) { return t->before && !t->before->passed_over; }
 
 void turn_wait(Turn *t) {
   if (!t->joined) return;
@@ -33,13 +29,13 @@ void turn_wait(Turn *t) {
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += PATIENCE_S;
     if (pthread_cond_timedwait(&ended, &queue_lock, &until) != ETIMEDOUT) continue;
-    for (Turn *e = t->before; e; e = e->before) e->passed_over = true;
+    for (Turn *e = t->before; e && !e->passed_over; e = e->before) e->passed_over = true;
   }
 }
 
 void turn_end(Turn *t) {
   if (!t->joined) return;
-  *(t->before ? &t->before->after : &first) = t->after;
+  if (t->before) t->before->after = t->after;
   *(t->after ? &t->after->before : &last) = t->before;
   pthread_cond_broadcast(&ended);
 }

@@ -1,13 +1,14 @@
 // Which instructions write a register and which read it, in the order of the code. Built once: who asks for each of many registers must not look through the whole function each time.
 #include "instrument/fpcheck.h"
 
-typedef struct Builder { FpIndex *index[2]; uint32_t *filled[2], nregs, at; bool counts; } Builder;    // reads, writes
+typedef struct Builder { FpIndex *index[2]; uint32_t nregs, at; bool counts; } Builder;    // reads, writes
 
 static void note(void *ctx, PtxReg **reg, bool is_def) {
   Builder *b = ctx;
   FpIndex *x = b->index[is_def];
-  uint32_t r = (*reg)->id, *n = &b->filled[is_def][r];
+  uint32_t r = (*reg)->id;
   if (r >= b->nregs) return;
+  uint32_t *n = &x->n[r];
   if (b->counts) x->start[r + 1]++;
   else if (!*n || x->instr[x->start[r] + *n - 1] != b->at) x->instr[x->start[r] + (*n)++] = b->at;       // x * x reads x once
 }
@@ -21,7 +22,7 @@ void fp_index_build(IrCfg *cfg, uint32_t nregs, FpIndex *reads, FpIndex *writes)
   Builder b = {.index = {reads, writes}, .nregs = nregs, .counts = true};
   for (unsigned k = 0; k < 2; k++) {
     b.index[k]->start = ARENA_ARRAY(a, uint32_t, nregs + 1);
-    b.index[k]->n = b.filled[k] = ARENA_ARRAY(a, uint32_t, nregs + 1);
+    b.index[k]->n = ARENA_ARRAY(a, uint32_t, nregs + 1);
   }
   visit_all(&b, cfg);
   for (unsigned k = 0; k < 2; k++) {

@@ -7,11 +7,8 @@ void run_free(Run *r) {
   strmap_free(&r->finding_keys);
   for (uint32_t i = 0; i < r->processes.len; i++) {
     RunProcess *p = r->processes.data[i];
-    uint32_t it = 0;
-    uint64_t base;
-    void *a;
-    while (u64map_next(&p->live, &it, &base, &a)) free(a);
-    U64Map *maps[] = {&p->strings, &p->stacks, &p->modules, &p->kernels, &p->sites, &p->live, &p->found, &p->open_devices};
+    u64map_free_all(&p->live);
+    U64Map *maps[] = {&p->strings, &p->stacks, &p->modules, &p->kernels, &p->sites, &p->found, &p->open_devices};
     for (size_t k = 0; k < ARRAY_LEN(maps); k++) u64map_free(maps[k]);
     vec_free(&p->objects);
     free(p->launches);

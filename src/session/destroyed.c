@@ -10,14 +10,7 @@ static _Atomic uint32_t count;             // of them, so that nobody takes the 
 
 static bool watches(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) != 0; }
 
-static void forget_all(void) {
-  uint32_t it = 0;
-  uint64_t handle;
-  void *g;
-  while (u64map_next(&graves, &it, &handle, &g)) free(g);
-  u64map_free(&graves);
-  graves = (U64Map){0};
-}
+static void forget_all(void) { u64map_free_all(&graves); }
 
 void session_destroyed(const char *what, const void *handle) {
   if (!watches() || !handle) return;

@@ -54,7 +54,7 @@ check hole_passed_over   errors 3 3
 # a program that hangs: its findings are there before it ends, and the summary when it is interrupted
 $count ./fake hang > out 2> err &
 pid=$!
-for _ in $(seq 1200); do grep -q barrier-divergence err && break; sleep 0.05; done
+wait_for grep -q barrier-divergence err
 check hang_shows_finding has err 'barrier-divergence'
 kill -TERM $pid; wait $pid
 check hang_exit_code     [ $? = 99 ]
@@ -94,7 +94,7 @@ check scribble           [ -s code ]
 
 # the command is killed: a process that is left goes on
 timeout 60 setsid $count ./fake orphan > out 2> err
-for _ in $(seq 600); do [ -e orphan.done ] && break; sleep 0.1; done
+wait_for [ -e orphan.done ]
 check orphan_goes_on     [ -e orphan.done ]
 
 # without a command everything is private

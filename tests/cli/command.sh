@@ -78,7 +78,7 @@ check children_untraced    [ -z "$("$w" -q --trace-children=no sh -c 'sh -c "ech
 # a signal sent to the command reaches the program; the summary still comes
 "$w" sh -c 'trap "echo got it; exit 9" TERM; echo ready; while :; do sleep 0.05; done' > out 2> err &
 pid=$!
-for _ in $(seq 1200); do grep -q ready out && break; sleep 0.05; done
+wait_for grep -q ready out
 kill -TERM $pid; wait $pid
 check term_forwarded       [ $? = 9 ]
 check term_summary         has err 'NOTHING WAS CHECKED'
@@ -86,7 +86,7 @@ check term_summary         has err 'NOTHING WAS CHECKED'
 # Ctrl-C: the terminal signals the whole process group. setsid makes the command the leader of one.
 env --default-signal=INT setsid "$w" sh -c 'echo $$ > sleeper; exec sleep 30' 2> err &
 pid=$!
-for _ in $(seq 1200); do [ -s sleeper ] && break; sleep 0.05; done
+wait_for [ -s sleeper ]
 kill -INT -- "-$pid"; wait $pid
 check interrupt_code       [ $? = 130 ]
 check interrupt_summary    has err 'signal 2'
@@ -94,7 +94,8 @@ check interrupt_summary    has err 'signal 2'
 # if the command is killed the program does not stay behind
 "$w" -q sh -c 'echo $$ > child; exec sleep 60' &
 pid=$!
-for _ in $(seq 1200); do [ -s child ] && break; sleep 0.05; done
+wait_for [ -s child ]
 kill -KILL $pid; wait $pid 2> /dev/null
-for _ in $(seq 1200); do kill -0 "$(cat child)" 2> /dev/null || break; sleep 0.05; done
+child_is_gone() { ! kill -0 "$(cat child)" 2> /dev/null; }
+wait_for child_is_gone
 check no_orphan            [ ! -d "/proc/$(cat child)" ]

@@ -39,11 +39,11 @@ check "every file closed by the program" way close 0 "$want"
 check "_exit while threads launch" way threads 4 1920
 check "vfork and exec in between" way vfork 0 "$want"
 daemon() {
-  local tool i
+  local tool
   for tool in none count; do
     rm -f "$work/result"
     timeout 60 "${wg[@]}" --tool=$tool --log-file="$work/log" -- "$work/odd" daemon "$work/result" || return 1
-    for ((i = 0; i < 600; i++)); do [ -s "$work/result" ] && break; sleep 0.1; done
+    wait_for [ -s "$work/result" ]
     [ "$(cat "$work/result" 2> /dev/null)" = 1920 ] || { echo "$tool: no result"; return 1; }
   done
 }

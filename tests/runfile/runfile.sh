@@ -76,7 +76,7 @@ check full_disk_counted  has err 'kernel launches: 30000'
 # the command is killed: what was there until then is in the file
 $w --tool=count -o killed.wg ./program 1000 wait > ready 2> err &
 pid=$!
-for _ in $(seq 1200); do grep -q ready ready && break; sleep 0.05; done
+wait_for grep -q ready ready
 for _ in $(seq 300); do [ "$("$WARPGRIND" sql killed.wg 'select count(*) from launch' 2> /dev/null | tail -n 1)" = 1000 ] && break; sleep 0.2; done
 kill -KILL $pid; wait $pid 2> /dev/null
 check killed_usable      [ "$("$WARPGRIND" sql killed.wg 'select count(*) from launch' | tail -n 1)" = 1000 ]
