@@ -7,7 +7,7 @@ set -u
 cd "$ROOT" || exit 1
 device=${INITCHECK_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
-for f in tests/initcheck/memory/*.cu; do
+for f in tests/initcheck/memory/${INITCHECK_ONLY:-*}.cu; do
   name=$(basename "$f" .cu) d=$TEST_DIR/$(basename "$f" .cu)
   devices=$(sed -n 's#^// devices: ##p' "$f")
   [ -n "$devices" ] && [ "$device" = gpu ] && { echo "skip $name: it wants $devices devices"; continue; }

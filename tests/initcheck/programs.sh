@@ -6,7 +6,7 @@ set -u
 cd "$ROOT" || exit 1
 device=${INITCHECK_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
-for f in tests/initcheck/programs/*.cu; do
+for f in tests/initcheck/programs/${INITCHECK_ONLY:-*}.cu; do
   case $device:$(sed -n 's#^// device: ##p' "$f") in gpu:cpu) continue ;; esac
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
   mkdir -p "$d"

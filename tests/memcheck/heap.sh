@@ -7,7 +7,7 @@ set -u
 cd "$ROOT" || exit 1
 device=${HEAP_DEVICE:-cpu}
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
-for f in tests/memcheck/heap/*.cu; do
+for f in tests/memcheck/heap/${HEAP_ONLY:-*}.cu; do
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
   grep -q "^// runtime: ours" "$f" && [ "$device" = gpu ] && [ -z "${WARPGRIND_REAL_DRIVER:-}" ] && continue
   lines() { sed -n "s#^// $1: ##p" "$f"; }

@@ -6,7 +6,7 @@ set -u
 cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
 device=${MEMCHECK_DEVICE:-cpu}
-for f in tests/memcheck/programs/*.cu; do
+for f in tests/memcheck/programs/${MEMCHECK_ONLY:-*}.cu; do
   case $device:$(sed -n 's#^// device: ##p' "$f") in gpu:cpu) continue ;; esac
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
   mkdir -p "$d"
