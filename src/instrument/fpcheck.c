@@ -106,7 +106,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
   PtxLabel *choose = body_label(b), *resume = body_label(b);
   PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *masked = body_temp(b, TYPE_B32, 1), *known = body_temp(b, TYPE_B32, 4);
   PtxReg *yes = body_temp(b, TYPE_PRED, 0), *has = body_temp(b, TYPE_PRED, 1);
-  bool asks = k->hot >= 0, waits = asks && !k->seen;
+  bool waits = k->hot >= 0 && !k->seen && (!k->done_before || k->asks_first), asks = waits || (k->hot >= 0 && k->seen);
   if (waits) {                             // on its way until then
     record_load(body_entry(b), flags, offsetof(WgLaunch, flags));
     load_counter(k, body_entry(b), flags, hot);
@@ -248,6 +248,7 @@ static void weave_as_planned(FpCheck *k) {
   }
   if (!warps_are_bound(b)) k->hot = b->info->kernel;
   if (fp_can_run_again(k)) k->seen = body_reg(b, TYPE_PRED), k->repeats = body_reg(b, TYPE_PRED), k->again = body_label(b);
+  else fp_over_find(k);
   fp_loops_find(k);
   fp_weave_fast(k);
   if (k->hot >= 0) k->late = last_moment(k);                   // before anything else is added

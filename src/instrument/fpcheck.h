@@ -112,6 +112,10 @@ struct FpCheck {                          // one function
   PtxReg *arguments[4], *wide_arguments[4];                    // … and its values
   PtxReg *seen, *repeats;                  // fast mode: this thread has come to a sink; it runs through the full body now. NULL: it may not
   PtxLabel *again;                         // where it is decided whether it does
+  bool *done_before;                       // fast mode, by instruction: this thread may have done something before it that others see. NULL: threads do not start over
+  PtxLabel *full;                          // where they do
+  bool asks_first;                         // some slow path cannot: the body is chosen when the thread begins, too
+  bool only_tells;                         // the slow path at hand is for the first that start over
   bool asks_at_end;                        // some slow path returns to where there is more to do: `seen` is looked at when the thread is done
   uint32_t next;                           // the instruction behind the group at hand
   uint32_t late;                           // the instruction before which the body is chosen; 0: before all
@@ -177,6 +181,12 @@ void fp_again_mark(FpCheck *k, Code *c);
 void fp_again_never(FpCheck *k, Code *c);  // the full body runs for the first time
 bool fp_again_at_once(const FpCheck *k);   // behind the group at hand there is nothing but the end
 void fp_again_weave(FpCheck *k, PtxLabel *full);
+
+// --- fpcheck_over.c: threads that came to a sink start over in the full body ---
+void fp_over_find(FpCheck *k);
+bool fp_over_closes_before(const FpCheck *k, uint32_t i);      // the group that is open, so that they can
+bool fp_over_can(const FpCheck *k);                            // at the group at hand
+void fp_over_weave(FpCheck *k, Code *c, PtxLabel *resume);     // its slow path
 
 // --- fpcheck_stores.c: what takes exceptions to memory ---
 bool fp_is_store(const PtxInstr *in, unsigned *first, unsigned *end);     // which operands

@@ -55,7 +55,7 @@ void fp_clone_begin(FpCheck *k) {
   FpClone *c = k->clone = ARENA_NEW(a, FpClone);
   c->before = ARENA_ARRAY(a, Code *, k->body->cfg->ninstrs + 1);
   c->after = ARENA_ARRAY(a, Code *, k->body->cfg->ninstrs + 1);
-  c->start = body_label(k->body);
+  c->start = k->full ? k->full : body_label(k->body);
   c->labels = ARENA_ARRAY(a, PtxLabel *, k->body->func->nlabels + 1);
   const bool *inner = inner_labels(k);
   for (uint32_t i = 0; i < k->body->func->nlabels; i++) {

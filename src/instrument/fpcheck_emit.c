@@ -244,11 +244,15 @@ void fp_close_group(FpCheck *k, Code *c, bool in_place) {
   const PtxInstr *near = slow->near;
   slow->near = k->body->cfg->instrs[k->items.data[0].instr];
   if (!in_place) code_label(slow, start);
-  fp_look_closely(k, slow, k->items.data, k->items.len);
-  slow->near = near;
-  bool at_once = !in_place && fp_again_at_once(k);
+  bool at_once = !in_place && fp_again_at_once(k), over = !in_place && fp_over_can(k);
   if (!at_once && !k->clone) k->asks_at_end = true;
-  if (!in_place) EMIT(slow, "bra", opd_label(at_once ? k->again : fp_loop_resume(k, k->items.data[0].instr, resume)));
+  if (!over && !k->clone) k->asks_first = true;
+  if (over) fp_over_weave(k, slow, fp_loop_resume(k, k->items.data[0].instr, resume));
+  else {
+    fp_look_closely(k, slow, k->items.data, k->items.len);
+    if (!in_place) EMIT(slow, "bra", opd_label(at_once ? k->again : fp_loop_resume(k, k->items.data[0].instr, resume)));
+  }
+  slow->near = near;
   code_label(c, resume);
   k->items.len = k->kept.len = 0;
   k->open = false;

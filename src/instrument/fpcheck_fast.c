@@ -254,7 +254,7 @@ void fp_weave_fast(FpCheck *k) {
       if (nested && k->items.len) close_group(k, fp_after(k, i - 1), i, false);
       sinks_of(&f, i);
       // The tests stand before an instruction that overwrites what they or the slow path read.
-      if (k->items.len && (nested || must_close_before(k, i))) close_group(k, fp_before(k, i), i, nested);
+      if (k->items.len && (nested || must_close_before(k, i) || fp_over_closes_before(k, i))) close_group(k, fp_before(k, i), i, nested);
       ptx_visit_regs(cfg->instrs[i], forget, &f);
     }
     if (k->items.len) close_group(k, fp_after(k, cfg->blocks[b].end - 1), cfg->blocks[b].end, false);

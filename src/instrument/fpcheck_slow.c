@@ -5,7 +5,7 @@
 // loop serves all questions of a kind that are left.
 #include "instrument/fpcheck.h"
 
-typedef enum { ASK_RESULT32, ASK_RESULT64, ASK_COMPARE, ASK_STORED, ASK_SINK, ASK_INPUT, ASKS } AskKind;
+typedef enum { ASK_RESULT32, ASK_RESULT64, ASK_COMPARE, ASK_SINK, ASK_INPUT, ASK_STORED, ASKS } AskKind;   // in this order: who stored what came in is asked before it is written over
 enum { LOOP = 16 };                        // questions one loop serves
 
 typedef struct Ask {
@@ -340,7 +340,7 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
   } else
     for (unsigned i = 0; i < kinds[kind].n; i++) args[n++] = argument(k, i, kinds[kind].wide);
   if (explains) args[n++] = hot;
-  code_call(c, probe(k, kinds[kind].probe), args, n);
+  code_call(c, probe(k, k->only_tells ? "wg_fp_first" : kinds[kind].probe), args, n);
 }
 
 // How many questions of the mask the lanes that are here have, those whose turn it is, into the fourth wide temporary; and into the third predicate, which of them is to add that: one for all. Lanes that
@@ -504,7 +504,7 @@ static void ask_in_loop(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   EMIT(c, "mov.u32", asked, opd_imm(0));
   for (unsigned i = 0; i < n; i++) set_bit(k, c, &asks[i], 1u << i);
   for (unsigned i = 1; i < n; i++) clear_repeated(k, c, asks, i);
-  if (kind == ASK_SINK) count_told(k, c, asks, n);
+  if (kind == ASK_SINK && !k->only_tells) count_told(k, c, asks, n);
   if (n > 1) code_label(c, loop);
   EMIT(c, "setp.eq.u32", none, asked, opd_imm(0));
   code_branch(c, none.reg, false, done);

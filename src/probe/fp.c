@@ -152,6 +152,13 @@ __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uin
   if (address) fp_stored_at((const WgReports *)channel, launch, site, address);       // last: who sees that this launch has stored there knows that it was told
 }
 
+// The same for threads that start over: what they see is counted there.
+void wg_fp_first(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn);
+__attribute__((noinline)) void wg_fp_first(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn) {
+  (void)launch, (void)site, (void)address;
+  if (channel && hot) *(volatile uint64_t *)hot = turn;
+}
+
 // A value that came in: one site.
 void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address, uint64_t hot);
 __attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address, uint64_t hot) {

@@ -12,8 +12,11 @@ typedef struct Reader { Story *story; const RunFinding *input; } Reader;
 struct Story {                             // of one kernel, whatever process ran it
   const RunKernel *kernel;
   VEC(const RunFinding *) steps[STEPS];
-  VEC(Reader) readers;                     // kernels that read what it stored
-  bool reads, visited;
+  VEC(Reader) readers;                     // other kernels that read what it stored
+  VEC(Story *) writers;                    // kernels that stored what it reads, perhaps itself in an earlier launch
+  bool from_outside;                       // some of what it reads was stored by no kernel of the run
+  bool explained;                          // … or by one that this can be said of, or in which something is born
+  bool visited, asked;
   unsigned rank;                           // 0: not known yet
   const Story *through;                    // the reader that makes it so bad
 };
@@ -55,9 +58,28 @@ static void gather(Stories *s, const Run *r) {
       vec_push(&mine->steps[step], f);
       continue;
     }
-    mine->reads = true;
     const RunKernel *writer = f->origin && f->origin->function ? strmap_get(&s->kernels, f->origin->function) : NULL;
+    if (writer) vec_push(&mine->writers, story_of(s, writer));
+    else mine->from_outside = true;
     if (writer && strcmp(writer->name, f->kernel->name)) vec_push(&story_of(s, writer)->readers, ((Reader){mine, f}));
+  }
+}
+
+static bool is_explained(const Story *x) {
+  for (uint32_t i = 0; i < x->writers.len; i++)
+    if (x->writers.data[i]->explained) return true;
+  return x->from_outside || x->steps[BORN].len;
+}
+
+// From kernel to kernel, until nothing changes.
+static void explain(Stories *s) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < s->all.len; i++) {
+      Story *x = s->all.data[i];
+      if (x->explained || !is_explained(x)) continue;
+      x->explained = changed = true;
+    }
   }
 }
 
@@ -114,15 +136,26 @@ static void add_story(const Stories *s, Story *x, Str *out) {
   }
 }
 
-// Fast mode saw something leave and nothing being born or coming in.
-static bool is_unexplained(const Story *x) { return x->steps[REACHED].len && !x->steps[BORN].len && !x->reads; }
+static bool reads_from(Stories *s, Story *x, const Story *wanted) {
+  if (x->asked) return false;
+  x->asked = true;
+  for (uint32_t i = 0; i < x->writers.len; i++)
+    if (x->writers.data[i] == wanted || reads_from(s, x->writers.data[i], wanted)) return true;
+  return false;
+}
+
+// Fast mode saw something leave it and nothing being born or coming in, but from itself: where kernels pass a NaN on among themselves, all of them are suspects.
+static bool is_unexplained(Stories *s, Story *x) {
+  for (uint32_t i = 0; i < s->all.len; i++) s->all.data[i]->asked = false;
+  return x->steps[REACHED].len && !x->explained && (!x->writers.len || reads_from(s, x, x));
+}
 
 static void tell(Stories *s, Str *out) {
   enum { KERNELS = 20 };
   uint32_t shown = 0;
   for (uint32_t i = 0; i < s->all.len; i++) {
-    const Story *x = s->all.data[i];
-    if (is_unexplained(x))
+    Story *x = s->all.data[i];
+    if (is_unexplained(s, x))
       str_printf(out, "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests every instruction, --fp-rerun those of such kernels in a second run\n", x->kernel->readable);
   }
   for (unsigned how = HOST; how <= UNSEEN; how++)
@@ -138,6 +171,7 @@ static void forget(Stories *s) {
   for (uint32_t i = 0; i < s->all.len; i++) {
     for (Step step = 0; step < STEPS; step++) vec_free(&s->all.data[i]->steps[step]);
     vec_free(&s->all.data[i]->readers);
+    vec_free(&s->all.data[i]->writers);
     free(s->all.data[i]);
   }
   vec_free(&s->all);
@@ -148,8 +182,9 @@ static void forget(Stories *s) {
 bool report_fp_unexplained(const Run *r, const char *kernel) {
   Stories s = {.followed = false};
   gather(&s, r);
-  const Story *x = strmap_get(&s.by_name, kernel);
-  bool unexplained = x && is_unexplained(x);
+  explain(&s);
+  Story *x = strmap_get(&s.by_name, kernel);
+  bool unexplained = x && is_unexplained(&s, x);
   forget(&s);
   return unexplained;
 }
@@ -157,6 +192,7 @@ bool report_fp_unexplained(const Run *r, const char *kernel) {
 void report_fp_verdicts(Run *r, Str *out) {
   Stories s = {.followed = false};
   gather(&s, r);
+  explain(&s);
   tell(&s, out);
   forget(&s);
 }

@@ -4,6 +4,7 @@
 //   graph     launched three times inside a graph
 //   capture   the same, captured from a stream
 //   in-place  the kernel updates its input
+//   rounds    so does this one, three times, and its threads work together
 // With `good` the numbers are such that nothing is born. Prints sums of what was computed. Run by situations.sh.
 #include <cmath>
 #include <cstdio>
@@ -27,6 +28,15 @@ __global__ void divides(float *out, const float *b, int n) {
 __global__ void updates(float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) b[i] = 3.0f / b[i];                                // bug: in-place
+}
+
+__global__ void rounds(float *b, int n) {
+  __shared__ float mine[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  mine[threadIdx.x ^ 1] = i < n ? b[i] : 1.0f;
+  __syncthreads();
+  float x = mine[threadIdx.x ^ 1];
+  if (i < n) b[i] = x + 1.0f / x;                               // bug: rounds
 }
 
 static int in_a_graph(float *out, float *b, int n) {
@@ -74,6 +84,7 @@ int main(int argc, char **argv) {
   int blocks = (n + 255) / 256;
   if (!strcmp(kind, "atomics")) atomics<<<blocks, 256>>>(out, b, n);
   else if (!strcmp(kind, "in-place")) updates<<<blocks, 256>>>(b, n);
+  else if (!strcmp(kind, "rounds")) for (int i = 0; i < 3; i++) rounds<<<blocks, 256>>>(b, n);
   else if (!strcmp(kind, "graph")) { if (in_a_graph(out, b, n)) return 1; }
   else if (!strcmp(kind, "capture")) { if (captured(out, b, n)) return 1; }
   else {
@@ -85,7 +96,7 @@ int main(int argc, char **argv) {
     *flag = 1;
   }
   CHECK(cudaDeviceSynchronize());
-  CHECK(cudaMemcpy(host, !strcmp(kind, "in-place") ? b : out, sizeof host, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(host, !strcmp(kind, "in-place") || !strcmp(kind, "rounds") ? b : out, sizeof host, cudaMemcpyDeviceToHost));
   unsigned sum = 0;
   for (int i = 0; i < n; i++) {
     unsigned bits;

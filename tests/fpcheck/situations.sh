@@ -11,7 +11,7 @@ line() { grep -n "// bug: $1\$" "$t/situations.cu" | cut -d: -f1; }
 errors() { python3 -c 'import json,sys; print(*sorted({"%s:%d" % (f["kind"], f["line"]) for f in json.load(open(sys.argv[1]))["findings"] if f["severity"] == "error"}))' "$TEST_DIR/report.json"; }
 total() { python3 -c 'import json,sys; print(sum(f["count"] for f in json.load(open(sys.argv[1]))["findings"] if f["kind"] == sys.argv[2]))' "$TEST_DIR/report.json" "$1"; }
 
-for kind in atomics waits graph capture in-place; do
+for kind in atomics waits graph capture in-place rounds; do
   bug=$kind; [ $kind = capture ] && bug=graph
   results=$(plain "$TEST_DIR/situations" $kind)
   code fp --fp-mode=full "$TEST_DIR/situations" $kind > /dev/null
@@ -23,8 +23,16 @@ for kind in atomics waits graph capture in-place; do
   case $kind in
     waits) check "waits: fast mode finds it" is "$(errors)" "fp-div0:$(line waits)" ;;                  # a small launch
     graph|capture) check "$kind: fast mode finds it at a later launch" is "$(errors)" "fp-div0:$(line graph)" ;;
-    *) check "$kind: fast mode sees it" is "$(total fp-reached)" 1
-       check "$kind: and says what to do" has "$TEST_DIR/err" "--fp-mode=full" ;;
+    rounds)                                # later launches only read what the first made
+      check "rounds: fast mode sees it" test "$(total fp-reached)" -gt 0
+      check "rounds: and says what to do" has "$TEST_DIR/err" "rounds(float*, int): NaN or infinity was seen, but not where it came from: --fp-mode=full"
+      cp "$TEST_DIR/out" "$TEST_DIR/first"
+      code fp --fp-rerun "$TEST_DIR/situations" rounds < /dev/null > /dev/null
+      check "rounds: a second run finds it" is "$(errors) $(total fp-div0)" "fp-div0:$(line rounds) 1"
+      cp "$TEST_DIR/first" "$TEST_DIR/out" ;;
+    *)                                     # the thread starts over
+      check "$kind: fast mode finds it" is "$(errors) $(total fp-div0)" "fp-div0:$(line $kind) 1"
+      check "$kind: and nothing else" is "$(grep -c "but not where it came from" "$TEST_DIR/err")" 0 ;;
   esac
   [ $kind = atomics ] || check "$kind: same results, fast" is "$(cat "$TEST_DIR/out")" "$results"
   for mode in full fast; do

@@ -20,7 +20,7 @@ int main() {
   OK(cudaHostAlloc(&h, 400, cudaHostAllocMapped)); OK(cudaFreeHost(h));
   for (int i = 0; i < 50; i++) {
     OK(cudaMallocAsync(&q, 400, s)); fill<<<1, 64, 0, s>>>(q, 100);
-    if (i % 2) OK(cudaFreeAsync(q, s)); else OK(cudaFree(q));
+    if (i % 2) OK(cudaFreeAsync(q, s)); else { OK(cudaStreamSynchronize(s)); OK(cudaFree(q)); }                // which does not wait for a kernel that uses memory of a pool
   }
   OK(cudaMallocArray(&array, &format, 16)); OK(cudaFreeArray(array));
   OK(cudaFree(nullptr)); OK(cudaFreeHost(nullptr));
