@@ -367,44 +367,40 @@ static void count_together(FpCheck *k, Code *c, uint32_t mask, PtxOperand mine) 
 }
 
 // Where this multiprocessor counts at a site, as report.c does (own_count).
-static void count_at(FpCheck *k, Code *c, PtxOperand site, PtxOperand counts, PtxOperand spread, PtxOperand at) {
-  PtxOperand part = temp32(k, 0), one = temp32(k, 1), has = temp_pred(k, 3);
+static void count_at(FpCheck *k, Code *c, PtxOperand site, PtxOperand counts, PtxOperand last_part, PtxOperand at) {
+  PtxOperand part = temp32(k, 0), one = temp32(k, 1);
   EMIT(c, "mov.u32", part, opd_sreg(SREG_SMID, SEL_NONE));
-  EMIT(c, "and.b32", part, part, opd_imm(WG_SPREAD - 1));
+  EMIT(c, "and.b32", part, part, last_part);
   EMIT(c, "mov.u32", one, opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));           // the compiler does not know that it has one bit, and so not that the address is the same in all lanes: it would add them up itself
   EMIT(c, "popc.b32", one, one);
   EMIT(c, "mul.lo.u32", part, part, one);
-  EMIT(c, "mad.wide.u32", at, part, opd_imm(sizeof(uint64_t) * WG_SPREAD_SITES), spread);
-  EMIT(c, "setp.ne.u64", has, spread, opd_imm(0));
-  EMIT(c, "setp.lt.and.u32", has, site, opd_imm(WG_SPREAD_SITES), has);
-  EMIT(c, "selp.b64", at, at, counts, has);
-  EMIT(c, "mad.wide.u32", at, site, opd_imm(sizeof(uint64_t)), at);
+  EMIT(c, "mad.lo.u32", part, part, opd_imm(WG_SPREAD_SITES), site);
+  EMIT(c, "mad.wide.u32", at, part, opd_imm(sizeof(uint64_t)), counts);
 }
 
 // Leaves a mark where the exception is stored, as fp.c does (fp_stored_at): who stored it, in the entries of its word and of its page.
-static void remember(FpCheck *k, Code *c, const Ask *a, PtxOperand has) {
-  PtxOperand address = temp64(k, 4), hash = temp64(k, 6), entry = temp64(k, 7), at = temp64(k, 2), memory = temp64(k, 0), word = temp32(k, 3), launch = temp32(k, LAUNCH), site = temp32(k, SITE);
+static void remember(FpCheck *k, Code *c, const Ask *a, PtxOperand memory, PtxOperand has) {
+  PtxOperand address = temp64(k, 4), shifted = temp64(k, 6), entry = temp64(k, 7), at = temp64(k, 2), hash = temp32(k, 0), index = temp32(k, 1), word = temp32(k, 2), launch = temp32(k, LAUNCH), site = temp32(k, SITE);
+  enum { IN_LINE = WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT };
   static const struct { unsigned shift, bits; uint64_t table; } tables[] = {
-    {WG_FP_LINE_SHIFT, WG_FP_WORD_BITS - (WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT), offsetof(WgFpMemory, words)}, {WG_FP_PAGE_SHIFT, WG_FP_PAGE_BITS, offsetof(WgFpMemory, pages)},
+    {WG_FP_LINE_SHIFT, WG_FP_WORD_BITS - IN_LINE, offsetof(WgFpMemory, words)}, {WG_FP_PAGE_SHIFT, WG_FP_PAGE_BITS, offsetof(WgFpMemory, pages)},
   };
   EMIT(c, "add.u64", address, a->item->address, opd_imm(a->item->offset));
   for (unsigned i = 0; i < ARRAY_LEN(tables); i++) {
-    EMIT(c, "shr.u64", hash, address, opd_imm(tables[i].shift));
-    EMIT(c, "mul.lo.u64", hash, hash, opd_imm((int64_t)WG_FP_HASH_FACTOR));
-    EMIT(c, "shr.u64", at, hash, opd_imm(64 - tables[i].bits));
+    EMIT(c, "shr.u64", shifted, address, opd_imm(tables[i].shift));
+    EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){hash, index}, 2), shifted);
+    EMIT(c, "xor.b32", hash, hash, index);
+    EMIT(c, "mul.lo.u32", hash, hash, opd_imm(WG_FP_HASH_FACTOR));
+    EMIT(c, "shr.u32", index, hash, opd_imm(32 - tables[i].bits));
     if (!i) {                              // words of a line lie beside each other
-      EMIT(c, "shl.b64", at, at, opd_imm(WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT));
-      EMIT(c, "shr.u64", entry, address, opd_imm(WG_FP_WORD_SHIFT));
-      EMIT(c, "and.b64", entry, entry, opd_imm((1 << (WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT)) - 1));
-      EMIT(c, "or.b64", at, at, entry);
+      EMIT(c, "cvt.u32.u64", word, address);
+      EMIT(c, "bfe.u32", word, word, opd_imm(WG_FP_WORD_SHIFT), opd_imm(IN_LINE));
+      EMIT(c, "mad.lo.u32", index, index, opd_imm(1 << IN_LINE), word);
     }
-    EMIT(c, "shl.b64", at, at, opd_imm(3));
-    EMIT(c, "add.u64", at, at, memory);
-    EMIT(c, "shr.u64", hash, hash, opd_imm(32));
-    EMIT(c, "cvt.u32.u64", word, hash);
-    EMIT(c, "and.b32", word, word, opd_imm((1 << WG_FP_HASH_KEPT) - 1));
-    EMIT(c, "mad.lo.u32", word, site, opd_imm(1 << WG_FP_HASH_KEPT), word);
-    EMIT(c, "mov.b64", entry, opd_vector(c, (PtxOperand[]){word, launch}, 2));
+    EMIT(c, "mad.wide.u32", at, index, opd_imm(8), memory);
+    EMIT(c, "bfe.u32", hash, hash, opd_imm(WG_FP_KEPT_SHIFT), opd_imm(WG_FP_HASH_KEPT));
+    EMIT(c, "mad.lo.u32", hash, site, opd_imm(1 << WG_FP_HASH_KEPT), hash);
+    EMIT(c, "mov.b64", entry, opd_vector(c, (PtxOperand[]){hash, launch}, 2));
     code_guard(c, has.reg, false);
     EMIT(c, "st.global.u64", opd_at(c, at, (int64_t)tables[i].table), entry);
     code_guard(c, NULL, false);
@@ -431,19 +427,17 @@ static bool counts_here(FpCheck *k, const Ask *a) {
 // Sinks of which one exception was told already, those that store also in this launch, are only counted, and what they store is remembered: here, since in a program full of NaN that is what its
 // kernels do most.
 static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
-  PtxOperand asked = opd_reg(k->asked), channel = temp64(k, CHANNEL), memory = temp64(k, 0), counts = temp64(k, 1), at = temp64(k, 2), more = temp64(k, 3);
-  PtxOperand site = temp32(k, SITE), launch = temp32(k, LAUNCH), bits = temp32(k, 0), told = temp32(k, 1), mine = temp_pred(k, 1), has = temp_pred(k, 2), spread = channel;
+  PtxOperand asked = opd_reg(k->asked), memory = temp64(k, 0), counts = temp64(k, 1), at = temp64(k, 2), more = temp64(k, 3);
+  PtxOperand site = temp32(k, SITE), launch = temp32(k, LAUNCH), bits = temp32(k, 0), told = temp32(k, 1), last_part = temp32(k, 3), sites = temp32(k, LOWEST), mine = temp_pred(k, 1), has = temp_pred(k, 2);
   PtxLabel *over = body_label(k->body);
   uint32_t left = 0;
   for (unsigned i = 0; i < n; i++) left |= counts_here(k, &asks[i]) ? 1u << i : 0;
   if (!left) return;
-  record_load(c, channel.reg, offsetof(WgLaunch, channel));
-  EMIT(c, "setp.eq.u64", mine, channel, opd_imm(0));
-  code_branch(c, mine.reg, false, over);
-  EMIT(c, "ld.global.u64", counts, opd_at(c, channel, offsetof(WgReports, counts)));
-  EMIT(c, "ld.global.v2.u64", opd_vector(c, (PtxOperand[]){memory, spread}, 2), opd_at(c, channel, offsetof(WgReports, fp_memory)));
+  record_load(c, memory.reg, offsetof(WgLaunch, fp));
   EMIT(c, "setp.eq.u64", mine, memory, opd_imm(0));
   code_branch(c, mine.reg, false, over);
+  EMIT(c, "ld.global.u64", counts, opd_at(c, memory, offsetof(WgFpMemory, counts.address)));
+  EMIT(c, "ld.global.v2.u32", opd_vector(c, (PtxOperand[]){last_part, sites}, 2), opd_at(c, memory, offsetof(WgFpMemory, counts.last_part)));
   record_load(c, launch.reg, offsetof(WgLaunch, launch));
   while (left) {                           // those of one place together
     uint32_t number = asks[__builtin_ctz(left)].site, mask = 0, stores = 0;
@@ -464,16 +458,17 @@ static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
     if (stores) EMIT(c, "ld.global.u32", told, opd_at(c, at, offsetof(WgFpMemory, launches)));
     else EMIT(c, "ld.global.u8", told, opd_at(c, at, offsetof(WgFpMemory, told)));
     code_guard(c, NULL, false);
+    EMIT(c, "setp.lt.and.u32", mine, site, sites, mine);
     if (stores) EMIT(c, "setp.eq.and.u32", mine, told, launch, mine);       // the first of a launch is told to the host, after all else (fp.c)
     else EMIT(c, "setp.ne.and.u32", mine, told, opd_imm(0), mine);
     for (uint32_t rest = stores; rest; rest &= rest - 1) {
       if (is_stored_over(asks, n, (unsigned)__builtin_ctz(rest))) continue;
       EMIT(c, "and.b32", bits, asked, opd_imm((int64_t)(rest & -rest)));
       EMIT(c, "setp.ne.and.u32", has, bits, opd_imm(0), mine);
-      remember(k, c, &asks[__builtin_ctz(rest)], has);
+      remember(k, c, &asks[__builtin_ctz(rest)], memory, has);
     }
     count_together(k, c, mask, mine);
-    count_at(k, c, site, counts, spread, at);
+    count_at(k, c, site, counts, last_part, at);
     code_guard(c, temp_pred(k, 2).reg, false);
     EMIT(c, "red.global.add.u64", opd_at(c, at, 0), more);
     code_guard(c, mine.reg, false);

@@ -84,27 +84,27 @@ __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch,
 }
 
 // --- who stored an exception where ---
-DEVICE void fp_remember(uint64_t *entry, uint64_t hash, uint32_t launch, uint32_t site) { *(volatile uint64_t *)entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash)); }
+DEVICE void fp_remember(uint64_t *entry, uint32_t hash, uint32_t launch, uint32_t site) { *(volatile uint64_t *)entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash)); }
 
 // Words of a line lie beside each other in the table as they do in memory: a warp that stores exceptions writes few lines of it.
-DEVICE uint64_t fp_word(uint64_t line, uint64_t address) {
-  uint64_t in_line = WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT;
-  return line >> (64 - WG_FP_WORD_BITS + in_line) << in_line | (address >> WG_FP_WORD_SHIFT & ((1u << in_line) - 1));
+DEVICE uint32_t fp_word(uint32_t line, uint64_t address) {
+  uint32_t in_line = WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT;
+  return line >> (32 - WG_FP_WORD_BITS + in_line) << in_line | (uint32_t)(address >> WG_FP_WORD_SHIFT & ((1u << in_line) - 1));
 }
 
 // Every lane by itself: the first of a launch and site is told to the host, all leave their mark.
 DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uint64_t address) {
   WgFpMemory *m = (WgFpMemory *)r->fp_memory;
   if (!m || !device_is_global(address) || site >= WG_SITE_NUMBERS) return;
-  uint64_t line = (address >> WG_FP_LINE_SHIFT) * WG_FP_HASH_FACTOR, page = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR;
+  uint32_t line = wg_fp_hash(address >> WG_FP_LINE_SHIFT), page = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
   fp_remember(&m->words[fp_word(line, address)], line, launch, site);
-  fp_remember(&m->pages[page >> (64 - WG_FP_PAGE_BITS)], page, launch, site);
+  fp_remember(&m->pages[page >> (32 - WG_FP_PAGE_BITS)], page, launch, site);
   if (m->launches[site] == launch) return;     // from the cache, if it is there: an old one is another
   uint32_t last = *(volatile uint32_t *)&m->launches[site];
   if (last != launch && device_swap_if32(&m->launches[site], last, launch) == last) device_add32(&((WgChannel *)r->channel)->fp_stores, 1);
 }
 
-DEVICE uint64_t fp_found(uint64_t entry, uint64_t hash, uint64_t how) {
+DEVICE uint64_t fp_found(uint64_t entry, uint32_t hash, uint64_t how) {
   uint64_t kept = (1u << WG_FP_HASH_KEPT) - 1;
   return entry && (entry & kept) == WG_FP_KEPT(hash) ? (entry & ~kept) | how : 0;
 }
@@ -112,9 +112,9 @@ DEVICE uint64_t fp_found(uint64_t entry, uint64_t hash, uint64_t how) {
 DEVICE uint64_t fp_writer(const WgReports *r, uint64_t address) {
   const WgFpMemory *m = (const WgFpMemory *)r->fp_memory;
   if (!m || !address) return 0;
-  uint64_t line = (address >> WG_FP_LINE_SHIFT) * WG_FP_HASH_FACTOR, page = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR;
+  uint32_t line = wg_fp_hash(address >> WG_FP_LINE_SHIFT), page = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
   uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[fp_word(line, address)], line, WG_FP_WRITER_WORD);
-  return found ? found : fp_found(*(const volatile uint64_t *)&m->pages[page >> (64 - WG_FP_PAGE_BITS)], page, WG_FP_WRITER_PAGE);
+  return found ? found : fp_found(*(const volatile uint64_t *)&m->pages[page >> (32 - WG_FP_PAGE_BITS)], page, WG_FP_WRITER_PAGE);
 }
 
 // A value that a store takes to global memory.

@@ -58,13 +58,20 @@ static inline uint32_t wg_fp_bytes(uint32_t what) {
 // Another's entry is taken for one's own once in 2^14 times.
 enum { WG_FP_WORD_SHIFT = 2, WG_FP_WORD_BITS = 18, WG_FP_LINE_SHIFT = 7, WG_FP_PAGE_SHIFT = 12, WG_FP_PAGE_BITS = 16, WG_FP_HASH_KEPT = 14 };
 enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };   // how it was found
+typedef struct WgFpCounts {
+  uint64_t address;                        // device address of where sinks are counted by code in line: uint64_t[parts][WG_SPREAD_SITES]
+  uint32_t last_part, sites;               // parts, a power of two, less 1: a multiprocessor has one. Sites that have a count there
+} WgFpCounts;
 typedef struct WgFpMemory {
+  WgFpCounts counts;
   uint64_t words[1 << WG_FP_WORD_BITS], pages[1 << WG_FP_PAGE_BITS];
   uint32_t launches[1 << 18];              // by site: the last launch that stored an exception there. WgChannel.fp_stores counts how often it changes
   uint8_t told[1 << 18];                   // by site: a note of it is on its way to the command; further ones are only counted
 } WgFpMemory;
-#define WG_FP_HASH_FACTOR 0x9e3779b97f4a7c15ull
-#define WG_FP_KEPT(hash) ((hash) >> 32 & ((1u << WG_FP_HASH_KEPT) - 1))
+// Of an address, shifted. Upper bits choose the entry, others are kept in it.
+enum { WG_FP_HASH_FACTOR = -1640531535, WG_FP_KEPT_SHIFT = 2 };
+static inline uint32_t wg_fp_hash(uint64_t x) { return ((uint32_t)x ^ (uint32_t)(x >> 32)) * (uint32_t)WG_FP_HASH_FACTOR; }
+#define WG_FP_KEPT(hash) ((hash) >> WG_FP_KEPT_SHIFT & ((1u << WG_FP_HASH_KEPT) - 1))
 #define WG_FP_WRITER(launch, site, kept) ((uint64_t)(launch) << 32 | ((uint64_t)(site) & 0x3ffff) << WG_FP_HASH_KEPT | (kept))
 #define WG_FP_WRITER_LAUNCH(w) ((uint32_t)((w) >> 32))
 #define WG_FP_WRITER_SITE(w) ((uint32_t)((w) >> WG_FP_HASH_KEPT & 0x3ffff))

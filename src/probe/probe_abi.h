@@ -21,7 +21,8 @@ typedef struct WgLaunch {
   uint64_t race;           // racecheck: device address of what it keeps for this launch; 0: none
   uint64_t progress;       // synccheck and the watchdog: device address of where warps say what they wait for; 0: nowhere
   uint64_t trace;          // recording: device address of a WgTrace; 0: this launch is not recorded
-} WgLaunch;                // 88 bytes
+  uint64_t fp;             // fpcheck: device address of a WgFpMemory (probe/fp_abi.h); 0: none
+} WgLaunch;                // 96 bytes
 
 // initcheck's shadow: one byte for each 4 bytes of memory. Bit i: byte i was written, with something that is initialised. Bit 4 + i: it
 // was written, with something computed from memory that was not. Neither: never written.

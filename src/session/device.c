@@ -174,6 +174,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
     session_fill_facts(code, params, record);
     if (session_wants_shadow() && !d->ops.direct) session_shadow_facts(code, params, session_launch_captured(), record);
   }
+  r.fp = d->reports.fp_memory;
   if (!session_launch_captured()) r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
   session_trace_launch(&d->trace, &d->ops, d->user, d->ordinal, k, params, &r, record);
   memcpy(record, &r, sizeof r);

@@ -57,7 +57,8 @@ static const uint64_t *pages_of(const Open *o) {
 }
 
 static uint64_t writer_of(const uint64_t *pages, uint64_t address) {
-  uint64_t hash = (address >> WG_FP_PAGE_SHIFT) * WG_FP_HASH_FACTOR, entry = pages[hash >> (64 - WG_FP_PAGE_BITS)], kept = (1u << WG_FP_HASH_KEPT) - 1;
+  uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
+  uint64_t entry = pages[hash >> (32 - WG_FP_PAGE_BITS)], kept = (1u << WG_FP_HASH_KEPT) - 1;
   return entry && (entry & kept) == WG_FP_KEPT(hash) ? entry & ~kept : 0;
 }
 

@@ -15,18 +15,29 @@ void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps
   if (!(session_tools() & ~TOOL_BIT(COUNT)) || (!ops->write && !wants_fp())) r->settled = true;
 }
 
+// What fpcheck's code finds there in line. Without it who wrote an exception is not known, and all is counted by calls.
+static void open_fp(Reports *r, WgChannel *channel, const WgReports *w, const SessionDeviceOps *ops, void *user) {
+  WgFpCounts counts = {.address = w->counts, .sites = MIN(channel->sites, (uint32_t)WG_SITE_NUMBERS)};
+  uint64_t at = ops->alloc(user, sizeof(WgFpMemory));
+  if (!at) return;
+  if (r->spread) counts = (WgFpCounts){.address = r->spread, .last_part = WG_SPREAD - 1, .sites = WG_SPREAD_SITES};
+  if (!ops->write) memcpy((void *)(uintptr_t)at, &counts, sizeof counts);
+  else if (!ops->write(user, at, &counts, sizeof counts)) {
+    ops->free(user, at);
+    return;
+  }
+  r->fp_memory = at;
+}
+
 // Device memory is taken when the first launch is checked.
 static void go_near(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user) {
-  if (wants_fp()) r->fp_memory = ops->alloc(user, sizeof(WgFpMemory));         // without it who wrote an exception is not known
-  channel->reports.fp_memory = r->fp_memory;
-  if (!ops->write) return;
   WgReports w = channel->reports;
-  uint64_t near = ops->alloc(user, sizeof w + (size_t)channel->sites * 8);
-  if (!near) return;                       // slow where many threads report, but right
-  if (wants_fp()) w.spread = r->spread = ops->alloc(user, sizeof(WgSpread));
-  w.far_counts = w.counts;
-  w.counts = near + sizeof w;
-  if (!ops->write(user, near, &w, sizeof w)) return;
+  uint64_t near = ops->write ? ops->alloc(user, sizeof w + (size_t)channel->sites * 8) : 0;      // none: slow where many threads report, but right
+  if (near && wants_fp()) w.spread = r->spread = ops->alloc(user, sizeof(WgSpread));
+  if (near) w.far_counts = w.counts, w.counts = near + sizeof w;
+  if (wants_fp()) open_fp(r, channel, &w, ops, user);
+  channel->reports.fp_memory = w.fp_memory = r->fp_memory;
+  if (!near || !ops->write(user, near, &w, sizeof w)) return;
   channel->counts_exact = 0;
   r->near = near;
   atomic_store(&r->address, near);
