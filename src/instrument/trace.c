@@ -1,7 +1,7 @@
 // trace: --record. A record for each memory operation of a warp, for each barrier and fence, and for what wg_record says.
 //
-// Stores are recorded before they are made, loads and atomics behind, when their value is known. What touches memory in a way of its own (bulk and tensor
-// copies, textures, surfaces) is not recorded; the kernel says so (InstrumentedKernel.trace_unseen).
+// Stores are recorded before they are made, loads and atomics behind, when their value is known. What touches memory in a way of its own (tensor copies, reductions in bulk,
+// textures, surfaces) is not recorded; the kernel says so (InstrumentedKernel.trace_unseen).
 #include "instrument/trace_group.h"
 
 uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
@@ -208,12 +208,15 @@ static void look_at(Tracing *t, uint32_t i) {
         if (in->ops[0].kind == OPD_SINK) address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space, access_bytes(in));
         else atomic(t, i, in);
         return;
+      case OP_WMMA_LOAD: case OP_WMMA_STORE: if (!trace_tile(t, i, in)) unseen(t, in); return;
+      case OP_CP_ASYNC_BULK: if (!trace_bulk_copy(t, i, in)) unseen(t, in); return;
       case OP_CP_ASYNC:
+        if (trace_small_copy(t, i, in)) return;
         address_only(t, i, in, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, access_bytes(in));
         address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
         return;
-      case OP_LDMATRIX: matrix(t, i, in, CLASS_LOAD); return;
-      case OP_STMATRIX: matrix(t, i, in, CLASS_STORE); return;
+      case OP_LDMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD); return;
+      case OP_STMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE); return;
       default:
         if (!(classes & CLASS_SYNC)) unseen(t, in);
     }

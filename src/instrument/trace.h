@@ -17,6 +17,7 @@ typedef struct Tracing {                   // one function
   PtxReg *slot;                            // the ring's number; -1: nothing is recorded
   PtxReg *warp, *launch;                   // words of a head
   PtxReg *address, *values[TRACE_PLANES], *old[TRACE_PLANES], *other[2];     // of the operation at hand, kept over it
+  PtxReg *made, *piece, *done;             // trace_wide.c; NULL: not needed so far
   InlinedRegs shapes[TRACE_SHAPES];
   unsigned nshapes;
   InstrumentFact reads[TRACE_READS]; unsigned nreads;
@@ -59,5 +60,12 @@ unsigned trace_planes(const PtxInstr *in); // words of its value; 0: more than t
 bool trace_value(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *value, PtxReg **words);     // false: it is not in registers or constants
 // The address, as recorded: with the memory it is in.
 void trace_address(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxSpace space);
+void trace_tag(Tracing *t, Code *c, const PtxOperand *address, PtxSpace space);       // makes it one
+
+// --- trace_wide.c: pieces of 16 bytes. false: it cannot be recorded so ---
+bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in);
+bool trace_matrix(Tracing *t, uint32_t i, const PtxInstr *in);
+bool trace_small_copy(Tracing *t, uint32_t i, const PtxInstr *in);
+bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in);
 
 #endif

@@ -86,6 +86,10 @@ static void find_space(Code *c, PtxReg *at) {
 void trace_address(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxSpace space) {
   if (!t->address) t->address = body_reg(t->body, TYPE_B64);
   access_address(c, t->address, address);
+  trace_tag(t, c, address, space);
+}
+
+void trace_tag(Tracing *t, Code *c, const PtxOperand *address, PtxSpace space) {
   PtxSpace where = space;
   IrOrigin o = ir_access_origin(t->provenance, address);
   if (space == SPACE_GENERIC && o.kind == IR_FROM_PARAM) where = SPACE_GLOBAL;

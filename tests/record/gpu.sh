@@ -8,6 +8,7 @@ build operations &
 build bandwidth &
 build loops &
 build sustained &
+build wide -gencode arch=compute_90,code=compute_90 &
 wait
 "$work/operations" > "$work/plain.out"
 record "$device" operations gpu &
@@ -25,6 +26,15 @@ check loops-result cmp "$work/plain-loops.out" "$work/gpu-loops.out"
 "$work/show" "$work/gpu-loops.wg" > "$work/gpu-loops.txt"
 "$work/show" "$work/cpu-loops.wg" > "$work/cpu-loops.txt"
 if cmp -s "$work/gpu-loops.txt" "$work/cpu-loops.txt"; then echo "ok same-loops"; else diff "$work/cpu-loops.txt" "$work/gpu-loops.txt" | head -n 20; tail -n 3 "$work/gpu-loops.err"; echo "FAIL same-loops"; fi
+# operations of a warp together, copies
+record "$device" wide gpu-wide &
+record cpu wide cpu-wide &
+wait
+"$work/wide" > "$work/plain-wide.out"
+check wide-result cmp "$work/plain-wide.out" "$work/gpu-wide.out"
+"$work/show" "$work/gpu-wide.wg" > "$work/gpu-wide.txt"
+"$work/show" "$work/cpu-wide.wg" > "$work/cpu-wide.txt"
+if cmp -s "$work/gpu-wide.txt" "$work/cpu-wide.txt"; then echo "ok same-wide"; else diff "$work/cpu-wide.txt" "$work/gpu-wide.txt" | head -n 20; tail -n 3 "$work/gpu-wide.err"; echo "FAIL same-wide"; fi
 check complete test "$(sql gpu "SELECT value FROM meta WHERE key='trace_lost'")" = 0
 record "$device" operations tiny --record-buffer=0
 "$work/show" "$work/tiny.wg" > "$work/tiny.txt"

@@ -1,0 +1,172 @@
+// What a warp does together, or a thread with more than a register holds: matrices, tiles of wmma, copies to and from shared memory. Each is recorded in pieces of up to 16 bytes, as loads and stores,
+// with what memory holds behind the instruction: in which lane's registers an element of a tile goes is the hardware's secret.
+//
+// memcheck may leave such an instruction out, and then memory must not be touched here either. It skips what stands before the instruction, so that is where it is said that the instruction is made.
+#include "instrument/trace.h"
+
+enum { PIECE = 16, LANES = 32 };
+
+typedef struct Wide {
+  Tracing *t;
+  const PtxInstr *in;
+  Code *c;
+  PtxReg *at;                              // the address of the piece, without its space
+  PtxLabel *over;
+} Wide;
+
+static PtxReg *wide_reg(PtxReg **place, Body *b, PtxType type) {
+  if (!*place) *place = body_reg(b, type);
+  return *place;
+}
+
+static void set_made(Tracing *t, Code *c, bool made) {
+  PtxReg *zero = body_temp(t->body, TYPE_B32, 0);
+  EMIT(c, "mov.u32", opd_reg(zero), opd_imm(0));
+  if (made) EMIT(c, "setp.eq.u32", opd_reg(t->made), opd_reg(zero), opd_imm(0));
+  else EMIT(c, "setp.ne.u32", opd_reg(t->made), opd_reg(zero), opd_imm(0));
+}
+
+// Behind the instruction, for lanes that record and have made it.
+static Wide begin(Tracing *t, uint32_t i, const PtxInstr *in, bool together) {
+  if (!t->made) {
+    t->made = body_reg(t->body, TYPE_PRED);
+    set_made(t, body_entry(t->body), false);
+  }
+  set_made(t, body_before(t->body, i), true);
+  Wide w = {.t = t, .in = in, .c = body_after(t->body, i), .at = wide_reg(&t->piece, t->body, TYPE_B64)};
+  if (together) EMIT(w.c, "bar.warp.sync", opd_imm(-1));                    // what other lanes have stored
+  w.over = trace_guard(t, w.c, in);
+  code_branch(w.c, t->made, true, w.over);
+  return w;
+}
+
+static void end(Wide *w) {
+  code_label(w->c, w->over);
+  set_made(w->t, w->c, false);
+}
+
+// The value at w->at into the words of a record.
+static void look(Wide *w, PtxSpace space, unsigned bytes) {
+  static const char *const forms[3][3] = {{"ld.global.b32", "ld.global.v2.b32", "ld.global.v4.b32"}, {"ld.shared.b32", "ld.shared.v2.b32", "ld.shared.v4.b32"}, {"ld.b32", "ld.v2.b32", "ld.v4.b32"}};
+  PtxOperand words[TRACE_PLANES];
+  unsigned n = bytes / 4;
+  for (unsigned i = 0; i < n; i++) words[i] = opd_reg(trace_word(w->t, &w->t->values[i]));
+  EMIT(w->c, forms[space == SPACE_GLOBAL ? 0 : space == SPACE_SHARED ? 1 : 2][n / 2], n == 1 ? words[0] : opd_vector(w->c, words, n), opd_at(w->c, opd_reg(w->at), 0));
+}
+
+static void put(Wide *w, const PtxOperand *address, unsigned classes, PtxSpace space, unsigned bytes) {
+  Tracing *t = w->t;
+  uint32_t site = trace_site(t, w->in, address, classes, space, bytes);
+  EMIT(w->c, "mov.b64", opd_reg(wide_reg(&t->address, t->body, TYPE_B64)), opd_reg(w->at));
+  trace_tag(t, w->c, address, space);
+  trace_record(t, w->c, &(TraceRecord){classes == CLASS_LOAD ? TRACE_OF_LOAD : TRACE_OF_STORE, site, bytes / 4});
+}
+
+// --- tiles of wmma: lines, each at a distance from the one before. Lane after lane has a piece ---
+
+static void distance(Wide *w, PtxReg *to, unsigned bits, unsigned elements) {
+  const PtxOperand *stride = w->in->nops > 2 ? &w->in->ops[2] : NULL;
+  if (stride) EMIT(w->c, "mul.lo.u32", opd_reg(to), *stride, opd_imm(bits));
+  else EMIT(w->c, "mov.u32", opd_reg(to), opd_imm(elements * bits));
+  EMIT(w->c, "shr.u32", opd_reg(to), opd_reg(to), opd_imm(3));
+}
+
+bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in) {
+  bool loads = in->op == OP_WMMA_LOAD;
+  const PtxOperand *address = &in->ops[loads ? 1 : 0];
+  uint32_t lines, elements, bits = in->ntypes ? access_type_bits(in->types[0]) : 0;
+  if (!access_tile_shape(in, &lines, &elements) || elements * bits % 32) return false;
+  uint32_t line = elements * bits / 8, piece = line % PIECE ? line % 8 ? 4 : 8 : PIECE, in_line = line / piece, pieces = lines * in_line;
+  Wide w = begin(t, i, in, !loads);
+  PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *number = body_temp(t->body, TYPE_B32, 1), *step = body_temp(t->body, TYPE_B32, 2), *none = body_temp(t->body, TYPE_PRED, 0), *offset = body_temp(t->body, TYPE_B64, 0);
+  for (uint32_t first = 0; first < pieces; first += LANES) {
+    EMIT(w.c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
+    if (pieces - first < LANES) {
+      EMIT(w.c, "setp.ge.u32", opd_reg(none), opd_reg(lane), opd_imm(pieces - first));
+      code_branch(w.c, none, false, w.over);
+    }
+    EMIT(w.c, "add.u32", opd_reg(lane), opd_reg(lane), opd_imm(first));
+    EMIT(w.c, "div.u32", opd_reg(number), opd_reg(lane), opd_imm(in_line));
+    distance(&w, step, bits, elements);
+    access_address(w.c, w.at, address);
+    EMIT(w.c, "mad.wide.u32", opd_reg(w.at), opd_reg(number), opd_reg(step), opd_reg(w.at));
+    EMIT(w.c, "rem.u32", opd_reg(number), opd_reg(lane), opd_imm(in_line));
+    EMIT(w.c, "mul.wide.u32", opd_reg(offset), opd_reg(number), opd_imm(piece));
+    EMIT(w.c, "add.u64", opd_reg(w.at), opd_reg(w.at), opd_reg(offset));
+    look(&w, in->space, piece);
+    put(&w, address, loads ? CLASS_LOAD : CLASS_STORE, in->space, piece);
+  }
+  end(&w);
+  return true;
+}
+
+// --- ldmatrix, stmatrix: the first 8, 16 or 32 lanes each name a row ---
+
+bool trace_matrix(Tracing *t, uint32_t i, const PtxInstr *in) {
+  bool loads = in->op == OP_LDMATRIX;
+  const PtxOperand *address = &in->ops[loads ? 1 : 0];
+  uint32_t rows = access_matrix_lanes(in);
+  if (!ptx_has(in, MOD_M8N8)) return false;
+  Wide w = begin(t, i, in, !loads);
+  if (rows < LANES) {
+    PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *idle = body_temp(t->body, TYPE_PRED, 0);
+    EMIT(w.c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
+    EMIT(w.c, "setp.ge.u32", opd_reg(idle), opd_reg(lane), opd_imm(rows));
+    code_branch(w.c, idle, false, w.over);
+  }
+  access_address(w.c, w.at, address);
+  look(&w, SPACE_SHARED, PIECE);
+  put(&w, address, loads ? CLASS_LOAD : CLASS_STORE, SPACE_SHARED, PIECE);
+  end(&w);
+  return true;
+}
+
+// --- copies: what is read is what will be written ---
+
+// cp.async; one that is told how many bytes to read fills the rest with zeros.
+bool trace_small_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
+  uint32_t bytes = access_bytes(in);
+  if ((bytes != 4 && bytes != 8 && bytes != PIECE) || in->nops > 3) return false;
+  Wide w = begin(t, i, in, false);
+  access_address(w.c, w.at, &in->ops[1]);
+  look(&w, SPACE_GLOBAL, bytes);
+  put(&w, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, bytes);
+  access_address(w.c, w.at, &in->ops[0]);
+  put(&w, &in->ops[0], CLASS_STORE, SPACE_SHARED, bytes);
+  end(&w);
+  return true;
+}
+
+// Between global memory and shared memory: in a kernel that asks for other blocks' addresses it may be another block's.
+static bool is_own(const Body *b, const PtxInstr *in) {
+  static const PtxMod others[] = {MOD_MULTICAST_CLUSTER, MOD_CP_MASK, MOD_IGNORE_OOB};
+  bool global = ptx_has(in, MOD_GLOBAL);
+  for (size_t n = 0; n < ARRAY_LEN(others); n++) global &= !ptx_has(in, others[n]);
+  for (uint32_t i = 0; i < b->cfg->ninstrs && global; i++) global = b->cfg->instrs[i]->op != OP_MAPA;
+  return global && !b->info->calls_functions;
+}
+
+bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
+  if (!is_own(t->body, in)) return false;
+  bool leaves = ptx_has(in, MOD_BULK_GROUP);
+  PtxSpace from = leaves ? SPACE_SHARED : SPACE_GLOBAL, to = leaves ? SPACE_GLOBAL : SPACE_SHARED;
+  PtxReg *done = wide_reg(&t->done, t->body, TYPE_B32), *offset = body_temp(t->body, TYPE_B64, 0), *more = body_temp(t->body, TYPE_PRED, 0);
+  PtxLabel *loop = body_label(t->body), *test = body_label(t->body);
+  Wide w = begin(t, i, in, false);
+  EMIT(w.c, "mov.u32", opd_reg(done), opd_imm(0));
+  EMIT(w.c, "bra", opd_label(test));
+  code_label(w.c, loop);
+  for (unsigned operand = 2; operand-- > 0;) {                 // first what is read
+    access_address(w.c, w.at, &in->ops[operand]);
+    EMIT(w.c, "cvt.u64.u32", opd_reg(offset), opd_reg(done));
+    EMIT(w.c, "add.u64", opd_reg(w.at), opd_reg(w.at), opd_reg(offset));
+    if (operand) look(&w, from, PIECE);
+    put(&w, &in->ops[operand], operand ? CLASS_LOAD : CLASS_STORE, operand ? from : to, PIECE);
+  }
+  EMIT(w.c, "add.u32", opd_reg(done), opd_reg(done), opd_imm(PIECE));
+  code_label(w.c, test);
+  EMIT(w.c, "setp.lt.u32", opd_reg(more), opd_reg(done), in->ops[2]);
+  code_branch(w.c, more, false, loop);
+  end(&w);
+  return true;
+}
