@@ -146,20 +146,20 @@ static bool take(Device *dev, size_t size) {
 enum { GAP = 256, SHARES_PAGES = 1 << 20 };
 static size_t padded(size_t size) { return size < SHARES_PAGES && session_tools() & TOOL_BIT(MEMCHECK) ? size + GAP : size; }
 
-static void release_held(const SessionHeld *h) { vgpu_mem_free((void *)(uintptr_t)h->base, padded(h->size)); }
+static void release_held(const SessionHeld *h) { vgpu_program_free((void *)(uintptr_t)h->base, padded(h->size)); }
 
 bool memory_hold(uintptr_t base, size_t size, Device *dev, const void *owner) {
   return session_quarantine_hold(&(SessionHeld){.base = base, .size = size, .device = dev->ordinal, .owner = owner}, release_held);
 }
 
 void memory_give_back(uintptr_t base, size_t size, Device *dev, const void *owner) {
-  if (!memory_hold(base, size, dev, owner)) vgpu_mem_free((void *)base, padded(size));
+  if (!memory_hold(base, size, dev, owner)) vgpu_program_free((void *)base, padded(size));
 }
 
 // What a tool holds is not counted as used, so that the device's memory never runs out for it; the machine's may.
 void *memory_take(Device *dev, size_t size, size_t align) {
-  void *p = vgpu_mem_alloc(padded(size), align);
-  if (!p && session_quarantine_release(dev->ordinal, NULL, release_held)) p = vgpu_mem_alloc(padded(size), align);
+  void *p = vgpu_program_alloc(padded(size), align);
+  if (!p && session_quarantine_release(dev->ordinal, NULL, release_held)) p = vgpu_program_alloc(padded(size), align);
   return p;
 }
 
@@ -185,7 +185,7 @@ void memory_release(const Alloc *a) {
   default: break;
   }
   if (a->kind == ALLOC_HOST) {
-    vgpu_mem_free((void *)a->base, padded(a->size));
+    vgpu_program_free((void *)a->base, padded(a->size));
     return;
   }
   atomic_fetch_sub(&a->device->used, a->size);

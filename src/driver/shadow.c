@@ -125,7 +125,7 @@ const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow 
   WgLaunch r;
   memcpy(&r, record, sizeof r);
   l->shared_bytes = session_shared_shadow(f->session, (uint64_t)k->grid[0] * k->grid[1] * k->grid[2], f->info->static_shared + k->shared, &r);
-  if (l->shared_bytes) l->shared = vgpu_mem_alloc(l->shared_bytes, 512);
+  if (l->shared_bytes) l->shared = vgpu_tool_alloc(l->shared_bytes, 512);
   r.shared_shadow = (uint64_t)(uintptr_t)l->shared;
   if (l->shared) memcpy(record, &r, sizeof r);
   return l->params;
@@ -134,7 +134,7 @@ const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow 
 void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l) {
   const InstrumentedKernel *code = session_wants_shadow() && k->checked ? session_kernel_code(k->function->session) : NULL;
   bool unseen = !code || !l->params || !session_shadow_marks(k->function->session, l->params + code->record_offset);
-  if (l->shared) vgpu_mem_free(l->shared, l->shared_bytes);
+  if (l->shared) vgpu_tool_free(l->shared, l->shared_bytes);
   free(l->params);
   if (unseen) session_shadow_unknown_kernel(NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void unmap_host(void *user, void *p) { vgpu_host_unregister(p); }
 
 static uint64_t device_alloc(void *user, size_t size) {
   Context *ctx = user;
-  void *p = vgpu_mem_alloc(size, 512);                   // not the program's: it sees neither the range nor less free memory
+  void *p = vgpu_tool_alloc(size, 512);                   // not the program's: it sees neither the range nor less free memory
   if (p) vec_push(&ctx->tool_memory, (ToolMemory){p, size});
   return (uint64_t)(uintptr_t)p;
 }
@@ -31,7 +31,7 @@ static void device_free(void *user, uint64_t p) {
     ToolMemory m = ctx->tool_memory.data[i];
     if ((uint64_t)(uintptr_t)m.p != p) continue;
     ctx->tool_memory.data[i] = ctx->tool_memory.data[--ctx->tool_memory.len];
-    vgpu_mem_free(m.p, m.size);
+    vgpu_tool_free(m.p, m.size);
     return;
   }
 }

@@ -146,9 +146,35 @@ static void *map_pages(size_t size, size_t align) {
 }
 
 // --- allocations below 1 MB: powers of two from pages of their own, never given back ---
+// The program's and those of tools have other pages than ours: what a kernel touches there is an allocation of the program's, or it has no business there.
+typedef enum { OURS, PROGRAMS, TOOLS, OWNERS } Owner;
 typedef struct Piece { struct Piece *next; } Piece;
-static Piece *free_pieces[32];
-static char *fresh[32], *fresh_end[32];      // of the newest page of each size
+static Piece *free_pieces[OWNERS][32];
+static char *fresh[OWNERS][32], *fresh_end[OWNERS][32];      // of the newest page of each size
+static U64Map foreign_pages;                 // not ours, by number
+
+static void note_pages(Owner owner, const void *p, size_t size, bool are) {
+  if (!p || owner == OURS) return;
+  pthread_mutex_lock(&lock);
+  for (uint64_t page = (uint64_t)p / GPU_PAGE, end = ((uint64_t)p + size - 1) / GPU_PAGE; page <= end; page++) {
+    if (are) u64map_put(&foreign_pages, page, &foreign_pages);
+    else u64map_remove(&foreign_pages, page);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+bool vgpu_is_foreign_page(uint64_t address) {
+  pthread_mutex_lock(&lock);
+  bool is = u64map_get(&foreign_pages, address / GPU_PAGE) != NULL;
+  pthread_mutex_unlock(&lock);
+  return is;
+}
+
+static void *own_pages(Owner owner, size_t size, size_t align) {
+  void *p = map_pages(size, align);
+  note_pages(owner, p, size, true);
+  return p;
+}
 
 static unsigned piece_class(size_t size) {
   unsigned c = 9;
@@ -156,24 +182,24 @@ static unsigned piece_class(size_t size) {
   return c;
 }
 
-static void *take_piece(size_t size) {
+static void *take_piece(Owner owner, size_t size) {
   unsigned c = piece_class(size);
   size_t bytes = (size_t)1 << c;
   pthread_mutex_lock(&lock);
-  void *p = free_pieces[c];
+  void *p = free_pieces[owner][c];
   bool used = p != NULL;
-  if (used) free_pieces[c] = free_pieces[c]->next;
+  if (used) free_pieces[owner][c] = free_pieces[owner][c]->next;
   else {
-    if (fresh[c] == fresh_end[c]) {
+    if (fresh[owner][c] == fresh_end[owner][c]) {
       pthread_mutex_unlock(&lock);
-      char *page = map_pages(GPU_PAGE, 0);
+      char *page = own_pages(owner, GPU_PAGE, 0);
       if (!page) return NULL;
       pthread_mutex_lock(&lock);
-      fresh[c] = page;                        // two threads at once: the rest of one page is lost, nothing worse
-      fresh_end[c] = page + GPU_PAGE;
+      fresh[owner][c] = page;                 // two threads at once: the rest of one page is lost, nothing worse
+      fresh_end[owner][c] = page + GPU_PAGE;
     }
-    p = fresh[c];
-    fresh[c] += bytes;
+    p = fresh[owner][c];
+    fresh[owner][c] += bytes;
   }
   pthread_mutex_unlock(&lock);
   if (used) memset(p, 0, bytes);
@@ -182,30 +208,39 @@ static void *take_piece(size_t size) {
 
 static U64Map small_on_own_page;              // small, but with an alignment only a page has
 
-void *vgpu_mem_alloc(size_t size, size_t align) {
+static void *take(Owner owner, size_t size, size_t align) {
   if (!size) size = 1;
-  if (size >= SMALL) return map_pages(size, align);
-  if (align < SMALL) return take_piece(MAX(size, align));    // a piece is aligned to its size
-  void *p = map_pages(size, align);
+  if (size >= SMALL) return own_pages(owner, size, align);
+  if (align < SMALL) return take_piece(owner, MAX(size, align));    // a piece is aligned to its size
+  void *p = own_pages(owner, size, align);
   pthread_mutex_lock(&lock);
   if (p) u64map_put(&small_on_own_page, (uint64_t)p, p);
   pthread_mutex_unlock(&lock);
   return p;
 }
 
-void vgpu_mem_free(void *p, size_t size) {
+static void give(Owner owner, void *p, size_t size) {
   if (!p) return;
   if (!size) size = 1;
   pthread_mutex_lock(&lock);
   bool pages = size >= SMALL || u64map_remove(&small_on_own_page, (uint64_t)p);
   if (!pages) {
     unsigned c = piece_class(size);
-    ((Piece *)p)->next = free_pieces[c];
-    free_pieces[c] = p;
+    ((Piece *)p)->next = free_pieces[owner][c];
+    free_pieces[owner][c] = p;
   }
   pthread_mutex_unlock(&lock);
-  if (pages) vgpu_vm_release(p, round_up(size, GPU_PAGE));
+  if (!pages) return;
+  note_pages(owner, p, size, false);
+  vgpu_vm_release(p, round_up(size, GPU_PAGE));
 }
+
+void *vgpu_mem_alloc(size_t size, size_t align) { return take(OURS, size, align); }
+void vgpu_mem_free(void *p, size_t size) { give(OURS, p, size); }
+void *vgpu_program_alloc(size_t size, size_t align) { return take(PROGRAMS, size, align); }
+void vgpu_program_free(void *p, size_t size) { give(PROGRAMS, p, size); }
+void *vgpu_tool_alloc(size_t size, size_t align) { return take(TOOLS, size, align); }
+void vgpu_tool_free(void *p, size_t size) { give(TOOLS, p, size); }
 
 bool vgpu_in_window(const void *p) { return vgpu_window_base && vgpu_window_holds((uint64_t)p, 1); }
 

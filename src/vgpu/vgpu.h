@@ -21,6 +21,11 @@ int vgpu_worker_count(void);
 #define VGPU_WINDOW_BYTES (1ull << 42)        // reserved, not committed
 void *vgpu_mem_alloc(size_t size, size_t align);          // committed on first touch, reads as zero; NULL: no memory
 void vgpu_mem_free(void *p, size_t size);                 // pages go back; later access by a kernel is an illegal address
+void *vgpu_program_alloc(size_t size, size_t align);      // the same for what the program asks for
+void vgpu_program_free(void *p, size_t size);
+void *vgpu_tool_alloc(size_t size, size_t align);         // … and for what tools keep: no business of the program's code
+void vgpu_tool_free(void *p, size_t size);
+bool vgpu_is_foreign_page(uint64_t address);              // of one of these two
 void *vgpu_vm_reserve(size_t size, size_t align);         // address range in the window without memory (PROT_NONE)
 bool vgpu_vm_reserve_at(void *p, size_t size);            // at this address; false: it is taken, or outside the window
 void vgpu_vm_release(void *p, size_t size);               // callers mmap(MAP_FIXED) into what they reserved
