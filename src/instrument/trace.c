@@ -1,6 +1,6 @@
 // trace: --record. A record for each memory operation of a warp, for each barrier and fence, and for what wg_record says.
 //
-// Stores are recorded before they are made, loads and atomics behind, when their value is known. What touches memory in a way of its own (tensor copies, reductions in bulk,
+// Stores are recorded before they are made, loads and atomics behind, when their value is known. What touches memory in a way of its own (bulk and tensor copies,
 // textures, surfaces) is not recorded; the kernel says so (InstrumentedKernel.trace_unseen).
 #include "instrument/trace_group.h"
 
@@ -209,7 +209,6 @@ static void look_at(Tracing *t, uint32_t i) {
         else atomic(t, i, in);
         return;
       case OP_WMMA_LOAD: case OP_WMMA_STORE: if (!trace_tile(t, i, in)) unseen(t, in); return;
-      case OP_CP_ASYNC_BULK: if (!trace_bulk_copy(t, i, in)) unseen(t, in); return;
       case OP_CP_ASYNC:
         if (trace_small_copy(t, i, in)) return;
         address_only(t, i, in, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, access_bytes(in));

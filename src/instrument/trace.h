@@ -17,7 +17,7 @@ typedef struct Tracing {                   // one function
   PtxReg *slot;                            // the ring's number; -1: nothing is recorded
   PtxReg *warp, *launch;                   // words of a head
   PtxReg *address, *values[TRACE_PLANES], *old[TRACE_PLANES], *other[2];     // of the operation at hand, kept over it
-  PtxReg *made, *piece, *done;             // trace_wide.c; NULL: not needed so far
+  PtxReg *made, *piece;                    // trace_wide.c; NULL: not needed so far
   InlinedRegs shapes[TRACE_SHAPES];
   unsigned nshapes;
   InstrumentFact reads[TRACE_READS]; unsigned nreads;
@@ -66,6 +66,5 @@ void trace_tag(Tracing *t, Code *c, const PtxOperand *address, PtxSpace space); 
 bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in);
 bool trace_matrix(Tracing *t, uint32_t i, const PtxInstr *in);
 bool trace_small_copy(Tracing *t, uint32_t i, const PtxInstr *in);
-bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in);
 
 #endif

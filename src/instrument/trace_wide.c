@@ -1,4 +1,4 @@
-// What a warp does together, or a thread with more than a register holds: matrices, tiles of wmma, copies to and from shared memory. Each is recorded in pieces of up to 16 bytes, as loads and stores,
+// What a warp does together, or a thread with more than a register holds: matrices, tiles of wmma, copies to shared memory. Each is recorded in pieces of up to 16 bytes, as loads and stores,
 // with what memory holds behind the instruction: in which lane's registers an element of a tile goes is the hardware's secret.
 //
 // memcheck may leave such an instruction out, and then memory must not be touched here either. It skips what stands before the instruction, so that is where it is said that the instruction is made.
@@ -133,40 +133,6 @@ bool trace_small_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
   put(&w, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, bytes);
   access_address(w.c, w.at, &in->ops[0]);
   put(&w, &in->ops[0], CLASS_STORE, SPACE_SHARED, bytes);
-  end(&w);
-  return true;
-}
-
-// Between global memory and shared memory: in a kernel that asks for other blocks' addresses it may be another block's.
-static bool is_own(const Body *b, const PtxInstr *in) {
-  static const PtxMod others[] = {MOD_MULTICAST_CLUSTER, MOD_CP_MASK, MOD_IGNORE_OOB};
-  bool global = ptx_has(in, MOD_GLOBAL);
-  for (size_t n = 0; n < ARRAY_LEN(others); n++) global &= !ptx_has(in, others[n]);
-  for (uint32_t i = 0; i < b->cfg->ninstrs && global; i++) global = b->cfg->instrs[i]->op != OP_MAPA;
-  return global && !b->info->calls_functions;
-}
-
-bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
-  if (!is_own(t->body, in)) return false;
-  bool leaves = ptx_has(in, MOD_BULK_GROUP);
-  PtxSpace from = leaves ? SPACE_SHARED : SPACE_GLOBAL, to = leaves ? SPACE_GLOBAL : SPACE_SHARED;
-  PtxReg *done = wide_reg(&t->done, t->body, TYPE_B32), *offset = body_temp(t->body, TYPE_B64, 0), *more = body_temp(t->body, TYPE_PRED, 0);
-  PtxLabel *loop = body_label(t->body), *test = body_label(t->body);
-  Wide w = begin(t, i, in, false);
-  EMIT(w.c, "mov.u32", opd_reg(done), opd_imm(0));
-  EMIT(w.c, "bra", opd_label(test));
-  code_label(w.c, loop);
-  for (unsigned operand = 2; operand-- > 0;) {                 // first what is read
-    access_address(w.c, w.at, &in->ops[operand]);
-    EMIT(w.c, "cvt.u64.u32", opd_reg(offset), opd_reg(done));
-    EMIT(w.c, "add.u64", opd_reg(w.at), opd_reg(w.at), opd_reg(offset));
-    if (operand) look(&w, from, PIECE);
-    put(&w, &in->ops[operand], operand ? CLASS_LOAD : CLASS_STORE, operand ? from : to, PIECE);
-  }
-  EMIT(w.c, "add.u32", opd_reg(done), opd_reg(done), opd_imm(PIECE));
-  code_label(w.c, test);
-  EMIT(w.c, "setp.lt.u32", opd_reg(more), opd_reg(done), in->ops[2]);
-  code_branch(w.c, more, false, loop);
   end(&w);
   return true;
 }

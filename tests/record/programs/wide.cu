@@ -1,4 +1,4 @@
-// What a warp does together, and copies of more than a register: tiles of wmma, ldmatrix and stmatrix, cp.async, bulk copies to and from shared memory. `beyond`: a tile far behind the end of c. Run by wide.sh.
+// What a warp does together, and copies of more than a register: tiles of wmma, ldmatrix and stmatrix, cp.async. `beyond`: a tile far behind the end of c. Run by wide.sh.
 #include <cstdint>
 #include <cstdio>
 #include <cuda_fp16.h>
@@ -36,24 +36,6 @@ __global__ void copies(const uint4 *in, uint4 *out) {
   out[threadIdx.x] = buffer[threadIdx.x];
 }
 
-// 64 bytes in, and out again
-__global__ void bulk(const uint32_t *in, uint32_t *out, uint32_t bytes) {
-  __shared__ alignas(16) uint32_t buffer[16];
-  __shared__ alignas(8) uint64_t barrier;
-  uint32_t at = (uint32_t)__cvta_generic_to_shared(buffer), b = (uint32_t)__cvta_generic_to_shared(&barrier);
-  if (threadIdx.x == 0) {
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" : : "r"(b) : "memory");
-    asm volatile("fence.proxy.async;" : : : "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" : : "r"(b), "r"(bytes) : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" : : "r"(at), "l"(in), "r"(bytes), "r"(b) : "memory");
-    asm volatile("{ .reg .pred p; W: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra W; }" : : "r"(b) : "memory");
-    buffer[3] += 100;
-    asm volatile("fence.proxy.async;" : : : "memory");
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" : : "l"(out), "r"(at), "r"(bytes) : "memory");
-    asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" : : : "memory");
-  }
-}
-
 int main(int argc, char **) {
   half *a, *b;
   float *c;
@@ -73,6 +55,5 @@ int main(int argc, char **) {
   cudaMemset(out, 0, 512);
   matrices<<<1, 32>>>(in, out), mix();
   copies<<<1, 32>>>((uint4 *)in, (uint4 *)out), mix();
-  bulk<<<1, 32>>>(in, out, 64), mix();
   printf("%g %08x %s\n", sum, mixed, cudaGetErrorString(cudaGetLastError()));
 }
