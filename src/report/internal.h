@@ -38,6 +38,7 @@ bool report_race_json(Run *r, const RunFinding *f, Str *out);         // ,"acces
 const char *report_sync_headline(const RunFinding *f);                // the kind's own words for all others
 bool report_sync_finding(const RunFinding *f, Str *out);              // what is wrong; false: it is none
 void report_sync_advice(const RunFinding *f, Str *out);               // a line: what that means
+bool report_sync_found_by(const RunFinding *f);                       // its thread is none of those that stand at its place
 
 // --- names.c ---
 const char *report_buffer_name(const RunAllocation *a);  // of a variable, or what the program calls its pointer; NULL: not known, or no allocation

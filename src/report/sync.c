@@ -44,6 +44,14 @@ static void add_thread(Str *out, const RunFinding *f, uint32_t number) {
   else str_printf(out, "thread %u", number);
 }
 
+// The place is where others stand: the thread is one that is missing there, or has come to its end and found them waiting.
+bool report_sync_found_by(const RunFinding *f) {
+  if (!is_sync(f)) return false;
+  const uint32_t *d = f->launch ? f->launch->block : NULL;
+  uint32_t lane = d ? (f->thread[0] + d[0] * (f->thread[1] + d[1] * f->thread[2])) % 32 : 0;
+  return f->extra[2] == WG_SYNC_NEVER_CAME || (f->extra[2] == WG_SYNC_DIVERGED && d && !((uint32_t)f->value[0] >> lane & 1));
+}
+
 bool report_sync_finding(const RunFinding *f, Str *out) {
   if (!is_sync(f)) return false;
   uint32_t low = (uint32_t)f->value[0], high = (uint32_t)(f->value[0] >> 32);

@@ -33,7 +33,7 @@ static void add_three(Str *out, const uint32_t *v) { str_printf(out, "(%u,%u,%u)
 
 static void add_launch(const RunFinding *f, Str *out) {
   if (!f->has_thread && !f->kernel && !f->launch_number) return;
-  str_add(out, "  by ");
+  str_add(out, report_sync_found_by(f) ? "  found by " : "  by ");
   if (f->has_thread) {
     str_add(out, "thread ");
     add_three(out, f->thread);

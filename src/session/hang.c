@@ -14,6 +14,7 @@ uint64_t session_hang_ns(void) { return session_options()->hang_ns; }
 typedef struct Group {
   const SessionStanding *first;
   uint64_t warps, threads, turns;
+  const SessionStanding *other_address;    // one of them that reads elsewhere than the first, if any: locks taken in different orders
   const SessionStanding *warp_of;          // the last one counted: a warp may stand at one place in two parts
 } Group;
 typedef struct Groups { Group *list; uint32_t n; } Groups;
@@ -57,6 +58,7 @@ static Groups group(const SessionHang *h) {
     if (!to->warp_of || !same_warp(to->warp_of, s)) to->warps++;
     to->warp_of = s;
     to->threads += (unsigned)__builtin_popcount(s->lanes);
+    if (!to->other_address && s->address && s->address != to->first->address) to->other_address = s;
     to->turns = MAX(to->turns, s->turns);
   }
   qsort(g.list, g.n, sizeof *g.list, by_rank);
@@ -113,12 +115,20 @@ static void add_missing(Str *out, const SessionHang *h, const SessionStanding *s
     if (!other) other = o;
   }
   if (other) {
-    str_printf(out, "; %u threads of the block never came: thread (%u,%u,%u) and others stand at ", elsewhere, other->thread[0], other->thread[1], other->thread[2]);
+    str_add(out, "; ");
+    add_count(out, elsewhere, "thread");
+    str_printf(out, " of the block never came: thread (%u,%u,%u) %s at ", other->thread[0], other->thread[1], other->thread[2], elsewhere == 1 ? "stands" : "and others stand");
     add_place(out, other);
   } else if (s->expected > s->arrived) {
     str_printf(out, "; %u never come", s->expected - s->arrived);
     if (gone) str_printf(out, " (%u threads of these warps have ended)", gone);
   }
+}
+
+static void add_addresses(Str *out, const Group *g) {
+  const SessionStanding *s = g->first, *o = g->other_address;
+  str_printf(out, "; it reads %saddress 0x%llx", s->shared ? "shared " : "", (unsigned long long)s->address);
+  if (o) str_printf(out, ", thread (%u,%u,%u) of block (%u,%u,%u) reads 0x%llx", o->thread[0], o->thread[1], o->thread[2], o->block[0], o->block[1], o->block[2], (unsigned long long)o->address);
 }
 
 static void add_group(Str *out, const SessionHang *h, const Group *g) {
@@ -147,7 +157,7 @@ static void add_group(Str *out, const SessionHang *h, const Group *g) {
       add_number(out, g->turns);
       str_add(out, " times");
     }
-    if (s->address) str_printf(out, "; it reads %saddress 0x%llx", s->shared ? "shared " : "", (unsigned long long)s->address);
+    if (s->address) add_addresses(out, g);
   } else str_add(out, g->warps == 1 ? "runs" : "run");
   str_printf(out, "; the first is thread (%u,%u,%u) of block (%u,%u,%u)", s->thread[0], s->thread[1], s->thread[2], s->block[0], s->block[1], s->block[2]);
 }

@@ -103,11 +103,13 @@ static const Inst *preempt(Warp *w, const Inst *next) {
 }
 
 const Inst *vgpu_yield(Warp *w, const Inst *next) {
+  w->unspent += MAX(w->budget, 0);
   w->budget = -1;
   return preempt(w, next);
 }
 
 const Inst *vgpu_give_way(Warp *w, const Inst *next) {
+  w->unspent += MAX(w->budget, 0);
   w->budget = -1;
   save(w, settle(next));
   return NULL;

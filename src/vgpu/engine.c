@@ -279,6 +279,7 @@ typedef enum { RAN_BLOCKED, RAN_PREEMPTED, RAN_SPINNING, RAN_ENDED, RAN_NOTHING 
 static Ran run_warp(Warp *w, Launch *l) {
   if (!w->nfrags) return RAN_ENDED;
   w->budget = WARP_BUDGET;
+  w->unspent = 0;
   w->polls = w->atomics = 0;
   bool ran = false;
   running = w;
@@ -287,7 +288,7 @@ static Ran run_warp(Warp *w, Launch *l) {
     for (const Inst *pc = warp_resume_pc(w); pc;) pc = pc->fn(w, pc);
     if (l->stop) return RAN_BLOCKED;
   }
-  watch_ran(w, (uint32_t)(WARP_BUDGET - MAX(w->budget, 0)));
+  watch_ran(w, (uint32_t)(WARP_BUDGET - MAX(w->budget, 0) - w->unspent));
   if (!w->nfrags) return RAN_ENDED;
   if (w->budget < 0) return w->polls ? RAN_SPINNING : RAN_PREEMPTED;
   if (!ran) {                                 // every fragment waits: for lanes of this warp only?

@@ -127,6 +127,7 @@ struct Warp {
   char *shared;             // shared memory of the block: valid offsets are [SHARED_BASE, block->shared_end)
   char *local;              // local memory: lane i has local_bytes at local + i*local_bytes
   uint32_t local_bytes;
+  int32_t unspent;          // of the budget, when it gave way of itself
   int32_t budget;           // counts down at backward branches and polls; below 0 the warp is preempted
   uint32_t current;         // running fragment
   uint32_t nfrags;

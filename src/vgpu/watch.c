@@ -40,7 +40,24 @@ static uint64_t state_of(const Warp *w) {
 }
 
 // Registers that decide whether the loop goes on, where they alone do; made once for each place that warps are preempted at.
-typedef struct Deciding { uint32_t loop, n, slots[4]; uint8_t widths[4]; } Deciding;
+typedef struct Deciding { uint32_t loop, n, slots[4]; uint8_t widths[4]; bool endless; } Deciding;
+
+// Work may come from elsewhere to a loop that polls, though it has no way out.
+static bool polls_memory(const IrCfg *c, uint32_t loop) {
+  for (uint32_t i = 0; i < c->loops[loop].nblocks; i++)
+    for (uint32_t k = c->blocks[c->loops[loop].blocks[i]].first; k < c->blocks[c->loops[loop].blocks[i]].end; k++)
+      if (ptx_has(c->instrs[k], MOD_VOLATILE) || ptx_has(c->instrs[k], MOD_RELAXED) || ptx_has(c->instrs[k], MOD_ACQUIRE)) return true;
+  return false;
+}
+
+// The innermost loop around it whose ways out depend on nothing that changes in it, or that has none: whatever its registers count, it never ends.
+static uint32_t endless_loop(const IrCfg *c, uint32_t loop, IrLoopEnd *e) {
+  for (; loop != IR_NONE; loop = c->loops[loop].parent) {
+    ir_loop_end(c, loop, e);
+    if (e->kind == IR_END_FIXED && !polls_memory(c, loop)) return loop;
+  }
+  return IR_NONE;
+}
 
 static const Deciding *deciding_at(Code *code, const Inst *pc) {
   Deciding *d = u64map_get(&code->deciding, (uint64_t)pc);
@@ -51,9 +68,11 @@ static const Deciding *deciding_at(Code *code, const Inst *pc) {
   IrCfg *c = pc->src ? ir_cfg_build(code->func, &err) : NULL;
   uint32_t n = c ? watch_number_of(c, pc->src) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
   IrLoopEnd e;
-  if (loop != IR_NONE) ir_loop_end(c, loop, &e);
-  d->loop = loop;
-  if (loop != IR_NONE && e.kind == IR_END_STEPS && e.all_watched)
+  uint32_t endless = loop == IR_NONE ? IR_NONE : endless_loop(c, loop, &e);
+  d->endless = endless != IR_NONE;
+  d->loop = d->endless ? endless : loop;
+  if (loop != IR_NONE && !d->endless) ir_loop_end(c, loop, &e);
+  if (loop != IR_NONE && !d->endless && e.kind == IR_END_STEPS && e.all_watched)
     for (uint32_t i = 0; i < e.nwatched; i++) {
       unsigned width = slot_width(e.watched[i]->type);
       uint32_t slot = code->slots[e.watched[i]->id];
@@ -79,7 +98,7 @@ static uint64_t deciding_of(const Fragment *f) {
     const char *slot = frame->regs + d->slots[i];
     FOR_LANES(l, f->mask) h = watch_mix(h, d->widths[i] == 8 ? ((const uint64_t *)slot)[l] : d->widths[i] == 4 ? ((const uint32_t *)slot)[l] : ((const uint16_t *)slot)[l]);
   }
-  return d->n ? h | 1 : 0;
+  return d->n || d->endless ? h | 1 : 0;
 }
 
 // The same for all lanes that run.
@@ -138,12 +157,19 @@ static const Inst *decoded(const Code *code, const PtxInstr *in) {
   return NULL;
 }
 
+static void find_variable(const PtxOperand *o, int64_t offset, VgpuStanding *s) {
+  const VarSym *v = o->var->space == SPACE_GLOBAL ? variable_symbol(o->var) : NULL;
+  if (v) s->address = (uint64_t)v->address + (uint64_t)(o->imm + offset);
+}
+
 // The address of a load or atomic that has been executed in this frame.
 static void find_address(const Frame *frame, const PtxInstr *load, unsigned lane, VgpuStanding *s) {
   const Inst *in = decoded(frame->code, load);
   for (unsigned k = 0; in && k < load->nops; k++) {
     const PtxOperand *o = &load->ops[k];
-    if (o->kind != OPD_ADDR || !o->nlist || o->list[0].kind != OPD_REG) continue;
+    if (o->kind != OPD_ADDR || !o->nlist) continue;
+    if (o->list[0].kind == OPD_VAR) find_variable(&o->list[0], o->imm, s);
+    if (o->list[0].kind != OPD_REG) continue;
     unsigned width = slot_width(o->list[0].reg->type);
     const char *slot = frame->regs + in->a;
     s->address = (uint64_t)o->imm + (width == 8 ? ((const uint64_t *)slot)[lane] : ((const uint32_t *)slot)[lane]);
@@ -160,7 +186,9 @@ static void look_at_loop(const Frame *frame, const PtxInstr *at, unsigned lane, 
   uint32_t n = c ? watch_number_of(c, at) : IR_NONE, loop = n == IR_NONE ? IR_NONE : c->blocks[c->block_of[n]].loop;
   if (loop != IR_NONE) {
     IrLoopEnd e;
-    ir_loop_end(c, loop, &e);
+    uint32_t endless = endless_loop(c, loop, &e);
+    if (endless != IR_NONE) loop = endless;
+    else ir_loop_end(c, loop, &e);
     for (uint32_t up; e.kind == IR_END_BOUNDED && (up = c->loops[loop].parent) != IR_NONE;) ir_loop_end(c, loop = up, &e);
     s->in_loop = true;
     s->at = c->instrs[e.branch];

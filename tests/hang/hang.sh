@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 600
-# Launches that hang, and their twins, which do not. `// expect: hang LINE…` is where the report must point, `// says:` words that must be in it.
+# Launches that hang, and their twins, which do not. `// expect: hang LINE…` is where the report must point, `// says:` words that must be in it (`// says on cpu:` there).
 # HANG_DEVICE=gpu runs them on a GPU (gpu.sh).
 set -u
 cd "$ROOT" || exit 1
@@ -22,7 +22,8 @@ one() {
   local f=$1 name wants says how=stop
   name=$(basename "$f" .cu)
   wants=$(sed -n 's/^\/\/ expect: //p' "$f")
-  says=$(sed -n 's/^\/\/ says: //p' "$f")
+  says=$(sed -n "s/^\/\/ says on $device: //p" "$f")
+  [ -n "$says" ] || says=$(sed -n 's/^\/\/ says: //p' "$f")
   [ "$device" = gpu ] && grep -q '^// gpu: ends only' "$f" && how=interrupt
   if [ $how = interrupt ] && [ -n "${HANG_STANDIN:-}" ]; then echo "skip $name: the stand-in finds a deadlock by itself"; return; fi
   for twin in "" -DTWIN; do
