@@ -80,5 +80,9 @@ void cli_fp_rerun_end(CliRerun *a, Run *r, RunStats *stats, bool ran) {
   stats->launches = a->launches;
   stats->kernels = a->kernels;
   r->checked_launches = a->checked;
-  for (uint32_t i = a->nkernels; i < r->kernels.len; i++) r->kernels.data[i]->launches = r->kernels.data[i]->checked = 0;
+  for (uint32_t i = a->nkernels; i < r->kernels.len; i++) {
+    RunKernel *k = r->kernels.data[i];
+    k->retested = k->checked;
+    k->launches = k->checked = 0;
+  }
 }

@@ -29,7 +29,7 @@ static bool asks_for_zero(const FpCheck *k, uint32_t i) {
   return (ptx_has(in, MOD_EQ) || ptx_has(in, MOD_NE) || ptx_has(in, MOD_NEU)) && fp_is_constant(k->flow, &in->ops[2], 0, 0);
 }
 
-typedef struct Readers { uint32_t *known, *owner; bool *several; } Readers;     // by register: readers that are deferred, to whom
+typedef struct Readers { uint32_t *known, *owner, *taken_by; bool *several; } Readers;     // by register: readers that are deferred, to whom; the selection that may take it or what is made of it, + 1
 
 static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
   if (o->kind != OPD_REG) return;
@@ -39,12 +39,24 @@ static void add_reader(Readers *r, const PtxOperand *o, uint32_t owner) {
   r->owner[id] = owner;
 }
 
+// isfinite(x) ? x + 1 : 0: asked by the selection that takes it. Where nobody takes it, that x is no number decides something.
+static bool asks_for_taken(const FpCheck *k, const Readers *r, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  if (in->op != OP_SETP || in->guard || k->flow->depth[i] || in->nops != 3 || in->ops[0].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[0])) return false;
+  if (in->ops[1].kind != OPD_REG || !fp_type(in->types[0]).format || !fp_is_test(k->flow, in)) return false;
+  if (in->ops[2].kind == OPD_REG && in->ops[2].reg != in->ops[1].reg && !fp_is_infinity(k->flow, &in->ops[2]) && !fp_is_largest(k->flow, &in->ops[2])) return false;
+  const PtxInstr *abs = fp_def(k->flow, &in->ops[1]);
+  const PtxOperand *x = abs && abs->op == OP_ABS && abs->ops[1].kind == OPD_REG ? &abs->ops[1] : &in->ops[1];
+  return r->taken_by[x->reg->id] == r->owner[in->ops[0].reg->id] + 1;
+}
+
 // Backwards, so that readers are known before what they read.
 static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
-  if (asks_for_zero(k, i)) {
+  if (asks_for_zero(k, i) || asks_for_taken(k, r, i)) {
     uint32_t p = in->ops[0].reg->id;
-    if (r->known[p] && r->known[p] == k->flow->uses[p] && !r->several[p]) add_reader(r, &in->ops[1], r->owner[p]);
+    if (!r->known[p] || r->known[p] != k->flow->uses[p] || r->several[p]) return;
+    for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], r->owner[p]);
     return;
   }
   if (!is_simple(k, i)) {
@@ -63,6 +75,8 @@ static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
   if (!selects && !f->owner[i]) return;
   uint32_t owner = f->owner[i] ? f->owner[i] - 1 : i;
   for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], owner);
+  for (unsigned o = 1; o < (selects ? 3u : in->nops); o++)
+    if (in->ops[o].kind == OPD_REG) r->taken_by[in->ops[o].reg->id] = owner + 1;
 }
 
 const FpDeferred *fp_deferred_build(FpCheck *k) {
@@ -72,7 +86,7 @@ const FpDeferred *fp_deferred_build(FpCheck *k) {
   f->owner = ARENA_ARRAY(a, uint32_t, cfg->ninstrs + 1);
   f->selections = ARENA_ARRAY(a, uint8_t, cfg->ninstrs + 1);
   uint32_t n = k->flow->nregs + 1;
-  Readers r = {ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, bool, n)};
+  Readers r = {ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, bool, n)};
   for (uint32_t b = 0; b < cfg->nblocks; b++)
     for (uint32_t i = cfg->blocks[b].end; i > cfg->blocks[b].first; i--) visit(k, f, &r, i - 1);
   return f;

@@ -41,8 +41,12 @@ static PtxOperand *before_scaling(const Body *b, const FpFlow *f, PtxOperand *x,
   PtxOperand *scaled = def && def->op == OP_SELP ? &def->ops[1] : x;
   for (uint32_t i = 0; scaled->kind == OPD_REG && i < writers(f, scaled->reg); i++) {
     PtxInstr *in = writer(b, f, scaled->reg, i);
-    if (in->op == OP_MUL && in->nops == 3 && in->ops[0].kind == OPD_REG && fp_is_constant(f, &in->ops[2], 0x4b000000, 0x4350000000000000))
-      return in->ops[1].kind == OPD_REG && fp_is_fixed(f, &in->ops[1]) ? &in->ops[1] : (*is_scaled = in->types[0] == TYPE_F64, x);
+    if (in->op != OP_MUL || in->nops != 3 || in->ops[0].kind != OPD_REG) continue;
+    bool of_negative = fp_is_constant(f, &in->ops[2], 0xcb000000, 0xc350000000000000);                  // log(-x): the product has the sign in it
+    if (!of_negative && !fp_is_constant(f, &in->ops[2], 0x4b000000, 0x4350000000000000)) continue;
+    if (!of_negative && in->ops[1].kind == OPD_REG && fp_is_fixed(f, &in->ops[1])) return &in->ops[1];
+    *is_scaled = in->types[0] == TYPE_F64;
+    return x;
   }
   return x;
 }

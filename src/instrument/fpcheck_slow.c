@@ -106,9 +106,16 @@ static const PtxInstr *input_of(const FpCheck *k, const FpItem *item, unsigned o
   return def && item->operation.types[operand].format && fp_is_input(k->body->func, def) ? def : NULL;
 }
 
+// x + x reads one value.
+static bool is_repeated(const FpOperation *o, unsigned operand) {
+  for (unsigned i = 0; i < operand; i++)
+    if (o->operands[i]->kind == OPD_REG && o->operands[i]->reg == o->operands[operand]->reg && o->types[i].format == o->types[operand].format) return true;
+  return false;
+}
+
 static void ask_inputs(FpCheck *k, const FpItem *item, Asks *asks) {
   for (unsigned i = 0; i < item->operation.n; i++) {
-    if (!input_of(k, item, i)) continue;
+    if (!input_of(k, item, i) || is_repeated(&item->operation, i)) continue;
     FpType t = item->operation.types[i];
     uint32_t site = sites_of(k, k->flow->defs->instr[item->operation.operands[i]->reg->id], t.format, 'i', 1);
     for (unsigned half = 0; half <= t.packed; half++) vec_push(asks, (Ask){.item = item, .kind = ASK_INPUT, .site = site, .half = half, .operand = i});

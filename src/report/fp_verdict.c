@@ -16,6 +16,7 @@ struct Story {                             // of one kernel, whatever process ra
   VEC(Story *) writers;                    // kernels that stored what it reads, perhaps itself in an earlier launch
   bool from_outside;                       // some of what it reads was stored by no kernel of the run
   bool explained;                          // … or by one that this can be said of, or in which something is born
+  bool retested;                           // --fp-rerun tested all of it
   bool visited, asked;
   unsigned rank;                           // 0: not known yet
   const Story *through;                    // the reader that makes it so bad
@@ -62,6 +63,10 @@ static void gather(Stories *s, const Run *r) {
     if (writer) vec_push(&mine->writers, story_of(s, writer));
     else mine->from_outside = true;
     if (writer && strcmp(writer->name, f->kernel->name)) vec_push(&story_of(s, writer)->readers, ((Reader){mine, f}));
+  }
+  for (uint32_t i = 0; i < r->kernels.len; i++) {
+    Story *x = strmap_get(&s->by_name, r->kernels.data[i]->name);
+    if (x) x->retested |= r->kernels.data[i]->retested;
   }
 }
 
@@ -155,7 +160,9 @@ static void tell(Stories *s, Str *out) {
   uint32_t shown = 0;
   for (uint32_t i = 0; i < s->all.len; i++) {
     Story *x = s->all.data[i];
-    if (is_unexplained(s, x))
+    if (!is_unexplained(s, x)) continue;
+    if (x->retested) str_printf(out, "%s: NaN or infinity was seen and the second run found none that is born in it: it came in by a way that is not followed, such as shared memory\n", x->kernel->readable);
+    else
       str_printf(out, "%s: NaN or infinity was seen, but not where it came from: --fp-mode=full tests every instruction, --fp-rerun those of such kernels in a second run\n", x->kernel->readable);
   }
   for (unsigned how = HOST; how <= UNSEEN; how++)

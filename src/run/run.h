@@ -31,7 +31,7 @@ typedef struct RunKernel {
   RunProcess *process;
   RunModule *module;
   const char *name, *readable;             // as linked, as written
-  bool covered;
+  bool covered, retested;                  // retested: at every instruction, by --fp-rerun
   const char *reason, *cure, *note;        // why it is not checked
   uint64_t launches, checked;
   bool names_asked; const char *parameters[RUN_PARAMETERS_NAMED];      // what the source calls its parameters; NULL: not known

@@ -34,6 +34,7 @@ __global__ void logarithms(float *out, double *wide, const float *b) {
   int i = threadIdx.x;
   out[i] = logf(b[i]);                                                      //= fp-nan f32 1 fp-inf f32 3
   wide[i] = log((double)b[i]);                                              //= fp-nan f64 1 fp-inf f64 3
+  wide[i + 8] = log(-(double)b[i]);                                         //= fp-nan f64 4 fp-inf f64 3
 }
 __global__ void fast_logarithms(float *out, const float *b) {
   int i = threadIdx.x;
@@ -68,7 +69,7 @@ __global__ void conversions(float *out, __half *half, const double *wide) { // 4
 }
 __global__ void undefined(float *out, const float *in) {                    // 4 threads: inf, -inf, inf, 1
   int i = threadIdx.x;
-  out[i] = in[i] - in[i];                                                   //= fp-nan f32 3 fp-input f32 6
+  out[i] = in[i] - in[i];                                                   //= fp-nan f32 3 fp-input f32 3
 }
 __global__ void decides(float *out, const float *in) {                      // 4 threads, one NaN
   int i = threadIdx.x;
@@ -88,6 +89,13 @@ __global__ void calls(float *out, const float *b) { out[threadIdx.x] = helper(b[
 __global__ void guarded(float *out, const float *b) {                       // half of the threads
   int i = threadIdx.x;
   if (i & 1) out[i] = 5.0f / b[i];                                          //= fp-div0 f32 2
+}
+__global__ void asked_too_little(float *out, const float *a, const float *b) { // 8 threads: taken although it is infinite; asked and not taken
+  int i = threadIdx.x;
+  float q = a[i] / b[i];                                                    //= fp-div0 f32 2 fp-input f32 1
+  out[i] = isnan(q) ? 0.0f : q + 1.0f;
+  float root = sqrtf(b[i]);                                                 //= fp-nan f32 1
+  out[i + 8] = isnan(root) ? 1.0f : 0.0f;
 }
 __global__ void tiles(__half *out, const __half *a, const __half *b) {      // one warp: a row of 16 times 256 * 16 is too large for a half
   using namespace nvcuda;
@@ -140,6 +148,7 @@ int main() {
   summed<<<1, 1>>>(out, buffer(steps, 6), 6);
   calls<<<1, 8>>>(out, db_b);
   guarded<<<1, 8>>>(out, db_b);
+  asked_too_little<<<1, 8>>>(out, db_a, db_b);
   tiles<<<1, 32>>>(hout, buffer(ones, 256), buffer(large, 256));
   CHECK(cudaDeviceSynchronize());
   printf("done\n");

@@ -11,6 +11,7 @@ for mode in full fast; do
   check "births: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/births")" 99
   without=; [ $mode = fast ] && without=fp-subnormal
   check "births: lines, kinds and counts, $mode" findings births $without
+  check "births: the logarithm of -x in words, $mode" has "$TEST_DIR/err" "log(-2) = NaN (f64)"
   check "silent: exit code, $mode" is "$(code fp --fp-mode=$mode "$TEST_DIR/silent")" 0
   check "silent: only the notes asked for, $mode" findings silent
 done

@@ -4,7 +4,7 @@
 . tests/fpcheck/lib.sh
 command -v nvcc > /dev/null || { echo "skip launches: nvcc is not on PATH"; exit 0; }
 born() { kinds | grep -v '^fp-output'; }              # across.sh looks at what reaches the host
-for name in large once integers loops known; do build $name compute_75 & done
+for name in large once integers loops known staged; do build $name compute_75 & done
 build halves compute_90 &
 wait
 
@@ -53,6 +53,11 @@ check "--fp-rerun: output once" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/
 check "--fp-rerun: says so" has "$TEST_DIR/err" "--fp-rerun: the program runs a second time, without its standard output; tested at every instruction: divides("
 check "--fp-rerun: coverage is the first run's" has "$TEST_DIR/err" "coverage (fpcheck): 1 launches (100%) of 1 kernels"
 check "--fp-rerun: only where it is needed" is "$(code fp --fp-rerun "$TEST_DIR/once" < "$t/once.cu") $(grep -c 'second time' "$TEST_DIR/err")" "99 0"
+# Nothing is born in the second run either: it says so, and does not ask for what was done.
+check "--fp-rerun: what only came in is no error" is "$(code fp --fp-rerun "$TEST_DIR/staged" < /dev/null) $(born)" "0 fp-reached 1"
+check "--fp-rerun: and is said to have come in" has "$TEST_DIR/err" "doubles(float*, float const*): NaN or infinity was seen and the second run found none that is born in it"
+check "--fp-rerun: no advice to do it again" is "$(grep -c 'fp-mode=full tests' "$TEST_DIR/err")" 0
+check "--fp-rerun: nothing in its twin" is "$(code fp --fp-rerun "$TEST_DIR/staged" good < /dev/null) $(kinds)" "0 "
 check "--fp-rerun: not with a pipe" is "$(true | code fp --fp-rerun "$TEST_DIR/once")" 125
 check "--fp-rerun: named" has "$TEST_DIR/err" "--fp-rerun: standard input is a pipe"
 

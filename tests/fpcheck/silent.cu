@@ -53,6 +53,14 @@ __global__ void guarded_functions(float *out, double *wide, const float *in) {
   wide[i] = x > 0 ? log((double)x) + 1.0 / x + sqrt((double)x) : 0.0;
   out[i] += rsqrtf(fmaxf(x * x, 1e-12f));
 }
+__global__ void asked_afterwards(float *out, double *wide, const float *in) { // quotients and roots that are taken if they are numbers
+  int i = threadIdx.x;
+  float q = in[i] / in[i ^ 1], root = sqrtf(in[i]);
+  double reciprocal = 1.0 / in[i];
+  out[i] = isfinite(q) ? q : 0.0f;
+  out[i + 8] = root != root ? 0.0f : root;
+  wide[i] = isinf(reciprocal) ? 0.0 : reciprocal;
+}
 __global__ void saturating_functions(float *out, const float *in) {         // tanhf divides by an exponential that overflows, and takes 1
   int i = threadIdx.x + blockIdx.x * blockDim.x;                            // more threads than are tested everywhere at first
   float x = in[i & 7] * 40.0f;
@@ -121,6 +129,7 @@ int main() {
   other_spellings<<<1, 8>>>((int *)wide, other);
   CHECK(cudaMemcpy(other, signs, sizeof signs, cudaMemcpyHostToDevice));
   guarded_functions<<<1, 8>>>(out, wide, other);
+  asked_afterwards<<<1, 8>>>(out, wide, other);
   saturating_functions<<<300, 256>>>(out, other);
   CHECK(cudaMemcpy(other, reached, sizeof reached, cudaMemcpyHostToDevice));
   shortest<<<1, 8>>>(other, dev + 32);
