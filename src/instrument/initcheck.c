@@ -209,26 +209,28 @@ static void emit_memcheck(Body *b, bool by_regions, const bool *cuts) {
   memcheck_finish(m);
 }
 
+static bool is_reached(const Body *b, uint32_t i) { return b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE; }
+
 static void weave(Body *b) {
   Program *p = b->program;
   const char *unfollowed = init_unfollowed(b->func);
   if (b->info->calls_functions && !unfollowed) unfollowed = p->init_unfollowed;
   if (b->func->is_entry && unfollowed) {
     p->out->kernels[b->info->kernel].uninit_reason = arena_printf(&p->out->arena, "it writes memory with %s", unfollowed);
-    emit_memcheck(b, true, NULL);
+    emit_memcheck(b, p->plan->spare_registers, NULL);
     return;
   }
   InitCheck k = {.body = b, .provenance = ir_provenance_build(b->cfg), .defs = ir_defs_build(b->cfg), .shared_followed = p->init_shared};
   init_plan(&k);
   k.by_regions = init_can_use_regions(&k);
   bool *cuts = ARENA_ARRAY(&b->cfg->arena, bool, b->cfg->ninstrs + 1);
-  if (!k.by_regions) emit_memcheck(b, false, NULL);
   prepare(&k);
   if (k.by_regions) init_emit_regions(&k, cuts);
-  emit_memcheck(b, true, cuts);
+  for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++)
+    if (is_reached(b, i)) init_uses(&k, i);           // before memcheck: a bad address is told of where the access is left out, too
+  emit_memcheck(b, k.by_regions, cuts);
   for (uint32_t i = 0; !k.by_regions && i < b->cfg->ninstrs; i++) {
-    if (b->cfg->blocks[b->cfg->block_of[i]].rpo == IR_NONE) continue;
-    init_uses(&k, i);
+    if (!is_reached(b, i)) continue;
     init_access(&k, i);
     init_transfer(&k, i);
     init_said(&k, i);

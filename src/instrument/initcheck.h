@@ -113,6 +113,7 @@ PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
 void init_clear(Code *c, PtxReg *shadow);                    // nothing of it is bad
 bool init_cancels(const PtxInstr *in);                       // x ^ x
 bool init_has_halves(const PtxInstr *in);                    // two values in one register
+bool init_makes_halves(const PtxInstr *in);                  // makes them of two registers
 bool init_has_plain_registers(const PtxInstr *in);
 bool init_is_int(PtxType t);
 // --- initcheck_memory.c ---

@@ -76,6 +76,20 @@ static void spread_halves(InitCheck *k, Code *c, const Regs *r) {
   EMIT(c, "or.b32", opd_reg(s), opd_reg(both), opd_reg(part));
 }
 
+// cvt.f16x2.f32 d, a, b: a makes the upper half, b the lower.
+static void spread_two(InitCheck *k, Code *c, const PtxInstr *in) {
+  PtxReg *both = temp32(k, 3), *part = temp32(k, 4), *bad = body_temp(k->body, TYPE_PRED, 0);
+  EMIT(c, "mov.b32", opd_reg(both), opd_imm(0));
+  for (unsigned i = 1; i <= 2; i++) {
+    PtxReg *from = in->ops[i].kind == OPD_REG ? init_shadow(k, in->ops[i].reg) : NULL;
+    if (!from) continue;
+    EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(init_any(k, c, &from, 1)), opd_imm(0));
+    EMIT(c, "selp.b32", opd_reg(part), opd_imm(i == 1 ? (int64_t)0xffff0000 : 0xffff), opd_imm(0), opd_reg(bad));
+    EMIT(c, "or.b32", opd_reg(both), opd_reg(both), opd_reg(part));
+  }
+  EMIT(c, "mov.b32", opd_reg(init_shadow(k, in->ops[0].reg)), opd_reg(both));
+}
+
 // --- operands of the rules that look at single bits ---
 
 // The shadow of an operand in a register of the result's width; zero where it has none.
@@ -292,10 +306,12 @@ bool init_cancels(const PtxInstr *in) {
          in->ops[1].reg == in->ops[2].reg && !in->ops[1].selector && !in->ops[2].selector;
 }
 
+static bool is_two_halves(PtxType t) { return t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2; }
 bool init_has_halves(const PtxInstr *in) {
-  PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
-  return in->op != OP_CVT && in->op != OP_SET && in->op != OP_SETP && (t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2);
+  if (in->op == OP_SET) return in->ntypes == 2 && is_two_halves(in->types[1]) && in->nops == 3;      // what is compared, whatever the answer is called
+  return in->ntypes && in->op != OP_CVT && in->op != OP_SETP && is_two_halves(in->types[0]);
 }
+bool init_makes_halves(const PtxInstr *in) { return in->op == OP_CVT && in->ntypes == 2 && is_two_halves(in->types[0]) && in->types[1] == TYPE_F32 && in->nops == 3; }
 
 bool init_has_plain_registers(const PtxInstr *in) {
   for (unsigned i = 0; i < in->nops; i++)
@@ -311,6 +327,7 @@ static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r
   else if (!init_has_plain_registers(in)) spread_any(k, c, r);
   else if (init_cancels(in)) init_clear(c, init_shadow(k, in->ops[0].reg));
   else if (init_has_halves(in) && r->ndefs == 1) spread_halves(k, c, r);
+  else if (init_makes_halves(in)) spread_two(k, c, in);
   else switch (rule) {
     case RULE_SUM: join(k, c, in, true); return;
     case RULE_XOR: join(k, c, in, false); return;

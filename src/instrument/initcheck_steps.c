@@ -364,6 +364,29 @@ static void exchange(const Regs *r) {
     if (ptx_has(in, modes[n].mod)) step->imm = modes[n].how;
 }
 
+// --- two values in one register ---
+
+static uint16_t spare_number(InitSteps *s) { return s->unused.len ? s->unused.data[--s->unused.len] : (uint16_t)(LOCAL + s->nlocal++); }
+
+// cvt.f16x2.f32 d, a, b: each half by itself, then both together; the result may be one of the operands.
+static void make_halves(const Regs *r) {
+  InitSteps *s = r->s;
+  uint16_t half[2];
+  for (unsigned n = 0; n < 2; n++) {
+    half[n] = spare_number(s);
+    uint16_t from = number_of(s, &r->in->ops[1 + n]);
+    WgStep *step = add_step(s, r->in, WG_STEP_SPREAD, NULL);
+    step->to = half[n], step->bits = 16, step->a = from;
+    step->flags |= WG_STEP_FIRST;
+  }
+  WgStep *upper = add_step(s, r->in, WG_STEP_OR, NULL);
+  upper->a = half[0], upper->imm = 16;
+  upper->flags |= WG_STEP_FIRST;
+  add_step(s, r->in, WG_STEP_SET, r->in->ops[0].reg)->a = half[1];
+  vec_push(&s->unused, half[0]);
+  vec_push(&s->unused, half[1]);
+}
+
 // See follow_rule of initcheck_registers.c.
 static void follow_rule(const Regs *r) {
   const PtxInstr *in = r->in;
@@ -375,6 +398,7 @@ static void follow_rule(const Regs *r) {
   else if (!init_has_plain_registers(in)) spread(r, WG_STEP_SPREAD);
   else if (init_cancels(in)) add_step(r->s, in, WG_STEP_CLEAR, in->ops[0].reg);
   else if (init_has_halves(in) && r->ndefs == 1) spread(r, WG_STEP_HALVES);
+  else if (init_makes_halves(in)) make_halves(r);
   else switch (rule) {
     case RULE_SUM: spread(r, WG_STEP_UPWARDS); return;
     case RULE_XOR: spread(r, WG_STEP_SET); return;

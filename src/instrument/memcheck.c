@@ -69,7 +69,7 @@ static void weave(Body *b) {
   memcheck_hoist(m);
   prepare_caches(m);
   b->memcheck = m;
-  if (plan->spare_registers && plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) return;      // initcheck.c goes on
+  if (plan->tools == (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK))) return;      // initcheck.c goes on
   if (plan->spare_registers && !plan->one_by_one && plan->tools == TOOL_BIT(MEMCHECK)) memcheck_emit_regions(m, NULL);
   else
     for (uint32_t i = 0; i < m->nchecks; i++) memcheck_emit(m, &m->checks[i]);

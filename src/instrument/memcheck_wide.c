@@ -31,6 +31,11 @@ static PtxSpace bulk_space(const PtxInstr *in, unsigned which, bool *cluster) {
   return SPACE_NONE;
 }
 
+// Shared memory of a cluster is this block's where the address is that of a variable; mapa gives the others'.
+static bool is_own(const Memcheck *m, uint32_t instr, unsigned operand) {
+  return ir_address(m->defs, m->provenance, instr, &m->body->cfg->instrs[instr]->ops[operand]).origin.kind == IR_FROM_VAR;
+}
+
 // A bulk copy to several blocks is left alone: each of them waits for its bytes. So are copies whose ends may be left out.
 static void plan_bulk_copy(Memcheck *m, uint32_t instr) {
   enum { BULK_ALIGN = 16 };
@@ -42,7 +47,7 @@ static void plan_bulk_copy(Memcheck *m, uint32_t instr) {
     bool cluster = false;
     Check c = {.instr = instr, .operand = k, .space = bulk_space(in, k, &cluster), .access = k ? WG_ACCESS_READ : reduces ? WG_ACCESS_ATOMIC : WG_ACCESS_WRITE,
                .bytes = size->kind == OPD_INT ? (uint32_t)size->imm : 1, .size = size->kind == OPD_INT ? NULL : size, .size_at = UINT32_MAX, .align = BULK_ALIGN};
-    if (c.bytes && c.space != SPACE_NONE && (k || !cluster)) memcheck_plan_address(m, c);     // where it goes in a cluster is not known
+    if (c.bytes && c.space != SPACE_NONE && (!cluster || is_own(m, instr, k))) memcheck_plan_address(m, c);
   }
 }
 

@@ -55,12 +55,24 @@ static void add_launch(const RunFinding *f, Str *out) {
   str_addc(out, '\n');
 }
 
+static void add_bytes(uint64_t n, const char *where, Str *out) { str_printf(out, "%llu byte%s %s", (unsigned long long)n, n == 1 ? "" : "s", where); }
+
 static void add_distance(uint64_t offset, uint64_t size, Str *out) {
-  if ((int64_t)offset < 0) str_printf(out, "%llu bytes before", (unsigned long long)-offset);
+  if ((int64_t)offset < 0) add_bytes(-offset, "before", out);
   else if (offset >= size && offset == size) str_add(out, "right after the end of");
-  else if (offset > size) str_printf(out, "%llu bytes after the end of", (unsigned long long)(offset - size));
+  else if (offset > size) add_bytes(offset - size, "after the end of", out);
   else if (offset == 0) str_add(out, "the start of");
-  else str_printf(out, "%llu bytes inside", (unsigned long long)offset);
+  else add_bytes(offset, "inside", out);
+}
+
+// What a copy or a matrix moves is no element.
+static bool is_element(int64_t bytes) { return bytes > 0 && bytes <= 32; }
+
+// An access that begins inside and ends outside.
+static void add_excess(const RunFinding *f, uint64_t offset, uint64_t size, Str *out) {
+  if (f->kind->number < KIND_OOB_READ || f->kind->number > KIND_OOB_ATOMIC || offset >= size || offset + f->size <= size) return;
+  str_add(out, "; it ends ");
+  add_bytes(offset + f->size - size, "behind that", out);
 }
 
 // Variables that are no allocation: value and extra are their place and size.
@@ -75,7 +87,7 @@ void report_object(Run *r, const RunFinding *f, Str *out) {
   add_distance((uint64_t)offset, f->extra[0], out);
   str_printf(out, " %s, %llu bytes of %s memory", name ? name : strcmp(f->site->space ? f->site->space : "", "param") == 0 ? "a parameter" : "the variables of the function",
              (unsigned long long)f->extra[0], f->site->space ? f->site->space : "its");
-  if (name && element && offset % element == 0)
+  if (name && is_element(element) && offset % element == 0)
     str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements", name, (long long)(offset / element), (long long)element);
 }
 
@@ -90,7 +102,7 @@ void report_where(const RunFinding *f, bool addresses, Str *out) {
   if (addresses) str_printf(out, " at 0x%llx", (unsigned long long)a->base);
   str_printf(out, " (%s)", run_memory_kind(a->kind));
   int64_t element = f->size ? (int64_t)f->size : f->origin ? (int64_t)f->origin->bytes : 0;
-  if (f->has_thread && element && f->offset % element == 0)
+  if (f->has_thread && is_element(element) && f->offset % element == 0)
     str_printf(out, ", " REPORT_BOLD "%s[%lld]" REPORT_PLAIN " of %lld-byte elements", name ? name : "index ", (long long)(f->offset / element), (long long)element);
 }
 
@@ -123,9 +135,11 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
     str_add(out, " is ");
     report_where(f, true, out);
     if (f->parameter) str_printf(out, ", parameter %s of the kernel", f->parameter);
+    if (f->has_thread) add_excess(f, f->address - f->allocation->base, f->allocation->size, out);
   } else if (report_has_object(f)) {
     str_add(out, " is ");
     report_object(r, f, out);
+    add_excess(f, f->address - f->value[0], f->extra[0], out);
   } else if (!f->site || !f->site->space || strcmp(f->site->space, "global") == 0) str_add(out, ": no allocation is near");
   str_addc(out, '\n');
   add_inside(f, out);

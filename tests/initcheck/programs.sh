@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # timeout: 600
 # tests/initcheck/programs/*.cu: a line that ends in `// use: …` is one place of the report, nothing else is. A program without one is silent
-# and prints what it prints without the tool. `device: cpu`: only the virtual device is as exact. With memcheck beside it the findings are the same.
+# and prints what it prints without the tool. `device: cpu`: only the virtual device is as exact. With memcheck beside it the findings are the same,
+# and those of `// left out: KIND`: there memcheck leaves the access out.
 set -u
 cd "$ROOT" || exit 1
 device=${INITCHECK_DEVICE:-cpu}
@@ -10,10 +11,13 @@ for f in tests/initcheck/programs/${INITCHECK_ONLY:-*}.cu; do
   case $device:$(sed -n 's#^// device: ##p' "$f") in gpu:cpu) continue ;; esac
   name=$(basename "$f" .cu) d=$TEST_DIR/$name
   mkdir -p "$d"
-  tests/lib/nvcc -w -g -O3 -lineinfo ${INITCHECK_NVCC:-} -gencode arch=compute_75,code=compute_75 -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
-  grep -n '// use:' "$f" | sed 's/:.*/ uninit-use/' > "$d/want"
+  arch=$(sed -n 's#^// arch: ##p' "$f"); arch=${arch:-compute_75}
+  tests/lib/nvcc -w -g -O3 -lineinfo ${INITCHECK_NVCC:-} -gencode arch=$arch,code=$arch -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   "$WARPGRIND" --device="$device" --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"
   for tool in initcheck memcheck,initcheck; do
+    grep -n '// use:' "$f" | sed 's/:.*/ uninit-use/' > "$d/want"
+    [ $tool = initcheck ] || sed -n '\#// left out:#{=;s#.*// left out: ##p}' "$f" | paste -d ' ' - - >> "$d/want"
+    sort -n -o "$d/want" "$d/want"
     "$WARPGRIND" --device="$device" --tool=$tool --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?
     python3 - "$d/report.json" "$f" > "$d/got" << 'P'
 import json, os, sys

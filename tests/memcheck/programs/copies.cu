@@ -1,10 +1,11 @@
 // Asynchronous copies that leave memory: cp.async at either end, bulk copies at either end. Whoever waits for the bytes of one that is left out goes on.
 // arch: compute_90
-// finds: misaligned 29 31
-// finds: oob-read 27 8
-// finds: oob-read 38 1
-// finds: oob-write 28 1
-// finds: oob-write 47 1
+// finds: misaligned 30 31
+// finds: oob-read 28 8
+// finds: oob-read 39 1
+// finds: oob-write 29 1
+// finds: oob-write 48 1
+// finds: oob-write 53 1
 #include <cstdio>
 #include <cstdlib>
 #include <cstdint>
@@ -46,7 +47,12 @@ __global__ void each(const char *a, char *b, int *out, int n) {
         "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
         :: "l"(b + 16 * MORE), "r"(at(tile)), "r"(n) : "memory");
     asm volatile("cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" :: "r"(at(&barrier)), "r"(n));
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+        :: "r"(at(tile + 16 * MORE)), "l"(a), "r"(n), "r"(at(&barrier)) : "memory");
   }
+  for (done = 0; !done;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 1; selp.s32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(&barrier)) : "memory");
 }
 
 int main() {
