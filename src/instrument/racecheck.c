@@ -1,6 +1,12 @@
 // racecheck: no two threads access the same byte, one of them writing, with nothing that orders them. docs/racecheck.md.
 #include "instrument/racecheck.h"
 
+// Shared variables have no addresses that a host could look up: which one it is, the code tells.
+static void name_variable(RaceCheck *k, const RaceAccess *a, Site *s) {
+  IrOrigin o = ir_access_origin(k->provenance, a->address);
+  if (o.kind == IR_FROM_VAR && o.var->space == SPACE_SHARED) s->object = arena_strdup(&k->body->program->out->arena, o.var->name);
+}
+
 // Sites of one kernel follow each other, so that an entry needs few bits for one.
 static void number_sites(RaceCheck *k) {
   Body *b = k->body;
@@ -10,6 +16,7 @@ static void number_sites(RaceCheck *k) {
     else if (i && k->accesses.data[i - 1].instr == a->instr && b->cfg->instrs[a->instr]->op != OP_CP_ASYNC) a->site = k->accesses.data[i - 1].site;
     else {
       uint32_t site = program_site(b->program, b, b->cfg->instrs[a->instr]);
+      name_variable(k, a, &b->program->sites.data[site]);
       if (!i) k->first_site = site;
       a->site = site - k->first_site;
     }

@@ -32,6 +32,7 @@ bool report_uninit_json(Run *r, const RunFinding *f, Str *out);       // ,"depen
 // --- race.c: findings of racecheck ---
 bool report_race_finding(const RunFinding *f, Str *out);
 void report_race_other(Run *r, const RunFinding *f, Str *out);        // lines: the other access, and what is missing
+const char *report_race_variable(Run *r, const RunFinding *f);        // the one in shared memory; NULL: not known
 bool report_race_json(Run *r, const RunFinding *f, Str *out);         // ,"access":…,"missing":…,"other":{…}
 
 // --- sync.c: findings of synccheck ---

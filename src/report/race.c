@@ -39,6 +39,8 @@ static const char *const missing[] = {
   [WG_RACE_NO_PROXY_FENCE] = "the asynchronous proxy reads what was written in the usual way, and no fence.proxy.async lies between them",
 };
 
+const char *report_race_variable(Run *r, const RunFinding *f) { return is_race(f) && f->site && f->site->object && !f->allocation ? report_object_name(r, f->site) : NULL; }
+
 static void other_coordinates(const RunFinding *f, uint32_t *block, uint32_t *thread) {
   uint32_t t = (uint32_t)(f->value[1] >> 32);
   block[0] = (uint32_t)f->value[0], block[1] = (uint32_t)(f->value[0] >> 32), block[2] = (uint32_t)f->value[1];
@@ -83,6 +85,7 @@ bool report_race_json(Run *r, const RunFinding *f, Str *out) {
   other_coordinates(f, block, thread);
   json_text(out, "access", mine(f));
   if ((what & WG_RACE_WHY) < ARRAY_LEN(words)) json_text(out, "missing", words[what & WG_RACE_WHY]);
+  json_text(out, "variable", report_race_variable(r, f));
   if (what & WG_RACE_SAME_VALUE) str_add(out, ",\"same_value\":true");
   if (what & WG_RACE_VALUES) json_address(out, "value", f->value[2]), json_address(out, "value_there", f->value[3]);
   json_open(out, "other", '{');
