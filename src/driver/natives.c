@@ -10,19 +10,14 @@ _Thread_local struct DeviceNativeLane device_native_lane;
 static void set_lane(const VgpuNativeLane *l) { device_native_lane = (struct DeviceNativeLane){l->is_shared, l->is_global, l->shared, l->shared_bytes}; }
 
 // Here it is known what shares pages with the program's memory, and what tools have: nothing that a kernel may touch. The table is as old as the launch, so what is there now counts, too.
-static bool is_nobodys(uint64_t table, uint64_t address, const VgpuNativeLane *l, uint32_t what) {
-  uint32_t where = what >> WG_WHAT_SPACE & 3;
-  const WgMemoryRange *r = range_below(table, address);
+int device_is_nobodys(uint64_t address) {
   Alloc now;
-  if (!table || where > WG_WHERE_GENERIC || (where == WG_WHERE_GENERIC && !l->is_global) || (r && address - r->base < r->size)) return false;
   return vgpu_is_foreign_page(address) && !alloc_find((uintptr_t)address, &now);
 }
 
 static uint64_t memcheck(const uint64_t *a, const VgpuNativeLane *l) {
   set_lane(l);
-  uint32_t what = (uint32_t)a[3], kind = wg_memcheck(a[0], a[1], (uint32_t)a[2], what, a[4], a[5], (uint32_t)a[6]);
-  bool has_object = a[4] || what & WG_WHAT_OBJECT;
-  return !has_object && (!kind || kind == DEVICE_KIND_MISALIGNED) && is_nobodys(a[0], a[1], l, what) ? DEVICE_KIND_OOB_READ + (what & 3) : kind;
+  return wg_memcheck(a[0], a[1], (uint32_t)a[2], (uint32_t)a[3], a[4], a[5], (uint32_t)a[6]);
 }
 static uint64_t memory_base(const uint64_t *a, const VgpuNativeLane *l) { return wg_memory_base(a[0], a[1]); }
 static uint64_t memory_last(const uint64_t *a, const VgpuNativeLane *l) { return wg_memory_last(a[0], a[1]); }

@@ -4,6 +4,16 @@
 // keeps: every result. docs/fpcheck.md is the page about it.
 #include "instrument/fpcheck.h"
 
+void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg *hot, PtxReg *known) {
+  PtxReg *counters = body_temp(k->body, TYPE_B64, 0);
+  record_load(c, counters, offsetof(WgLaunch, counters));
+  EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
+  EMIT(c, "mov.u32", opd_reg(known), opd_imm(0));
+  code_guard(c, has, false);
+  EMIT(c, load, opd_vector(c, (PtxOperand[]){opd_reg(hot), opd_reg(known)}, 2), opd_at(c, opd_reg(counters), k->hot * 8));
+  code_guard(c, NULL, false);
+}
+
 // Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word.
 void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes) {
   PtxReg *before = body_temp(k->body, TYPE_B32, 1), *graph = body_temp(k->body, TYPE_B32, 5), *in_graph = body_temp(k->body, TYPE_PRED, 2);

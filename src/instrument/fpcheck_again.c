@@ -118,18 +118,13 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
     code_branch(c, q, false, k->again);
   }
   Code *c = body_cold(k->body);
-  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *known = body_temp(b, TYPE_B32, 4), *counters = body_temp(b, TYPE_B64, 0), *apart = body_temp(b, TYPE_PRED, 1), *yes = body_temp(b, TYPE_PRED, 0);
+  PtxReg *flags = body_temp(b, TYPE_B32, 0), *hot = body_temp(b, TYPE_B32, 2), *known = body_temp(b, TYPE_B32, 4), *apart = body_temp(b, TYPE_PRED, 1), *yes = body_temp(b, TYPE_PRED, 0);
   code_label(c, k->again);
   record_load(c, flags, offsetof(WgLaunch, flags));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(flags), opd_imm(WG_LAUNCH_FP_APART));
   EMIT(c, "setp.ne.u32", opd_reg(apart), opd_reg(hot), opd_imm(0));
   if (k->hot >= 0) {                       // only in turns that are to be tested everywhere
-    record_load(c, counters, offsetof(WgLaunch, counters));
-    EMIT(c, "mov.u32", opd_reg(hot), opd_imm(0));
-    EMIT(c, "mov.u32", opd_reg(known), opd_imm(0));
-    code_guard(c, apart, false);           // else there may be no counters
-    EMIT(c, "ld.volatile.global.v2.u32", opd_vector(c, (PtxOperand[]){opd_reg(hot), opd_reg(known)}, 2), opd_at(c, opd_reg(counters), k->hot * 8));
-    code_guard(c, NULL, false);
+    fp_load_counter(k, c, "ld.volatile.global.v2.u32", apart, hot, known);          // else there may be none
     EMIT(c, "setp.ne.and.u32", opd_reg(apart), opd_reg(hot), opd_imm(0), opd_reg(apart));
     fp_ask_counter(k, c, flags, hot, known, yes);
     EMIT(c, "and.pred", opd_reg(apart), opd_reg(apart), opd_reg(yes));

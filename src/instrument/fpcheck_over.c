@@ -49,15 +49,9 @@ typedef struct Decision { PtxReg *flags, *hot, *known, *has, *yes; } Decision;
 static Decision ask(FpCheck *k, Code *c) {
   Body *b = k->body;
   Decision d = {body_temp(b, TYPE_B32, 0), body_temp(b, TYPE_B32, 2), body_temp(b, TYPE_B32, 4), body_temp(b, TYPE_PRED, 1), body_temp(b, TYPE_PRED, 0)};
-  PtxReg *counters = body_temp(b, TYPE_B64, 0);
   record_load(c, d.flags, offsetof(WgLaunch, flags));
-  record_load(c, counters, offsetof(WgLaunch, counters));
-  EMIT(c, "setp.ge.u32", opd_reg(d.has), opd_reg(d.flags), opd_imm(1 << WG_LAUNCH_FP_TURN));               // else there may be no counters
-  EMIT(c, "mov.u32", opd_reg(d.hot), opd_imm(0));
-  EMIT(c, "mov.u32", opd_reg(d.known), opd_imm(0));
-  code_guard(c, d.has, false);
-  EMIT(c, "ld.global.v2.u32", opd_vector(c, (PtxOperand[]){opd_reg(d.hot), opd_reg(d.known)}, 2), opd_at(c, opd_reg(counters), k->hot * 8));
-  code_guard(c, NULL, false);
+  EMIT(c, "setp.ge.u32", opd_reg(d.has), opd_reg(d.flags), opd_imm(1 << WG_LAUNCH_FP_TURN));
+  fp_load_counter(k, c, "ld.global.v2.u32", d.has, d.hot, d.known);                 // else there may be none
   return d;
 }
 

@@ -130,19 +130,13 @@ static void atomic(Tracing *t, uint32_t i, const PtxInstr *in) {
   code_label(c, over);
 }
 
-// ldmatrix, stmatrix: the first 8, 16 or 32 lanes each name a row of 16 bytes.
+// ldmatrix, stmatrix of other shapes than trace_matrix knows: where the rows are.
 static void matrix(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes) {
   const PtxOperand *address = &in->ops[in->op == OP_LDMATRIX ? 1 : 0];
-  unsigned rows = ptx_has(in, MOD_X4) ? 32 : ptx_has(in, MOD_X2) ? 16 : 8;
   Code *c = body_before(t->body, i);
   uint32_t site = trace_site(t, in, address, classes, SPACE_SHARED, 16);
   PtxLabel *over = trace_guard(t, c, in);
-  if (rows < 32) {
-    PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *idle = body_temp(t->body, TYPE_PRED, 0);
-    EMIT(c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
-    EMIT(c, "setp.ge.u32", opd_reg(idle), opd_reg(lane), opd_imm(rows));
-    code_branch(c, idle, false, over);
-  }
+  trace_only_lanes(t, c, access_matrix_lanes(in), over);
   trace_address(t, c, in, address, SPACE_SHARED);
   trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
   code_label(c, over);

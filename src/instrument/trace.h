@@ -45,6 +45,7 @@ typedef struct TraceRecord {
 void trace_begin(Tracing *t, bool switches);           // at the entry; switches: it begins and ends recording itself
 void trace_record(Tracing *t, Code *c, const TraceRecord *r);
 PtxLabel *trace_guard(Tracing *t, Code *c, const PtxInstr *in);    // those that do not record go to it
+void trace_only_lanes(Tracing *t, Code *c, uint32_t n, PtxLabel *over);    // the first n; others go to `over`
 // Goes to `over` where the values that are loaded from this address need not be recorded; nothing where they must be. A kernel's.
 void trace_unless_constant(Tracing *t, Code *c, const PtxOperand *address, PtxLabel *over);
 bool trace_may_be_constant(Tracing *t, const PtxOperand *address);       // the host can tell at each launch

@@ -113,6 +113,14 @@ PtxLabel *trace_guard(Tracing *t, Code *c, const PtxInstr *in) {
   return over;
 }
 
+void trace_only_lanes(Tracing *t, Code *c, uint32_t n, PtxLabel *over) {
+  PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *idle = body_temp(t->body, TYPE_PRED, 0);
+  if (n >= 32) return;
+  EMIT(c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
+  EMIT(c, "setp.ge.u32", opd_reg(idle), opd_reg(lane), opd_imm(n));
+  code_branch(c, idle, false, over);
+}
+
 // Only operations of chosen threads or on chosen buffers; others go to `over`.
 static void choose(Tracing *t, Code *c, const TraceRecord *r, PtxLabel *over) {
   Body *b = t->body;

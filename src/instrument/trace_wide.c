@@ -78,13 +78,10 @@ bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in) {
   if (!access_tile_shape(in, &lines, &elements) || elements * bits % 32) return false;
   uint32_t line = elements * bits / 8, piece = line % PIECE ? line % 8 ? 4 : 8 : PIECE, in_line = line / piece, pieces = lines * in_line;
   Wide w = begin(t, i, in, !loads);
-  PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *number = body_temp(t->body, TYPE_B32, 1), *step = body_temp(t->body, TYPE_B32, 2), *none = body_temp(t->body, TYPE_PRED, 0), *offset = body_temp(t->body, TYPE_B64, 0);
+  PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *number = body_temp(t->body, TYPE_B32, 1), *step = body_temp(t->body, TYPE_B32, 2), *offset = body_temp(t->body, TYPE_B64, 0);
   for (uint32_t first = 0; first < pieces; first += LANES) {
+    trace_only_lanes(t, w.c, pieces - first, w.over);
     EMIT(w.c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
-    if (pieces - first < LANES) {
-      EMIT(w.c, "setp.ge.u32", opd_reg(none), opd_reg(lane), opd_imm(pieces - first));
-      code_branch(w.c, none, false, w.over);
-    }
     EMIT(w.c, "add.u32", opd_reg(lane), opd_reg(lane), opd_imm(first));
     EMIT(w.c, "div.u32", opd_reg(number), opd_reg(lane), opd_imm(in_line));
     distance(&w, step, bits, elements);
@@ -105,15 +102,9 @@ bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in) {
 bool trace_matrix(Tracing *t, uint32_t i, const PtxInstr *in) {
   bool loads = in->op == OP_LDMATRIX;
   const PtxOperand *address = &in->ops[loads ? 1 : 0];
-  uint32_t rows = access_matrix_lanes(in);
   if (!ptx_has(in, MOD_M8N8)) return false;
   Wide w = begin(t, i, in, !loads);
-  if (rows < LANES) {
-    PtxReg *lane = body_temp(t->body, TYPE_B32, 0), *idle = body_temp(t->body, TYPE_PRED, 0);
-    EMIT(w.c, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
-    EMIT(w.c, "setp.ge.u32", opd_reg(idle), opd_reg(lane), opd_imm(rows));
-    code_branch(w.c, idle, false, w.over);
-  }
+  trace_only_lanes(t, w.c, access_matrix_lanes(in), w.over);
   access_address(w.c, w.at, address);
   look(&w, SPACE_SHARED, PIECE);
   put(&w, address, loads ? CLASS_LOAD : CLASS_STORE, SPACE_SHARED, PIECE);

@@ -87,6 +87,7 @@ DEVICE uint64_t device_max64(uint64_t *p, uint64_t v) {
   return old;
 }
 DEVICE void device_fence(void) { __asm__ volatile("membar.gl;" ::: "memory"); }
+DEVICE int device_is_nobodys(uint64_t a) { (void)a; return 0; }            // not known
 DEVICE_SPECIAL(device_ntid_z, "ntid.z")
 DEVICE_SPECIAL(device_smid, "smid")
 DEVICE_SPECIAL(device_warpid, "warpid")
@@ -126,6 +127,7 @@ DEVICE int device_is_global(uint64_t a) { (void)a; return device_native_lane.is_
 DEVICE int device_is_shared(uint64_t a) { (void)a; return device_native_lane.is_shared; }
 DEVICE uint64_t device_to_shared(uint64_t a) { (void)a; return device_native_lane.shared; }
 DEVICE uint32_t device_shared_size(void) { return device_native_lane.shared_bytes; }
+int device_is_nobodys(uint64_t address);   // nothing that a kernel may touch is there
 DEVICE uint32_t device_tid_x(void) { return device_native_thread[0]; }
 DEVICE uint32_t device_tid_y(void) { return device_native_thread[1]; }
 DEVICE uint32_t device_tid_z(void) { return device_native_thread[2]; }

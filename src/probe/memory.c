@@ -40,7 +40,7 @@ DEVICE uint32_t check_global(uint64_t table, uint64_t address, uint32_t bytes, u
     case WG_HEAP_GOOD: return 0;
     case WG_HEAP_FREED: return DEVICE_KIND_USE_AFTER_FREE;
     case WG_HEAP_OUTSIDE: return DEVICE_KIND_OOB_READ + (what & 3);
-    default: return is_stray(table, r, address) ? DEVICE_KIND_OOB_READ + (what & 3) : 0;
+    default: return is_stray(table, r, address) || device_is_nobodys(address) ? DEVICE_KIND_OOB_READ + (what & 3) : 0;
     }
   }
   if (r->state == WG_MEMORY_FREED) return DEVICE_KIND_USE_AFTER_FREE;

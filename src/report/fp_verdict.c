@@ -141,18 +141,18 @@ static void add_story(const Stories *s, Story *x, Str *out) {
   }
 }
 
-static bool reads_from(Stories *s, Story *x, const Story *wanted) {
+static bool reads_from(Story *x, const Story *wanted) {
   if (x->asked) return false;
   x->asked = true;
   for (uint32_t i = 0; i < x->writers.len; i++)
-    if (x->writers.data[i] == wanted || reads_from(s, x->writers.data[i], wanted)) return true;
+    if (x->writers.data[i] == wanted || reads_from(x->writers.data[i], wanted)) return true;
   return false;
 }
 
 // Fast mode saw something leave it and nothing being born or coming in, but from itself: where kernels pass a NaN on among themselves, all of them are suspects.
 static bool is_unexplained(Stories *s, Story *x) {
   for (uint32_t i = 0; i < s->all.len; i++) s->all.data[i]->asked = false;
-  return x->steps[REACHED].len && !x->explained && (!x->writers.len || reads_from(s, x, x));
+  return x->steps[REACHED].len && !x->explained && (!x->writers.len || reads_from(x, x));
 }
 
 static void tell(Stories *s, Str *out) {

@@ -13,28 +13,24 @@ wait
 "$work/operations" > "$work/plain.out"
 record "$device" operations gpu &
 record cpu operations cpu &
-record "$device" loops gpu-loops &
-record cpu loops cpu-loops &
 wait
 check result cmp "$work/plain.out" "$work/gpu.out"
 "$work/show" "$work/gpu.wg" > "$work/gpu.txt"
 "$work/show" "$work/cpu.wg" > "$work/cpu.txt"
 if cmp -s "$work/gpu.txt" "$work/cpu.txt"; then echo "ok same-records"; else diff "$work/cpu.txt" "$work/gpu.txt" | head -n 20; tail -n 3 "$work/gpu.err"; echo "FAIL same-records"; fi
-# operations that share records there
-"$work/loops" > "$work/plain-loops.out"
-check loops-result cmp "$work/plain-loops.out" "$work/gpu-loops.out"
-"$work/show" "$work/gpu-loops.wg" > "$work/gpu-loops.txt"
-"$work/show" "$work/cpu-loops.wg" > "$work/cpu-loops.txt"
-if cmp -s "$work/gpu-loops.txt" "$work/cpu-loops.txt"; then echo "ok same-loops"; else diff "$work/cpu-loops.txt" "$work/gpu-loops.txt" | head -n 20; tail -n 3 "$work/gpu-loops.err"; echo "FAIL same-loops"; fi
-# operations of a warp together, copies
-record "$device" wide gpu-wide &
-record cpu wide cpu-wide &
-wait
-"$work/wide" > "$work/plain-wide.out"
-check wide-result cmp "$work/plain-wide.out" "$work/gpu-wide.out"
-"$work/show" "$work/gpu-wide.wg" > "$work/gpu-wide.txt"
-"$work/show" "$work/cpu-wide.wg" > "$work/cpu-wide.txt"
-if cmp -s "$work/gpu-wide.txt" "$work/cpu-wide.txt"; then echo "ok same-wide"; else diff "$work/cpu-wide.txt" "$work/gpu-wide.txt" | head -n 20; tail -n 3 "$work/gpu-wide.err"; echo "FAIL same-wide"; fi
+# both NAME: the program records the same on both devices, and computes what it does without
+both() {
+  record "$device" "$1" "gpu-$1" &
+  record cpu "$1" "cpu-$1" &
+  wait
+  "$work/$1" > "$work/plain-$1.out"
+  check "$1-result" cmp "$work/plain-$1.out" "$work/gpu-$1.out"
+  "$work/show" "$work/gpu-$1.wg" > "$work/gpu-$1.txt"
+  "$work/show" "$work/cpu-$1.wg" > "$work/cpu-$1.txt"
+  if cmp -s "$work/gpu-$1.txt" "$work/cpu-$1.txt"; then echo "ok same-$1"; else diff "$work/cpu-$1.txt" "$work/gpu-$1.txt" | head -n 20; tail -n 3 "$work/gpu-$1.err"; echo "FAIL same-$1"; fi
+}
+both loops                                 # operations that share records there
+both wide                                  # operations of a warp together, copies
 check complete test "$(sql gpu "SELECT value FROM meta WHERE key='trace_lost'")" = 0
 record "$device" operations tiny --record-buffer=0
 "$work/show" "$work/tiny.wg" > "$work/tiny.txt"
