@@ -22,10 +22,6 @@ void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *kno
   EMIT(c, "shr.u32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_TURN));
   EMIT(c, "sub.u32", opd_reg(hot), opd_reg(flags), opd_reg(hot));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_imm(0xffff));
-  EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_reg(known));      // known, and the next turn: another distance, which is no power of 16
-  code_guard(c, yes, false);
-  EMIT(c, "shl.b32", opd_reg(hot), opd_reg(known), opd_imm(1));
-  code_guard(c, NULL, false);
   EMIT(c, "add.u32", opd_reg(before), opd_reg(hot), opd_imm(-1));
   EMIT(c, "or.b32", opd_reg(before), opd_reg(before), opd_imm(WG_FP_SKIPPED));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_reg(before));

@@ -16,6 +16,7 @@ typedef struct FpOperation {
   FpType types[FP_OPERANDS]; PtxOperand *operands[FP_OPERANDS]; unsigned n;
   unsigned kinds;                          // of WG_FP_NAN …: what can be born here
   bool ftz;
+  bool is_exponent;                        // fp_is_exponent
   bool halves_from_two;                    // cvt.f16x2.f32 d, a, b: a makes the upper half, b the lower
 } FpOperation;
 
@@ -64,6 +65,7 @@ bool fp_is_answer(const Body *b, const FpFlow *f, const PtxInstr *in, unsigned k
 
 // --- fpcheck_steps.c: what these functions compute on the way and throw away ---
 bool fp_is_step(const FpCheck *k, uint32_t i);
+bool fp_is_exponent(const FpCheck *k, const PtxInstr *in);              // -inf is no exception there
 
 // --- fpcheck_poles.c: infinity that they make of bits, or put down before they ask ---
 bool fp_is_pole(const FpFlow *f, const PtxInstr *in, FpOperation *out);
@@ -84,7 +86,8 @@ bool fp_carries(const FpFlow *f, const IrCfg *cfg, PtxSpace space);
 
 // --- fpcheck_emit.c: tests, in groups ---
 typedef enum { FP_ITEM_RESULT, FP_ITEM_COMPARE, FP_ITEM_SINK, FP_ITEM_FLOW, FP_ITEM_STORE } FpItemKind;
-enum { FP_CONDITIONS = 6 };
+enum { FP_CONDITIONS = 7 };
+typedef struct FpCondition { PtxReg *reg; bool negated; } FpCondition;
 typedef struct FpItem {                    // one instruction whose values are looked at in the slow path
   FpItemKind kind;
   uint32_t instr;
@@ -95,7 +98,7 @@ typedef struct FpItem {                    // one instruction whose values are l
   PtxReg *unless_nan[FP_UNLESS_NAN];       // nor where one of these is NaN: f32, or its bits; NULL: no more
   bool implied;                            // another item of the group is exceptional if this one is
   PtxOperand address; int64_t offset;      // of what is stored, a register; kind OPD_NONE: not known, or not global memory
-  struct { PtxReg *reg; bool negated; } conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
+  FpCondition conditions[FP_CONDITIONS]; unsigned nconditions;   // all must hold
 } FpItem;
 
 // Tests of a group that are put together before anything is compared: each into a value that tells whether any of them was positive.
@@ -155,6 +158,12 @@ typedef struct FpDeferred { uint32_t *owner; uint8_t *selections; } FpDeferred; 
 typedef struct FpItems { FpItem *data; uint32_t len, cap, visits; VEC(FpItem) paths; } FpItems;     // paths: conditions under which instructions were come to
 const FpDeferred *fp_deferred_build(FpCheck *k);
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);   // what it may have taken, with conditions
+
+bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t until);          // nobody writes it from one instruction to another
+
+// --- fpcheck_late.c: results that only one way out of their block reads ---
+bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r);   // where it begins
+bool fp_is_late(FpCheck *k, const FpDeferred *f, uint32_t block, uint32_t i, FpCondition *way);
 
 // --- fpcheck_asked.c: quotients that are taken unless the divisor is zero ---
 bool fp_asks_for_zero(const FpCheck *k, uint32_t i, const FpOperation *o);

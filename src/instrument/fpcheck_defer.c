@@ -1,6 +1,5 @@
-// Results that only matter if a selection takes them: all who read them are selections of the same block, or instructions whose
-// results are deferred to the same selection themselves. They and what they were computed from are still in their registers
-// at the selection, since nobody else writes those.
+// Results that only matter if a selection takes them: all who read them are selections, or instructions whose results are deferred to the same
+// selection themselves. They and what they were computed from are still in their registers at the selection, since nobody writes those until then.
 #include "instrument/fpcheck.h"
 
 // Without effects, and nothing but its operands decides its result.
@@ -18,7 +17,30 @@ static bool is_simple(const FpCheck *k, uint32_t i) {
   const PtxInstr *in = k->body->cfg->instrs[i];
   if (in->guard || k->flow->depth[i] || !in->nops || in->ops[0].kind != OPD_REG || !is_pure(in)) return false;
   for (unsigned o = 1; o < in->nops; o++)
-    if (in->ops[o].kind == OPD_VECTOR || in->ops[o].selector != SEL_NONE || !fp_is_fixed(k->flow, &in->ops[o])) return false;
+    if (in->ops[o].kind == OPD_VECTOR || in->ops[o].selector != SEL_NONE) return false;
+  return true;
+}
+
+bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t until) {
+  if (fp_is_fixed(f, o)) return true;
+  uint32_t id = o->reg->id;
+  for (uint32_t w = 0; w < f->writes.n[id]; w++) {
+    uint32_t at = f->writes.instr[f->writes.start[id] + w];
+    if (at >= from && at <= until) return false;
+  }
+  return true;
+}
+
+// What the instruction reads is still there behind the selection. In another block: no way leads from an instruction to one that it dominates through what dominates itself.
+static bool operands_last(const FpCheck *k, uint32_t i, uint32_t selection) {
+  const IrCfg *cfg = k->body->cfg;
+  const PtxInstr *in = cfg->instrs[i];
+  uint32_t here = cfg->block_of[i], there = cfg->block_of[selection];
+  if (here != there && !ir_dominates(cfg, here, there)) return false;
+  for (unsigned o = 1; o < in->nops; o++) {
+    if (here == there ? fp_lasts(k->flow, &in->ops[o], i, selection) : in->ops[o].kind != OPD_REG) continue;
+    if (here == there || !fp_def(k->flow, &in->ops[o]) || !ir_dominates(cfg, cfg->block_of[k->flow->defs->instr[in->ops[o].reg->id]], here)) return false;
+  }
   return true;
 }
 
@@ -59,20 +81,18 @@ static void visit(FpCheck *k, FpDeferred *f, Readers *r, uint32_t i) {
     for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], r->owner[p]);
     return;
   }
-  if (!is_simple(k, i)) {
-    // A selection whose result is written elsewhere too still decides about its values.
-    if (in->op != OP_SELP || in->guard || k->flow->depth[i] || in->ops[3].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[3])) return;
-  } else {
+  bool selects = in->op == OP_SELP;
+  if (is_simple(k, i)) {
     uint32_t d = in->ops[0].reg->id;
-    bool mine = k->flow->defs->instr[d] == i && r->known[d] && r->known[d] == k->flow->uses[d] && !r->several[d];
-    if (mine && in->op == OP_SELP) mine = f->selections[r->owner[d]] + 1 < FP_CONDITIONS;
+    bool mine = k->flow->defs->instr[d] == i && r->known[d] && r->known[d] == k->flow->uses[d] && !r->several[d] && operands_last(k, i, r->owner[d]);
+    if (mine && selects) mine = f->selections[r->owner[d]] + 2 < FP_CONDITIONS;      // and one for the way out of the block
     if (mine) {
       f->owner[i] = r->owner[d] + 1;
-      if (in->op == OP_SELP) f->selections[r->owner[d]]++;
+      if (selects) f->selections[r->owner[d]]++;
     }
   }
-  bool selects = in->op == OP_SELP;
-  if (!selects && !f->owner[i]) return;
+  // A selection whose result is written elsewhere too still decides about its values.
+  if (!f->owner[i] && (!selects || in->guard || k->flow->depth[i] || in->ops[3].kind != OPD_REG || !fp_is_fixed(k->flow, &in->ops[3]))) return;
   uint32_t owner = f->owner[i] ? f->owner[i] - 1 : i;
   for (unsigned o = 1; o < in->nops; o++) add_reader(r, &in->ops[o], owner);
   for (unsigned o = 1; o < (selects ? 3u : in->nops); o++)
@@ -87,7 +107,7 @@ const FpDeferred *fp_deferred_build(FpCheck *k) {
   f->selections = ARENA_ARRAY(a, uint8_t, cfg->ninstrs + 1);
   uint32_t n = k->flow->nregs + 1;
   Readers r = {ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, uint32_t, n), ARENA_ARRAY(a, bool, n)};
-  for (uint32_t b = 0; b < cfg->nblocks; b++)
+  for (uint32_t b = cfg->nblocks; b-- > 0;)
     for (uint32_t i = cfg->blocks[b].end; i > cfg->blocks[b].first; i--) visit(k, f, &r, i - 1);
   return f;
 }

@@ -41,7 +41,14 @@ static void add_guard(FpItem *item, const PtxInstr *in) {
 
 static bool usable(const PtxOperand *o) { return (o->kind == OPD_REG && o->selector == SEL_NONE) || o->kind == OPD_FLOAT || o->kind == OPD_INT; }
 
-static bool check_result(FpCheck *k, uint32_t i) {
+// Where a value is looked at: behind the instruction (NULL), or before the branch, for those lanes that go where it is read.
+typedef struct Where { Code *code; FpCondition way; } Where;
+static Code *code_at(FpCheck *k, uint32_t i, Where w) { return w.code ? w.code : fp_after(k, i); }
+static void add_way(FpItem *item, Where w) {
+  if (w.way.reg) item->conditions[item->nconditions++] = w.way;
+}
+
+static bool check_result(FpCheck *k, uint32_t i, Where w) {
   PtxInstr *in = k->body->cfg->instrs[i];
   FpItem item = {.kind = FP_ITEM_RESULT, .instr = i};
   FpOperation *o = &item.operation;
@@ -49,21 +56,22 @@ static bool check_result(FpCheck *k, uint32_t i) {
   for (unsigned n = 0; n < o->n; n++)
     if (!usable(o->operands[n])) return false;
   add_guard(&item, in);
+  add_way(&item, w);
   fp_save_overwritten(k, i, o);
-  Code *c = fp_after(k, i);
+  Code *c = code_at(k, i, w);
   if (o->op == WG_FP_SATURATE) {
     if (!fp_test_overflow(k, c, in, o)) return false;
     item.result = *o->operands[0];
   } else {
     item.result = in->ops[0];
     item.unless_zero = fp_asks_for_zero(k, i, o);
-    fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUBNORMAL, in->guard, in->guard_negated);
+    fp_test_value(k, c, o->result, in->ops[0], k->kinds & o->kinds & WG_FP_SUBNORMAL, item.nconditions ? item.conditions[0].reg : NULL, item.nconditions && item.conditions[0].negated);
   }
   fp_add_item(k, item);
   return true;
 }
 
-static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i) {
+static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i, Where w) {
   PtxInstr *in = k->body->cfg->instrs[i];
   if (in->op != OP_SELP || in->nops != 4 || in->ops[3].kind != OPD_REG) return false;
   FpItems items = {0};
@@ -72,8 +80,8 @@ static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i) {
   bool any = items.len && t.format;
   unsigned kinds = 0;
   for (uint32_t m = 0; m < items.len; m++) kinds |= items.data[m].operation.kinds & k->kinds;
-  if (any) fp_test_value(k, fp_after(k, i), t, in->ops[0], kinds & WG_FP_SUBNORMAL, NULL, false);
-  for (uint32_t m = 0; any && m < items.len; m++) fp_add_item(k, items.data[m]);
+  if (any) fp_test_value(k, code_at(k, i, w), t, in->ops[0], kinds & WG_FP_SUBNORMAL, w.way.reg, w.way.negated);
+  for (uint32_t m = 0; any && m < items.len; m++) add_way(&items.data[m], w), fp_add_item(k, items.data[m]);
   vec_free(&items.paths);
   vec_free(&items);
   return any;
@@ -86,11 +94,6 @@ static void note_write(void *ctx, PtxReg **reg, bool is_def) {
 static bool is_written(const IrCfg *cfg, uint32_t from, uint32_t end, const PtxReg *r) {
   for (uint32_t i = from; i < end && r; i++) ptx_visit_regs(cfg->instrs[i], note_write, &r);
   return !r;
-}
-
-static bool is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
-  if (!k->live) k->live = ir_liveness_build(k->body->cfg);
-  return k->live->live_in[block][r->id / 64] >> r->id % 64 & 1;
 }
 
 // Behind the last instruction of a block: registers that hold a NaN or an infinity of the library then, if it is read where the block leads. A compiler likes to put it there before it asks.
@@ -107,7 +110,7 @@ static void check_answers(FpCheck *k, uint32_t block, Code *c) {
     const PtxReg *d = in->ops[0].reg;
     if (fp_is_fixed(k->flow, &in->ops[0]) || k->flow->depth[i] || is_written(cfg, i + 1, b->end, d)) continue;
     FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0], .operation = answer};
-    bool taken = b->nsucc && is_live(k, b->succ[0], d), on = b->nsucc && is_live(k, b->succ[b->nsucc - 1], d), branches = b->nsucc == 2 && last->guard;
+    bool taken = b->nsucc && fp_is_live(k, b->succ[0], d), on = b->nsucc && fp_is_live(k, b->succ[b->nsucc - 1], d), branches = b->nsucc == 2 && last->guard;
     if (!item.operation.result.format || !(branches ? taken || on : on)) continue;
     if (answer.kinds == WG_FP_INF && !(branches && taken && !on)) continue;
     if (branches && taken != on ? fp_is_marker_if(k->flow, cfg, last->guard) : fp_is_marker_in(k->flow, cfg, block)) continue;
@@ -117,6 +120,14 @@ static void check_answers(FpCheck *k, uint32_t block, Code *c) {
     }
     fp_test_value(k, c, item.operation.result, item.result, false, NULL, false);
     fp_add_item(k, item);
+  }
+}
+
+static void check_late(FpCheck *k, const FpDeferred *f, uint32_t block, Code *c) {
+  const IrBlock *b = &k->body->cfg->blocks[block];
+  for (uint32_t i = b->first; i < b->end; i++) {
+    Where w = {c, {0}};
+    if (fp_is_late(k, f, block, i, &w.way) && !check_result(k, i, w)) check_selection(k, f, i, w);
   }
 }
 
@@ -230,13 +241,14 @@ void fp_weave_full(FpCheck *k) {
     if (cfg->blocks[b].rpo == IR_NONE || cfg->blocks[b].first < k->first || cfg->blocks[b].first >= k->end) continue;
     for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end; i++) {
       bool last = i + 1 == cfg->blocks[b].end && !k->flow->depth[i], leaves = ptx_op_classes(cfg->instrs[i]) & CLASS_BRANCH;
-      if (last && leaves) check_answers(k, b, fp_before(k, i));
+      if (last && leaves) check_late(k, f, b, fp_before(k, i)), check_answers(k, b, fp_before(k, i));
       // A label inside { } cannot be seen from outside.
       if (k->items.len && must_close_before(k, i)) fp_close_group(k, k->flow->depth[i] ? fp_after(k, i - 1) : fp_before(k, i), false);
       check_wait(k, i);
       bool selects = cfg->instrs[i]->op == OP_SELP;
       if ((f->owner[i] && !selects) || check_matrix(k, i)) continue;
-      bool checked = check_result(k, i) || check_selection(k, f, i) || check_comparison(k, i);
+      Where w = {0};
+      bool late = fp_is_late(k, f, b, i, &w.way), checked = !late && (check_result(k, i, w) || check_selection(k, f, i, w) || check_comparison(k, i));
       if (k->follow && !k->flow->depth[i]) checked |= fp_check_flow(k, i);
       if (!k->flow->depth[i]) checked |= fp_check_stores(k, i);
       if (checked && k->flow->depth[i]) fp_close_group(k, fp_after(k, i), true);

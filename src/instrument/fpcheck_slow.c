@@ -254,7 +254,8 @@ static uint32_t tell_result(const Turn *t, const Ask *a) {
   for (unsigned i = 0; i < n; i++)
     if (types[i].format) tell(t, i + 1, wide, bits_of(k, t->c, in[i], types[i], a->half, wide, 0));
   if (o->op == WG_FP_MATRIX) types[0].format = wide ? 0 : WG_FP_F32;
-  return WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op, k->kinds, o->ftz) | (k->follow && o->op != WG_FP_MATRIX ? WG_FP_WHAT_FLOW : 0);
+  return WG_FP_WHAT(o->result.format, types[0].format, types[1].format, types[2].format, o->op, k->kinds, o->ftz) | (o->is_exponent ? WG_FP_WHAT_EXPONENT : 0) |
+         (k->follow && o->op != WG_FP_MATRIX ? WG_FP_WHAT_FLOW : 0);
 }
 
 // An operand that a load brought in: the load is where the program first sees it.

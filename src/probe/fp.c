@@ -32,6 +32,8 @@ DEVICE uint32_t fp_site(uint32_t site, uint32_t what, uint32_t kind) {
 
 DEVICE int fp_is_division(uint32_t op) { return op == WG_FP_DIV || op == WG_FP_RCP || op == WG_FP_RSQRT; }
 
+DEVICE int fp_is_meant(uint32_t what, uint64_t r) { return what & WG_FP_WHAT_EXPONENT && (uint32_t)r == 0xff800000u; }
+
 // What was born: one of WG_FP_NAN …, or 0.
 DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint64_t c) {
   FpClass of_r = fp_class(r, WG_FP_WHAT_FORMAT(what)), of_a = fp_class(a, WG_FP_WHAT_OPERAND(what, 0));
@@ -45,7 +47,7 @@ DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint6
   if (op == WG_FP_SATURATE) return any_nan || any_inf ? 0 : WG_FP_INF;
   if (of_r == FP_NOT_A_NUMBER) return any_nan ? 0 : WG_FP_NAN;
   if (of_r == FP_INFINITE) {
-    if (any_nan || any_inf) return 0;
+    if (any_nan || any_inf || fp_is_meant(what, r)) return 0;
     FpClass divisor = op == WG_FP_DIV ? of_b : of_a;
     int by_zero = divisor == FP_ZERO || (divisor == FP_SUBNORMAL && WG_FP_WHAT_FTZ(what));
     return fp_is_division(op) && by_zero ? WG_FP_DIV0 : WG_FP_INF;
@@ -54,7 +56,7 @@ DEVICE uint32_t fp_born(uint32_t what, uint64_t r, uint64_t a, uint64_t b, uint6
 }
 
 // Nothing is born, but an exception goes on.
-DEVICE int fp_carries(uint32_t what, uint64_t r) { return what & WG_FP_WHAT_FLOW && fp_class(r, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE; }
+DEVICE int fp_carries(uint32_t what, uint64_t r) { return what & WG_FP_WHAT_FLOW && fp_class(r, WG_FP_WHAT_FORMAT(what)) >= FP_INFINITE && !fp_is_meant(what, r); }
 DEVICE uint32_t fp_flow_site(uint32_t site, uint32_t what) { return site + (uint32_t)__builtin_popcount(WG_FP_WHAT_KINDS(what)); }
 
 DEVICE uint32_t fp_kind(uint32_t born) {

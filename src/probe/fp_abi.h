@@ -30,6 +30,7 @@ enum { WG_FP_NAN = 1, WG_FP_INF = 2, WG_FP_DIV0 = 4, WG_FP_SUBNORMAL = 8, WG_FP_
 // has one site for each thing looked for, in the order of the bits.
 #define WG_FP_WHAT(format, a, b, c, op, kinds, ftz) \
   ((uint32_t)(format) | (uint32_t)(a) << 4 | (uint32_t)(b) << 8 | (uint32_t)(c) << 12 | (uint32_t)(op) << 16 | (uint32_t)(kinds) << 24 | (uint32_t)(ftz) << 28)
+#define WG_FP_WHAT_EXPONENT (1u << 22)     // of a power of 2, which is 0 if this is -inf: that is no exception
 #define WG_FP_WHAT_FLOW (1u << 29)         // --fp-flow: results that only carry an exception on are reported too, at the site behind the others
 #define WG_FP_WHAT_GLOBAL (1u << 30)       // WG_FP_LOAD: from global memory, so that who wrote it may be known
 #define WG_FP_WHAT_FORMAT(w) ((w) & 15)
@@ -85,7 +86,7 @@ enum {
 };
 
 // Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of its sinks for the first time, 0 if none did; the second is 1 if a birth or an input
-// was found since. Later turns are tested everywhere at these distances from it: 0, 1 if nothing was found by then, and the other powers of 16. What is born again and again is found at
+// was found since. Later turns are tested everywhere at these distances from it: 0 and powers of 16. What is born again and again is found at
 // once, and what is known costs less and less. Launches of a graph have one turn: they are tested everywhere as long as the second word is 0.
 #define WG_FP_SKIPPED 0xeeeeu              // bits of a distance that is no power of 16
 

@@ -80,6 +80,7 @@ typedef struct Parser {
   Symbols syms;
   PtxFunc *func;
   const PtxLoc *loc;
+  bool in_line_0;
   VEC(PendingLabel) pending;
   VEC(uint32_t) pending_start;
   VEC(PtxStmt) stmts;

@@ -228,10 +228,28 @@ static bool at_label(const Parser *ps) {
   return *p == ':' && p[1] != ':';
 }
 
+// Line 0 is the compiler's own code, a loop of memcpy: it belongs to the line before it. Behind a label it may be what several ways to there had in common,
+// which is none of the line before: it belongs to the next line of its block, if there is one.
+static void place_joined_code(Parser *ps, const PtxLoc *next) {
+  size_t from = ps->stmts.len;
+  for (; from && ps->stmts.data[from - 1].kind != STMT_LABEL; from--) {
+    const PtxStmt *s = &ps->stmts.data[from - 1];
+    if (s->kind == STMT_INSTR ? ptx_op_classes(s->instr) & CLASS_BRANCH : s->kind == STMT_LOC && s->loc->line) return;
+  }
+  bool joined = false;
+  for (size_t i = from; i < ps->stmts.len; i++) {
+    const PtxStmt *s = &ps->stmts.data[i];
+    if (s->kind == STMT_LOC) joined = true;
+    else if (s->kind == STMT_INSTR && joined) s->instr->loc = next;
+    else if (s->kind == STMT_INSTR) return;                    // the line before goes on here
+  }
+}
+
 // body: '{' (label | instruction | declaration | .loc | .pragma | body)* '}'
 static void parse_body(Parser *ps, PtxFunc *f) {
   unsigned nesting = 0;
   ps->loc = NULL;
+  ps->in_line_0 = false;
   for (;;) {
     const Token *t = &ps->tok;
     switch (t->kind) {
@@ -267,8 +285,10 @@ static void parse_body(Parser *ps, PtxFunc *f) {
       case TOK_DOT:
         if (is_word(t, ".loc")) {
           const PtxLoc *loc = parse_loc(ps);
+          if (loc->line && ps->in_line_0) place_joined_code(ps, loc);
           vec_push(&ps->stmts, (PtxStmt){.kind = STMT_LOC, .loc = loc});
-          if (loc->line || !ps->loc) ps->loc = loc;            // line 0: the compiler's own code, a loop of memcpy: it belongs to the line before it
+          ps->in_line_0 = !loc->line;
+          if (loc->line || !ps->loc) ps->loc = loc;
         } else if (is_word(t, ".reg")) {
           parse_reg_decl(ps);
         } else if (is_word(t, ".pragma")) {

@@ -23,6 +23,20 @@ __global__ void masked_softmax(float *out, const float *in, int n) {        // o
   for (int k = 0; k < 64; k++) sum += row[k];
   out[i] = e / sum;
 }
+__global__ void masked_by_largest(float *out, double *wide, const float *in) { // exp(-FLT_MAX) is 0 on the way through x * log2(e), which is -inf
+  int i = threadIdx.x;
+  float x = i & 1 ? in[i] : -FLT_MAX;
+  out[i] = expf(x - 3) + __expf(x) + exp10f(x) + expm1f(x) + erff(x);
+  wide[i] = exp(i & 1 ? (double)in[i] : i & 2 ? -1e300 : -DBL_MAX) + exp(709.0 + 1e-3 * in[0]);
+}
+__global__ void taken_or_not(float *out, const float *in, int n) {          // compilers multiply first and ask then
+  int i = threadIdx.x;
+  float x = fabsf(in[i]) + 1;
+  for (int k = 0; k < n; k++) x *= 1e10f;
+  float y = in[i + 8];
+  if (x < y) y = x * x;
+  out[i] = y;
+}
 __global__ void least(float *out, const float *in, int n) {                 // a minimum seeded with infinity
   float m = INFINITY;
   for (int i = threadIdx.x; i < n; i += 32) m = fminf(m, in[i]);
@@ -119,6 +133,8 @@ int main() {
   float first;
   CHECK(cudaMemcpy(&first, out, 4, cudaMemcpyDeviceToHost));
   printf("softmax %.6f\n", first);
+  masked_by_largest<<<1, 8>>>(out, wide, dev);
+  taken_or_not<<<1, 8>>>(out, dev, 3);
   least<<<1, 32>>>(out, dev, 50);
   functions<<<1, 8>>>(out, dev);
   missing<<<1, 2>>>(out, wide, dev, (const int *)dev, 64);

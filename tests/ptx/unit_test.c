@@ -65,8 +65,24 @@ static void test_regs(void) {
   check_regs("cp.async.ca.shared.global [a], [l], 8, b;", "", "a l b");
 }
 
+// Code of line 0: behind other code it is part of that line; at the beginning of a block, of the next line in it, if there is one.
+static void test_line_0(void) {
+  static const unsigned lines[] = {5, 5, 7, 8, 8, 9, 9};
+  PtxModule *m = parse(".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n.entry k() {\n.reg .b32 r<2>; .reg .pred p;\n"
+                       ".loc 1 5 1\nadd.u32 r0, r1, 1;\n.loc 1 0 0\nadd.u32 r0, r1, 2;\n.loc 1 7 1\n@p bra JOIN;\n"
+                       "JOIN:\n.loc 1 0 0\nadd.u32 r0, r1, 4;\n.loc 1 8 1\nadd.u32 r0, r1, 5;\n.loc 1 9 1\nadd.u32 r0, r1, 6;\n"
+                       "LOOP:\n.loc 1 0 0\n@p bra LOOP;\n.loc 1 10 1\nret; }\n");
+  const PtxFunc *k = ptx_find_func(m, "k");
+  unsigned n = 0;
+  for (uint32_t i = 0; i < k->nstmts && n < ARRAY_LEN(lines); i++)
+    if (k->stmts[i].kind == STMT_INSTR && k->stmts[i].instr->loc->line != lines[n++]) EXPECT("line 0", false);
+  EXPECT("line 0, instructions", n == ARRAY_LEN(lines));
+  ptx_free(m);
+}
+
 int main(void) {
   test_regs();
+  test_line_0();
 
   PtxModule *m = parse(".version 9.0\n.target sm_90a, debug\n.address_size 64\n.global .u32 x = 5;\n.global .u64 y[2] = {generic(x)+4, 3};\n"
                        ".file 1 \"a.cu\"\n.visible .entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 s[20], .param .u32 n) .maxntid 32, 2 {\n"
