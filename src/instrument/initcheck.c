@@ -9,6 +9,7 @@ static void begin(Program *p) {
       const PtxFunc *f = p->units[u]->funcs[i];
       if (f->is_declaration) continue;
       if (init_shares_shared(f)) p->init_shared = false;
+      if (init_takes_memory(f)) p->init_heap = true;
       if (!f->is_entry && init_unfollowed(f)) p->init_unfollowed = init_unfollowed(f);
     }
 }
@@ -234,6 +235,7 @@ static void weave(Body *b) {
     init_access(&k, i);
     init_transfer(&k, i);
     init_said(&k, i);
+    init_heap(&k, i);
   }
   facts_keep(b, k.facts.data, k.facts.len);
   if (b->func->is_entry && b->info->record) p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start && !k.reads_unknown && !k.reads_own;

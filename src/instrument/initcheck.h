@@ -153,6 +153,10 @@ void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derive
 void init_good_state(const InitShadow *s, Code *c);
 void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);
 void init_store_state(const InitShadow *s, Code *c);
+// --- initcheck_heap.c ---
+bool init_takes_memory(const PtxFunc *f);                   // calls malloc
+void init_heap(InitCheck *k, uint32_t i);                   // … there
+void init_origin(InitCheck *k, Code *c, PtxReg *to);        // where a bad value came from, for a report. Overwrites temporary 5 of 64 bits and 7 of 32
 // --- initcheck_said.c ---
 void init_said(InitCheck *k, uint32_t i);
 bool init_says(const InitCheck *k, uint32_t i);

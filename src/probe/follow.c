@@ -4,6 +4,7 @@
 #include "probe/probe_abi.h"
 
 uint64_t wg_init_find(uint64_t table, uint64_t address);
+uint32_t wg_init_source(uint64_t table, uint64_t address);
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
 
 typedef struct Follow { uint64_t *shadows; uint32_t n, dirty; } Follow;
@@ -223,6 +224,13 @@ DEVICE WgStep unpack(Step p) {
                   .b = (uint16_t)(w[2] >> 16), .v = (uint16_t)w[3], .w = (uint16_t)(w[3] >> 16), .guard = (uint16_t)w[4], .site = w[5], .imm = (uint64_t)w[7] << 32 | w[6]};
 }
 
+// Out of line, with what it asks: few registers are live where it is called. See WG_INIT_BRANCH.
+void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t value, const uint64_t *shadows, uint64_t table);
+__attribute__((noinline)) void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t value, const uint64_t *shadows, uint64_t table) {
+  uint64_t from = shadows[WG_SHADOW_ORIGIN];
+  wg_report(channel, launch, site, kind, size, from, value, shadows[WG_SHADOW_ORIGIN_SITE] | (uint64_t)wg_init_source(table, from) << 32);
+}
+
 // Is the thread dirty now?
 uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch, uint32_t site_base);
 __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch,
@@ -286,7 +294,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     case WG_STEP_ANY_LANE: to = device_ballot((uint32_t)values[s->b], get(&f, s->a) != 0) ? all : 0; break;
     case WG_STEP_USE:
       if (!get(&f, s->a)) continue;
-      wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, f.shadows[WG_SHADOW_ORIGIN], s->imm, f.shadows[WG_SHADOW_ORIGIN_SITE]);
+      wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, s->imm, f.shadows, table);
       set(&f, s->a, 0);
       continue;
     case WG_STEP_DESTINATION:
@@ -303,8 +311,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
       uint32_t computed = mask && s->moved && !get(&f, WG_SHADOW_ORIGIN_DERIVED) ? mask & ~moved_bytes(s->moved, at.bytes) : mask;
       write_bytes(at, mask, computed, flags);
-      if (computed && flags & WG_STEP_REPORTS)
-        wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes, f.dirty ? f.shadows[WG_SHADOW_ORIGIN] : 0, at.address, f.dirty ? f.shadows[WG_SHADOW_ORIGIN_SITE] : 0xffffffff);
+      if (computed && flags & WG_STEP_REPORTS) wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes, at.address, f.shadows, table);       // computed: it is dirty
       continue;
     default: continue;
     }
