@@ -25,12 +25,13 @@ static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenan
   bool reads = false;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
-    if (in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED) continue;
-    if (in->space == SPACE_SHARED) *shared = true;
-    if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL || in->space == SPACE_SHARED) continue;
-    const PtxOperand *address = init_address(in);
+    const PtxOperand *source = init_source(in), *address = source ? source : init_address(in);
+    PtxSpace space = source ? SPACE_GLOBAL : in->space;
+    if (!source && in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED) continue;
+    if (space == SPACE_SHARED) *shared = true;
+    if (space == SPACE_PARAM || space == SPACE_CONST || space == SPACE_LOCAL || space == SPACE_SHARED) continue;
     IrOrigin o = address ? ir_access_origin(provenance, address) : (IrOrigin){0};
-    if (o.kind != IR_FROM_PARAM || (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC)) return false;
+    if (o.kind != IR_FROM_PARAM || (space != SPACE_GLOBAL && space != SPACE_GENERIC)) return false;
     reads = true;
   }
   return reads;
@@ -167,7 +168,7 @@ static void prepare(InitCheck *k) {
   choose_body(k, c);
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
     shared |= k->place[i].kind == PLACE_SHARED || (k->place[i].kind == PLACE_LOOKUP && k->shared_followed && b->cfg->instrs[i]->space == SPACE_GENERIC);
-    lookup |= k->place[i].kind == PLACE_LOOKUP;
+    lookup |= k->place[i].kind == PLACE_LOOKUP || k->source[i].kind == PLACE_LOOKUP;
     followed |= k->place[i].kind != PLACE_NONE;
     shared |= k->shared_followed && init_says(k, i);
   }

@@ -40,6 +40,7 @@ typedef struct InitCheck {   // one function
   IrProvenance *provenance;
   IrDefs *defs;
   InitPlace *place;          // by instruction
+  InitPlace *source;         // … of cp.async: what it copies
   PtxReg **shadow;           // by PtxReg.id; NULL: never holds anything bad
   PtxVar **local_shadow;     // by PtxVar.id of a .local variable; NULL: not followed
   bool shared_followed;
@@ -60,6 +61,7 @@ typedef struct InitCheck {   // one function
 void init_plan(InitCheck *k);                               // places, shadows
 const PtxOperand *init_address(const PtxInstr *in);          // the memory operand; NULL: it has none
 InitRule init_rule(const PtxInstr *in);
+const PtxOperand *init_source(const PtxInstr *in);           // the address cp.async copies from
 bool init_is_decision(const PtxInstr *in);                  // whether it runs matters beyond its destination
 bool init_shares_shared(const PtxFunc *f);                  // shared memory of other blocks is written
 bool init_strays(const InitCheck *k);                        // it stores through a pointer of unknown origin
@@ -150,6 +152,9 @@ void init_read_derived(const InitShadow *s, Code *c, PtxReg *to);               
 void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);   // derived: those of the bad bytes that count as computed, not as never written; NULL: all of them
 // The same in two steps: what is to be written, and writing it. Lanes of a warp that store to one address take the second together, so that the state that stays belongs to the value that does.
 // In between temporaries 3 and 5 of 32 bits, 3 of 64 bits and predicate 1 are taken.
+// cp.async, of 4 to 16 bytes: the state of memory in one word, and that written elsewhere.
+void init_take_state(const InitShadow *s, Code *c, PtxReg *state, const PtxOperand *bytes);      // bytes: of these only, the others are good; NULL: of all
+void init_put_state(const InitShadow *s, Code *c, PtxReg *state);
 void init_good_state(const InitShadow *s, Code *c);
 void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);
 void init_store_state(const InitShadow *s, Code *c);

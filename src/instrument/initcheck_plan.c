@@ -85,15 +85,12 @@ static uint32_t shadow_fact(InitCheck *k, const IrOrigin *o) {
   return f.record_offset;
 }
 
-static InitPlace place_of(InitCheck *k, uint32_t i) {
-  const PtxInstr *in = k->body->cfg->instrs[i];
+static InitPlace place_at(InitCheck *k, const PtxOperand *address, PtxSpace space) {
   InitPlace none = {PLACE_NONE, 0, NULL, false};
-  const PtxOperand *address = init_address(in);
-  if (!address || !(in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED || in->op == OP_CP_ASYNC)) return none;
   IrOrigin o = ir_access_origin(k->provenance, address);
   if (o.kind == IR_FROM_VAR && o.var->space == SPACE_LOCAL)
     return o.var->func == k->body->func && k->local_shadow[o.var->id] ? (InitPlace){PLACE_LOCAL, 0, o.var, false} : none;
-  switch (in->space) {
+  switch (space) {
     case SPACE_SHARED: return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL, false} : none;
     case SPACE_GLOBAL: case SPACE_GENERIC: break;
     default: return none;
@@ -102,6 +99,18 @@ static InitPlace place_of(InitCheck *k, uint32_t i) {
   if (o.kind == IR_FROM_VAR) return none;                                     // variables begin with zeros or what the program says
   uint32_t at = o.kind == IR_FROM_PARAM ? shadow_fact(k, &o) : 0;
   return at ? (InitPlace){PLACE_PARAM, at, NULL, false} : (InitPlace){PLACE_LOOKUP, 0, NULL, false};
+}
+
+static InitPlace place_of(InitCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  const PtxOperand *address = init_address(in);
+  if (!address || !(in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED || in->op == OP_CP_ASYNC)) return (InitPlace){PLACE_NONE, 0, NULL, false};
+  return place_at(k, address, in->space);
+}
+
+const PtxOperand *init_source(const PtxInstr *in) {
+  bool copies = in->op == OP_CP_ASYNC && in->nops > 2 && in->ops[0].kind == OPD_ADDR && in->ops[1].kind == OPD_ADDR;
+  return copies && access_bytes(in) >= 4 && access_bytes(in) <= 16 ? &in->ops[1] : NULL;
 }
 
 // A local array is followed where every use of its address is seen: nobody else can have written to it.
@@ -207,10 +216,18 @@ bool init_strays(const InitCheck *k) {
   return false;
 }
 
-static InstrumentFact *fact_of(InitCheck *k, uint32_t i) {
+static InstrumentFact *fact_at(InitCheck *k, const InitPlace *place) {
   for (uint32_t n = 0; n < k->facts.len; n++)
-    if (k->place[i].kind == PLACE_PARAM && k->facts.data[n].record_offset == k->place[i].fact_at) return &k->facts.data[n];
+    if (place->kind == PLACE_PARAM && k->facts.data[n].record_offset == place->fact_at) return &k->facts.data[n];
   return NULL;
+}
+static InstrumentFact *fact_of(InitCheck *k, uint32_t i) { return fact_at(k, &k->place[i]); }
+
+static void plan_second_read(InitCheck *k, uint32_t i, InitPlace *from) {
+  InstrumentFact *fact = fact_at(k, from);
+  if (i >= k->second) from->kind = PLACE_NONE;
+  else if (fact) fact->is_read = true;
+  else k->reads_unknown = true;
 }
 
 // In the second body nothing bad is read, so reads are not looked at there. What must hold for that is collected from the first.
@@ -221,11 +238,10 @@ static void plan_second(InitCheck *k) {
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     InstrumentFact *fact = fact_of(k, i);
     if (fact && is_write(cfg->instrs[i])) fact->read_only = false;
+    if (k->source[i].kind != PLACE_NONE) plan_second_read(k, i, &k->source[i]);
     if (!is_read(cfg->instrs[i]) || k->place[i].kind == PLACE_NONE) continue;
     if (k->place[i].kind == PLACE_LOCAL || k->place[i].kind == PLACE_SHARED) k->reads_own = true;
-    else if (i >= k->second) k->place[i].kind = PLACE_NONE;
-    else if (fact) fact->is_read = true;
-    else k->reads_unknown = true;
+    else plan_second_read(k, i, &k->place[i]);
   }
 }
 
@@ -249,12 +265,17 @@ void init_plan(InitCheck *k) {
   IrCfg *cfg = k->body->cfg;
   const PtxFunc *f = k->body->func;
   k->place = ARENA_ARRAY(&cfg->arena, InitPlace, cfg->ninstrs + 1);
+  k->source = ARENA_ARRAY(&cfg->arena, InitPlace, cfg->ninstrs + 1);
   k->shadow = ARENA_ARRAY(&cfg->arena, PtxReg *, f->nregs + 1);
   k->local_shadow = ARENA_ARRAY(&cfg->arena, PtxVar *, f->nlocals + 1);
   k->second = second_body_first(k->body);
   find_locals(k);
-  for (uint32_t i = 0; i < cfg->ninstrs; i++)
-    if (cfg->blocks[cfg->block_of[i]].rpo != IR_NONE) k->place[i] = place_of(k, i);
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    if (cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
+    k->place[i] = place_of(k, i);
+    const PtxOperand *source = k->place[i].kind == PLACE_SHARED ? init_source(cfg->instrs[i]) : NULL;
+    if (source) k->source[i] = place_at(k, source, SPACE_GLOBAL);
+  }
   plan_second(k);
   find_shadows(k);
   if (k->second != UINT32_MAX && !k->reads_unknown) drop_marks(k);

@@ -1,6 +1,6 @@
 // Memory from malloc and new in device code was written by nobody.
-// says: heap.cu:38 in walk(int*)
-// says: from memory that malloc returned at tests/initcheck/programs/heap.cu:32 in make()
+// says: heap.cu:37 in walk(int*)
+// says: from memory that malloc returned at tests/initcheck/programs/heap.cu:31 in make()
 // says: is in the device's heap
 #include <cstdio>
 #include <cuda_runtime.h>
