@@ -28,7 +28,9 @@ typedef enum {
   RULE_VALID,                // the result counts as initialised, whatever went in
   RULE_ALL,                  // one bad bit makes all of the result bad
   RULE_SUM,                  // a bad bit spoils itself and everything above it
-  RULE_COPY, RULE_AND, RULE_OR, RULE_XOR, RULE_SHIFT, RULE_CONVERT, RULE_SELECT,
+  RULE_COPY, RULE_AND, RULE_OR, RULE_XOR,
+  RULE_TABLE,                // lop3: good where the good operands alone decide
+  RULE_SHIFT, RULE_CONVERT, RULE_SELECT,
   RULE_SAME,                 // the instruction itself, done with the shadows: permutations of bits
   RULE_SHUFFLE, RULE_VOTE, RULE_REDUCE,
 } InitRule;
@@ -114,7 +116,9 @@ void init_transfer(InitCheck *k, uint32_t i);               // the shadows of an
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
 void init_clear(Code *c, PtxReg *shadow);                    // nothing of it is bad
 bool init_cancels(const PtxInstr *in);                       // x ^ x
-bool init_has_halves(const PtxInstr *in);                    // two values in one register
+unsigned init_part_bits(const PtxInstr *in);                 // several values in one register: how long each is; 0: one
+bool init_is_video(const PtxInstr *in);                      // … of video instructions: what is merged in at the end does not matter
+uint8_t init_table(const PtxInstr *in);                      // of lop3; where one register is several operands the later ones do not count in it
 bool init_makes_halves(const PtxInstr *in);                  // makes them of two registers
 bool init_has_plain_registers(const PtxInstr *in);
 bool init_is_int(PtxType t);

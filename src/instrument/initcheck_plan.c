@@ -15,7 +15,7 @@ static const uint8_t rules[OP_COUNT] = {
   [OP_VSHR] = RULE_ALL, [OP_VMAD] = RULE_ALL, [OP_VSET] = RULE_ALL, [OP_VADD2] = RULE_ALL, [OP_VSUB2] = RULE_ALL, [OP_VAVRG2] = RULE_ALL,
   [OP_VABSDIFF2] = RULE_ALL, [OP_VMIN2] = RULE_ALL, [OP_VMAX2] = RULE_ALL, [OP_VSET2] = RULE_ALL, [OP_VADD4] = RULE_ALL, [OP_VSUB4] = RULE_ALL,
   [OP_VAVRG4] = RULE_ALL, [OP_VABSDIFF4] = RULE_ALL, [OP_VMIN4] = RULE_ALL, [OP_VMAX4] = RULE_ALL, [OP_VSET4] = RULE_ALL,
-  [OP_MOV] = RULE_COPY, [OP_CVTA] = RULE_COPY, [OP_NOT] = RULE_XOR, [OP_XOR] = RULE_XOR, [OP_LOP3] = RULE_XOR, [OP_AND] = RULE_AND, [OP_OR] = RULE_OR,
+  [OP_MOV] = RULE_COPY, [OP_CVTA] = RULE_COPY, [OP_NOT] = RULE_XOR, [OP_XOR] = RULE_XOR, [OP_LOP3] = RULE_TABLE, [OP_AND] = RULE_AND, [OP_OR] = RULE_OR,
   [OP_SHL] = RULE_SHIFT, [OP_SHR] = RULE_SHIFT, [OP_CVT] = RULE_CONVERT, [OP_SELP] = RULE_SELECT,
   [OP_BREV] = RULE_SAME, [OP_BFE] = RULE_SAME, [OP_BFI] = RULE_SAME, [OP_PRMT] = RULE_SAME, [OP_SHF] = RULE_SAME,
   [OP_SHFL] = RULE_SHUFFLE, [OP_VOTE] = RULE_VOTE, [OP_MATCH] = RULE_ALL, [OP_REDUX] = RULE_REDUCE,
@@ -33,6 +33,7 @@ InitRule init_rule(const PtxInstr *in) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
   PtxKind kind = ptx_type_kind(t);
   if (r == RULE_SUM && (kind == KIND_FLOAT || is_packed(t) || ptx_has(in, MOD_HI) || ptx_has(in, MOD_WIDE) || ptx_has(in, MOD_SAT))) return RULE_ALL;
+  if (r == RULE_TABLE && (in->ops[0].kind != OPD_REG || in->nops != 5 || in->ops[4].kind != OPD_INT || init_table(in) == 0x96 || init_table(in) == 0x69)) return RULE_XOR;    // these are
   if (in->op == OP_PRMT && in->nmods > 1) return RULE_ALL;           // other modes than picking bytes
   return r;
 }

@@ -85,11 +85,26 @@ DEVICE uint64_t move_bits(const WgStep *s, uint64_t a, uint64_t b, uint32_t v, u
   }
 }
 
-DEVICE uint64_t halves(uint64_t acc) { return (acc & 0xffff ? 0xffff : 0) | (acc & 0xffff0000 ? 0xffff0000 : 0); }
+DEVICE uint64_t halves(uint64_t acc, uint32_t bits) {
+  if (bits == 8) return ((((uint32_t)acc & 0x7f7f7f7f) + 0x7f7f7f7f | (uint32_t)acc) >> 7 & 0x01010101) * 255;
+  return (acc & 0xffff ? 0xffff : 0) | (acc & 0xffff0000 ? 0xffff0000 : 0);
+}
 
 DEVICE uint64_t logic(uint64_t sa, uint64_t sb, uint64_t a, uint64_t b, uint32_t is_and) {
   if (!is_and) a = ~a, b = ~b;
   return (sa | sb) & (sa | a) & (sb | b);
+}
+
+// Which bits of the result may be 1, and which 0, whatever the bad bits are?
+uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a, uint32_t sb, uint32_t b, uint32_t sc, uint32_t c);
+__attribute__((noinline)) uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a, uint32_t sb, uint32_t b, uint32_t sc, uint32_t c) {
+  uint32_t may_be[2] = {0, 0};
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < 8; i++, table >>= 1) {
+    uint32_t here = ((i & 4 ? a : ~a) | sa) & ((i & 2 ? b : ~b) | sb) & ((i & 1 ? c : ~c) | sc);
+    may_be[0] |= table & 1 ? 0 : here, may_be[1] |= table & 1 ? here : 0;
+  }
+  return may_be[0] & may_be[1];
 }
 
 #ifdef __NVPTX__
@@ -271,7 +286,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     if (s->what <= WG_STEP_HALVES) {
       acc = (flags & WG_STEP_FIRST ? 0 : acc) | (get(&f, s->a) | get(&f, s->b)) << (s->what == WG_STEP_OR ? s->imm : 0);
       if (s->what == WG_STEP_OR) continue;
-      to = s->what == WG_STEP_SET ? acc : s->what == WG_STEP_SPREAD ? (acc ? all : 0) : s->what == WG_STEP_UPWARDS ? acc | (0 - acc) : halves(acc);
+      to = s->what == WG_STEP_SET ? acc : s->what == WG_STEP_SPREAD ? (acc ? all : 0) : s->what == WG_STEP_UPWARDS ? acc | (0 - acc) : halves(acc, (uint32_t)s->imm);
       set(&f, s->to, to & all);
       continue;
     }
@@ -279,6 +294,10 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     case WG_STEP_PART: to = get(&f, s->a) >> s->imm; break;
     case WG_STEP_AND: case WG_STEP_OR_BITS:
       to = logic(get(&f, s->a), get(&f, s->b), flags & WG_STEP_IMM_V ? s->imm : values[s->v], flags & WG_STEP_IMM_W ? s->imm : values[s->w], s->what == WG_STEP_AND);
+      break;
+    case WG_STEP_TABLE:
+      to = wg_init_table(s->from, (uint32_t)get(&f, s->a), (uint32_t)values[s->v], (uint32_t)get(&f, s->b), (uint32_t)values[s->w], (uint32_t)get(&f, (uint32_t)s->imm & 0xffff),
+                         (uint32_t)values[(uint32_t)s->imm >> 16]);
       break;
     case WG_STEP_SHIFT: to = shift(get(&f, s->a), flags & WG_STEP_IMM_V ? (uint32_t)s->imm : (uint32_t)values[s->v], s->bits, flags); break;
     case WG_STEP_CONVERT: to = convert(get(&f, s->a), s->from, (uint32_t)s->imm, s->bits, flags); break;
