@@ -134,7 +134,9 @@ const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow 
 void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l) {
   const InstrumentedKernel *code = session_wants_shadow() && k->checked ? session_kernel_code(k->function->session) : NULL;
   bool unseen = !code || !l->params || !session_shadow_marks(k->function->session, l->params + code->record_offset);
+  bool heap_unseen = !unseen && ((const WgLaunch *)(l->params + code->record_offset))->flags & WG_LAUNCH_HEAP_UNSEEN;
   if (l->shared) vgpu_tool_free(l->shared, l->shared_bytes);
   free(l->params);
   if (unseen) session_shadow_unknown_kernel(NULL, NULL);
+  if (heap_unseen) session_shadow_heap_unseen(NULL, NULL);
 }

@@ -124,7 +124,7 @@ typedef struct GpuLaunch {
   bool gone;                               // of something that was destroyed; it is not to be made
   bool told; uint32_t number;              // the session has heard of it, as this number
   bool untold;                             // … and others will, when the driver has taken it
-  bool marks;                              // initcheck: all that it writes is marked
+  bool marks, heap_unseen;                 // initcheck: all that it writes is marked, but for the device's heap
   SessionOutputs *outputs;                 // what is looked at behind it; NULL: nothing
   SessionInputs *inputs;                   // what was looked at before it; NULL: nothing
   struct GpuPace *pace; uint32_t pace_number; bool paced;      // of gpu_pace_begin, for outputs

@@ -190,7 +190,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->function = handle;
   l->params = params;
   l->extra = extra;
-  l->told = l->untold = l->marks = false;
+  l->told = l->untold = l->marks = l->heap_unseen = false;
   l->inputs = NULL;
   l->heap = l->record_heap = NULL;
   l->outputs = NULL;

@@ -152,6 +152,7 @@ void gpu_shadow_launch(GpuLaunch *l, void *record) {
   if (!session_wants_shadow()) return;
   SessionKernel *k = l->of->kernel;
   l->marks = session_shadow_marks(k, record);
+  l->heap_unseen = ((const WgLaunch *)record)->flags & WG_LAUNCH_HEAP_UNSEEN;
   if (l->event.captured || !l->marks) return;
   gpu_whole_ask(l, stream_of(l->event.stream), record);
   WgLaunch r;
@@ -164,9 +165,15 @@ void gpu_shadow_launch(GpuLaunch *l, void *record) {
 
 // What is not checked has written what it liked. In graphs that is seen to when they are launched.
 void gpu_shadow_launched(const GpuLaunch *l) {
-  if (!session_wants_shadow() || l->marks || (l->of && l->event.captured)) return;
+  if (!session_wants_shadow() || (l->marks && !l->heap_unseen) || (l->of && l->event.captured)) return;
   CUstream stream = stream_of(l->event.stream);
   if (gpu_is_capturing(stream)) return;
+  if (l->marks) {
+    SessionDevice *d = gpu_context_use(l->context);
+    if (d) session_shadow_heap_unseen(d, stream ? stream : CU_STREAM_LEGACY);
+    if (d) gpu_context_used(l->context);
+    return;
+  }
   gpu_shadow_unseen(l->context ? l->context : gpu_context_of_stream(stream), stream);
 }
 

@@ -129,8 +129,8 @@ static void install_stmts(Body *b) {
     if (left) *at++ = (PtxStmt){.kind = STMT_LABEL, .label = left->leave};
     if (entered_loop) put_code(b, entered_loop->decide, &at);
     if (gone[i]) continue;
-    // A label at the very beginning may be a loop's header: the entry code stands before it.
-    if (!entered && (s->kind == STMT_INSTR || (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE))) {
+    // A label at the very beginning may be a loop's header: the entry code stands before it. What it declares is seen in the whole body.
+    if (!entered && (s->kind == STMT_INSTR || s->kind == STMT_SCOPE_BEGIN || (s->kind == STMT_LABEL && s->label->kind == LABEL_CODE))) {
       put_code(b, b->entry, &at);
       entered = true;
     }

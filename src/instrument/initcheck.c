@@ -9,6 +9,7 @@ static void begin(Program *p) {
       const PtxFunc *f = p->units[u]->funcs[i];
       if (f->is_declaration) continue;
       if (init_shares_shared(f)) p->init_shared = false;
+      if (init_takes_memory(f)) p->init_heap = true;
       if (!f->is_entry && init_unfollowed(f)) p->init_unfollowed = init_unfollowed(f);
     }
 }
@@ -24,12 +25,13 @@ static bool reads_parameters_only(const IrCfg *cfg, const IrProvenance *provenan
   bool reads = false;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     const PtxInstr *in = cfg->instrs[i];
-    if (in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED) continue;
-    if (in->space == SPACE_SHARED) *shared = true;
-    if (in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL || in->space == SPACE_SHARED) continue;
-    const PtxOperand *address = init_address(in);
+    const PtxOperand *source = init_source(in), *address = source ? source : init_address(in);
+    PtxSpace space = source ? SPACE_GLOBAL : in->space;
+    if (!source && in->op != OP_LD && in->op != OP_LDU && in->op != OP_ATOM && in->op != OP_RED) continue;
+    if (space == SPACE_SHARED) *shared = true;
+    if (space == SPACE_PARAM || space == SPACE_CONST || space == SPACE_LOCAL || space == SPACE_SHARED) continue;
     IrOrigin o = address ? ir_access_origin(provenance, address) : (IrOrigin){0};
-    if (o.kind != IR_FROM_PARAM || (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC)) return false;
+    if (o.kind != IR_FROM_PARAM || (space != SPACE_GLOBAL && space != SPACE_GENERIC)) return false;
     reads = true;
   }
   return reads;
@@ -166,7 +168,7 @@ static void prepare(InitCheck *k) {
   choose_body(k, c);
   for (uint32_t i = 0; i < b->cfg->ninstrs; i++) {
     shared |= k->place[i].kind == PLACE_SHARED || (k->place[i].kind == PLACE_LOOKUP && k->shared_followed && b->cfg->instrs[i]->space == SPACE_GENERIC);
-    lookup |= k->place[i].kind == PLACE_LOOKUP;
+    lookup |= k->place[i].kind == PLACE_LOOKUP || k->source[i].kind == PLACE_LOOKUP;
     followed |= k->place[i].kind != PLACE_NONE;
     shared |= k->shared_followed && init_says(k, i);
   }
@@ -234,6 +236,7 @@ static void weave(Body *b) {
     init_access(&k, i);
     init_transfer(&k, i);
     init_said(&k, i);
+    init_heap(&k, i);
   }
   facts_keep(b, k.facts.data, k.facts.len);
   if (b->func->is_entry && b->info->record) p->out->kernels[b->info->kernel].good_if_reads_good = b->info->second.start && !k.reads_unknown && !k.reads_own;

@@ -28,7 +28,9 @@ typedef enum {
   RULE_VALID,                // the result counts as initialised, whatever went in
   RULE_ALL,                  // one bad bit makes all of the result bad
   RULE_SUM,                  // a bad bit spoils itself and everything above it
-  RULE_COPY, RULE_AND, RULE_OR, RULE_XOR, RULE_SHIFT, RULE_CONVERT, RULE_SELECT,
+  RULE_COPY, RULE_AND, RULE_OR, RULE_XOR,
+  RULE_TABLE,                // lop3: good where the good operands alone decide
+  RULE_SHIFT, RULE_CONVERT, RULE_SELECT,
   RULE_SAME,                 // the instruction itself, done with the shadows: permutations of bits
   RULE_SHUFFLE, RULE_VOTE, RULE_REDUCE,
 } InitRule;
@@ -40,6 +42,7 @@ typedef struct InitCheck {   // one function
   IrProvenance *provenance;
   IrDefs *defs;
   InitPlace *place;          // by instruction
+  InitPlace *source;         // … of cp.async: what it copies
   PtxReg **shadow;           // by PtxReg.id; NULL: never holds anything bad
   PtxVar **local_shadow;     // by PtxVar.id of a .local variable; NULL: not followed
   bool shared_followed;
@@ -60,6 +63,7 @@ typedef struct InitCheck {   // one function
 void init_plan(InitCheck *k);                               // places, shadows
 const PtxOperand *init_address(const PtxInstr *in);          // the memory operand; NULL: it has none
 InitRule init_rule(const PtxInstr *in);
+const PtxOperand *init_source(const PtxInstr *in);           // the address cp.async copies from
 bool init_is_decision(const PtxInstr *in);                  // whether it runs matters beyond its destination
 bool init_shares_shared(const PtxFunc *f);                  // shared memory of other blocks is written
 bool init_strays(const InitCheck *k);                        // it stores through a pointer of unknown origin
@@ -112,7 +116,9 @@ void init_transfer(InitCheck *k, uint32_t i);               // the shadows of an
 PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
 void init_clear(Code *c, PtxReg *shadow);                    // nothing of it is bad
 bool init_cancels(const PtxInstr *in);                       // x ^ x
-bool init_has_halves(const PtxInstr *in);                    // two values in one register
+unsigned init_part_bits(const PtxInstr *in);                 // several values in one register: how long each is; 0: one
+bool init_is_video(const PtxInstr *in);                      // … of video instructions: what is merged in at the end does not matter
+uint8_t init_table(const PtxInstr *in);                      // of lop3; where one register is several operands the later ones do not count in it
 bool init_makes_halves(const PtxInstr *in);                  // makes them of two registers
 bool init_has_plain_registers(const PtxInstr *in);
 bool init_is_int(PtxType t);
@@ -150,9 +156,16 @@ void init_read_derived(const InitShadow *s, Code *c, PtxReg *to);               
 void init_write_shadow(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);   // derived: those of the bad bytes that count as computed, not as never written; NULL: all of them
 // The same in two steps: what is to be written, and writing it. Lanes of a warp that store to one address take the second together, so that the state that stays belongs to the value that does.
 // In between temporaries 3 and 5 of 32 bits, 3 of 64 bits and predicate 1 are taken.
+// cp.async, of 4 to 16 bytes: the state of memory in one word, and that written elsewhere.
+void init_take_state(const InitShadow *s, Code *c, PtxReg *state, const PtxOperand *bytes);      // bytes: of these only, the others are good; NULL: of all
+void init_put_state(const InitShadow *s, Code *c, PtxReg *state);
 void init_good_state(const InitShadow *s, Code *c);
 void init_bad_state(const InitShadow *s, Code *c, PtxReg *bad, PtxReg *derived);
 void init_store_state(const InitShadow *s, Code *c);
+// --- initcheck_heap.c ---
+bool init_takes_memory(const PtxFunc *f);                   // calls malloc
+void init_heap(InitCheck *k, uint32_t i);                   // … there
+void init_origin(InitCheck *k, Code *c, PtxReg *to);        // where a bad value came from, for a report. Overwrites temporary 5 of 64 bits and 7 of 32
 // --- initcheck_said.c ---
 void init_said(InitCheck *k, uint32_t i);
 bool init_says(const InitCheck *k, uint32_t i);

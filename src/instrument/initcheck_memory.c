@@ -15,6 +15,7 @@
 typedef struct Access {
   InitCheck *k;
   PtxInstr *in;
+  uint32_t index;                          // of it
   InitPlace place;
   uint32_t bytes;
   const PtxOperand *address;
@@ -332,7 +333,7 @@ static void report_bad_store(Access *a, Code *c, PtxReg *derived) {
   }
   PtxReg *to = body_temp(k->body, TYPE_B64, 3), *origin = body_temp(k->body, TYPE_B64, 4);
   access_address(c, to, a->address);
-  EMIT(c, "cvt.u64.u32", opd_reg(origin), opd_reg(k->origin_site));
+  init_origin(k, c, origin);
   code_report(c, program_site(k->body->program, k->body, a->in), opd_imm(KIND_NUMBER_UNINIT_STORE), a->bytes, opd_reg(k->origin_address), opd_reg(to), opd_reg(origin));
   if (over) code_label(c, over);
 }
@@ -371,6 +372,29 @@ static void emit_store(Access *a, Code *hot) {
   if (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP) report_bad_store(a, c, derived);
   init_bad_state(&s, c, mask, derived);
   EMIT(c, "bra", opd_label(write));
+}
+
+// cp.async: shared memory gets the state of what is copied, when the copy is asked for: who changes that before it is done has a race.
+static void emit_copy(Access *a, Code *hot) {
+  InitCheck *k = a->k;
+  const PtxInstr *in = a->in;
+  PtxReg *state = temp32(a, 2);
+  const PtxOperand *more = in->nops > 3 ? &in->ops[3] : NULL, *ignored = more && more->kind == OPD_REG && more->reg->type == TYPE_PRED ? more : NULL;
+  const PtxOperand *bytes = more && (more->kind == OPD_INT || (more->kind == OPD_REG && !ignored && ptx_type_size(more->reg->type) == 4)) ? more : NULL;
+  Access from = *a;
+  from.place = k->source[a->index];
+  from.address = init_source(in);
+  from.slow = body_label(k->body), from.back = body_label(k->body);
+  EMIT(hot, "mov.b32", opd_reg(state), opd_imm(0x0f0f0f0f));
+  Code *c = begin_slow(&from, hot);
+  InitShadow s = shadow_of_access(&from);
+  init_take_state(&s, c, state, bytes);
+  if (ignored) EMIT(c, "selp.b32", opd_reg(state), opd_imm(0x0f0f0f0f), opd_reg(state), *ignored);
+  EMIT(c, "bra", opd_label(from.back));
+  c = begin_slow(a, hot);
+  s = shadow_of_access(a);
+  init_put_state(&s, c, state);
+  EMIT(c, "bra", opd_label(a->back));
 }
 
 // What comes back is what was there; what is there afterwards is bad if that was, or what was brought along.
@@ -457,7 +481,7 @@ void init_mark_access(InitCheck *k, Code *c, uint32_t i, bool is_weak) {
 void init_access(InitCheck *k, uint32_t i) {
   Body *b = k->body;
   PtxInstr *in = b->cfg->instrs[i];
-  Access a = {.k = k, .in = in, .place = k->place[i], .bytes = access_bytes(in)};
+  Access a = {.k = k, .in = in, .index = i, .place = k->place[i], .bytes = access_bytes(in)};
   if (a.place.kind == PLACE_NONE && (in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM)) clear_destinations(&a, body_before(b, i));
   if (a.place.kind == PLACE_NONE || !a.bytes || a.bytes > 32) return;
   a.address = init_address(in);
@@ -466,7 +490,11 @@ void init_access(InitCheck *k, uint32_t i) {
   Code *hot = body_before(b, i);
   switch (in->op) {
     case OP_LD: case OP_LDU: emit_load(&a, hot); return;
-    case OP_ST: case OP_CP_ASYNC: emit_store(&a, hot); return;
+    case OP_ST: emit_store(&a, hot); return;
+    case OP_CP_ASYNC:
+      if (k->source[i].kind != PLACE_NONE) emit_copy(&a, hot);
+      else emit_store(&a, hot);
+      return;
     default: emit_atomic(&a, hot); return;
   }
 }

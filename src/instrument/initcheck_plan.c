@@ -15,7 +15,7 @@ static const uint8_t rules[OP_COUNT] = {
   [OP_VSHR] = RULE_ALL, [OP_VMAD] = RULE_ALL, [OP_VSET] = RULE_ALL, [OP_VADD2] = RULE_ALL, [OP_VSUB2] = RULE_ALL, [OP_VAVRG2] = RULE_ALL,
   [OP_VABSDIFF2] = RULE_ALL, [OP_VMIN2] = RULE_ALL, [OP_VMAX2] = RULE_ALL, [OP_VSET2] = RULE_ALL, [OP_VADD4] = RULE_ALL, [OP_VSUB4] = RULE_ALL,
   [OP_VAVRG4] = RULE_ALL, [OP_VABSDIFF4] = RULE_ALL, [OP_VMIN4] = RULE_ALL, [OP_VMAX4] = RULE_ALL, [OP_VSET4] = RULE_ALL,
-  [OP_MOV] = RULE_COPY, [OP_CVTA] = RULE_COPY, [OP_NOT] = RULE_XOR, [OP_XOR] = RULE_XOR, [OP_LOP3] = RULE_XOR, [OP_AND] = RULE_AND, [OP_OR] = RULE_OR,
+  [OP_MOV] = RULE_COPY, [OP_CVTA] = RULE_COPY, [OP_NOT] = RULE_XOR, [OP_XOR] = RULE_XOR, [OP_LOP3] = RULE_TABLE, [OP_AND] = RULE_AND, [OP_OR] = RULE_OR,
   [OP_SHL] = RULE_SHIFT, [OP_SHR] = RULE_SHIFT, [OP_CVT] = RULE_CONVERT, [OP_SELP] = RULE_SELECT,
   [OP_BREV] = RULE_SAME, [OP_BFE] = RULE_SAME, [OP_BFI] = RULE_SAME, [OP_PRMT] = RULE_SAME, [OP_SHF] = RULE_SAME,
   [OP_SHFL] = RULE_SHUFFLE, [OP_VOTE] = RULE_VOTE, [OP_MATCH] = RULE_ALL, [OP_REDUX] = RULE_REDUCE,
@@ -33,6 +33,7 @@ InitRule init_rule(const PtxInstr *in) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
   PtxKind kind = ptx_type_kind(t);
   if (r == RULE_SUM && (kind == KIND_FLOAT || is_packed(t) || ptx_has(in, MOD_HI) || ptx_has(in, MOD_WIDE) || ptx_has(in, MOD_SAT))) return RULE_ALL;
+  if (r == RULE_TABLE && (in->ops[0].kind != OPD_REG || in->nops != 5 || in->ops[4].kind != OPD_INT || init_table(in) == 0x96 || init_table(in) == 0x69)) return RULE_XOR;    // these are
   if (in->op == OP_PRMT && in->nmods > 1) return RULE_ALL;           // other modes than picking bytes
   return r;
 }
@@ -85,15 +86,12 @@ static uint32_t shadow_fact(InitCheck *k, const IrOrigin *o) {
   return f.record_offset;
 }
 
-static InitPlace place_of(InitCheck *k, uint32_t i) {
-  const PtxInstr *in = k->body->cfg->instrs[i];
+static InitPlace place_at(InitCheck *k, const PtxOperand *address, PtxSpace space) {
   InitPlace none = {PLACE_NONE, 0, NULL, false};
-  const PtxOperand *address = init_address(in);
-  if (!address || !(in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED || in->op == OP_CP_ASYNC)) return none;
   IrOrigin o = ir_access_origin(k->provenance, address);
   if (o.kind == IR_FROM_VAR && o.var->space == SPACE_LOCAL)
     return o.var->func == k->body->func && k->local_shadow[o.var->id] ? (InitPlace){PLACE_LOCAL, 0, o.var, false} : none;
-  switch (in->space) {
+  switch (space) {
     case SPACE_SHARED: return k->shared_followed ? (InitPlace){PLACE_SHARED, 0, NULL, false} : none;
     case SPACE_GLOBAL: case SPACE_GENERIC: break;
     default: return none;
@@ -102,6 +100,18 @@ static InitPlace place_of(InitCheck *k, uint32_t i) {
   if (o.kind == IR_FROM_VAR) return none;                                     // variables begin with zeros or what the program says
   uint32_t at = o.kind == IR_FROM_PARAM ? shadow_fact(k, &o) : 0;
   return at ? (InitPlace){PLACE_PARAM, at, NULL, false} : (InitPlace){PLACE_LOOKUP, 0, NULL, false};
+}
+
+static InitPlace place_of(InitCheck *k, uint32_t i) {
+  const PtxInstr *in = k->body->cfg->instrs[i];
+  const PtxOperand *address = init_address(in);
+  if (!address || !(in->op == OP_LD || in->op == OP_LDU || in->op == OP_ST || in->op == OP_ATOM || in->op == OP_RED || in->op == OP_CP_ASYNC)) return (InitPlace){PLACE_NONE, 0, NULL, false};
+  return place_at(k, address, in->space);
+}
+
+const PtxOperand *init_source(const PtxInstr *in) {
+  bool copies = in->op == OP_CP_ASYNC && in->nops > 2 && in->ops[0].kind == OPD_ADDR && in->ops[1].kind == OPD_ADDR;
+  return copies && access_bytes(in) >= 4 && access_bytes(in) <= 16 ? &in->ops[1] : NULL;
 }
 
 // A local array is followed where every use of its address is seen: nobody else can have written to it.
@@ -207,10 +217,18 @@ bool init_strays(const InitCheck *k) {
   return false;
 }
 
-static InstrumentFact *fact_of(InitCheck *k, uint32_t i) {
+static InstrumentFact *fact_at(InitCheck *k, const InitPlace *place) {
   for (uint32_t n = 0; n < k->facts.len; n++)
-    if (k->place[i].kind == PLACE_PARAM && k->facts.data[n].record_offset == k->place[i].fact_at) return &k->facts.data[n];
+    if (place->kind == PLACE_PARAM && k->facts.data[n].record_offset == place->fact_at) return &k->facts.data[n];
   return NULL;
+}
+static InstrumentFact *fact_of(InitCheck *k, uint32_t i) { return fact_at(k, &k->place[i]); }
+
+static void plan_second_read(InitCheck *k, uint32_t i, InitPlace *from) {
+  InstrumentFact *fact = fact_at(k, from);
+  if (i >= k->second) from->kind = PLACE_NONE;
+  else if (fact) fact->is_read = true;
+  else k->reads_unknown = true;
 }
 
 // In the second body nothing bad is read, so reads are not looked at there. What must hold for that is collected from the first.
@@ -221,11 +239,10 @@ static void plan_second(InitCheck *k) {
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
     InstrumentFact *fact = fact_of(k, i);
     if (fact && is_write(cfg->instrs[i])) fact->read_only = false;
+    if (k->source[i].kind != PLACE_NONE) plan_second_read(k, i, &k->source[i]);
     if (!is_read(cfg->instrs[i]) || k->place[i].kind == PLACE_NONE) continue;
     if (k->place[i].kind == PLACE_LOCAL || k->place[i].kind == PLACE_SHARED) k->reads_own = true;
-    else if (i >= k->second) k->place[i].kind = PLACE_NONE;
-    else if (fact) fact->is_read = true;
-    else k->reads_unknown = true;
+    else plan_second_read(k, i, &k->place[i]);
   }
 }
 
@@ -249,12 +266,17 @@ void init_plan(InitCheck *k) {
   IrCfg *cfg = k->body->cfg;
   const PtxFunc *f = k->body->func;
   k->place = ARENA_ARRAY(&cfg->arena, InitPlace, cfg->ninstrs + 1);
+  k->source = ARENA_ARRAY(&cfg->arena, InitPlace, cfg->ninstrs + 1);
   k->shadow = ARENA_ARRAY(&cfg->arena, PtxReg *, f->nregs + 1);
   k->local_shadow = ARENA_ARRAY(&cfg->arena, PtxVar *, f->nlocals + 1);
   k->second = second_body_first(k->body);
   find_locals(k);
-  for (uint32_t i = 0; i < cfg->ninstrs; i++)
-    if (cfg->blocks[cfg->block_of[i]].rpo != IR_NONE) k->place[i] = place_of(k, i);
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    if (cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
+    k->place[i] = place_of(k, i);
+    const PtxOperand *source = k->place[i].kind == PLACE_SHARED ? init_source(cfg->instrs[i]) : NULL;
+    if (source) k->source[i] = place_at(k, source, SPACE_GLOBAL);
+  }
   plan_second(k);
   find_shadows(k);
   if (k->second != UINT32_MAX && !k->reads_unknown) drop_marks(k);

@@ -408,7 +408,7 @@ static Values values_of(const Weaver *w, uint32_t i) {
   if (in->guard) v.regs[v.n++] = in->guard;
   if (init_is_followed(w->k, i)) add_value(&v, &init_address(in)->list[0]);
   switch (init_rule(in)) {
-    case RULE_AND: case RULE_OR:
+    case RULE_AND: case RULE_OR: case RULE_TABLE:
       for (unsigned o = 1; o < in->nops; o++) add_value(&v, &in->ops[o]);
       break;
     case RULE_SHIFT: case RULE_SAME: case RULE_SELECT: case RULE_SHUFFLE: case RULE_VOTE: case RULE_REDUCE:

@@ -76,6 +76,17 @@ static void spread_halves(InitCheck *k, Code *c, const Regs *r) {
   EMIT(c, "or.b32", opd_reg(s), opd_reg(both), opd_reg(part));
 }
 
+// Four of them: what has a bit set in a byte.
+static void spread_bytes(InitCheck *k, Code *c, const Regs *r) {
+  PtxReg *any = init_any(k, c, r->uses, r->nuses), *t = temp32(k, 3);
+  EMIT(c, "and.b32", opd_reg(t), opd_reg(any), opd_imm(0x7f7f7f7f));
+  EMIT(c, "add.u32", opd_reg(t), opd_reg(t), opd_imm(0x7f7f7f7f));
+  EMIT(c, "or.b32", opd_reg(t), opd_reg(t), opd_reg(any));
+  EMIT(c, "shr.u32", opd_reg(t), opd_reg(t), opd_imm(7));
+  EMIT(c, "and.b32", opd_reg(t), opd_reg(t), opd_imm(0x01010101));
+  EMIT(c, "mul.lo.u32", opd_reg(init_shadow(k, r->defs[0])), opd_reg(t), opd_imm(255));
+}
+
 // cvt.f16x2.f32 d, a, b: a makes the upper half, b the lower.
 static void spread_two(InitCheck *k, Code *c, const PtxInstr *in) {
   PtxReg *both = temp32(k, 3), *part = temp32(k, 4), *bad = body_temp(k->body, TYPE_PRED, 0);
@@ -135,6 +146,66 @@ static void logic(InitCheck *k, Code *c, const PtxInstr *in, bool is_and) {
   EMIT_WIDTH(c, wide, "and", opd_reg(t), opd_reg(t), opd_reg(u));
   EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sb), opd_reg(b));
   EMIT_WIDTH(c, wide, "and", opd_reg(s), opd_reg(t), opd_reg(u));
+}
+
+// --- lop3 ---
+
+uint8_t init_table(const PtxInstr *in) {
+  unsigned given = (unsigned)in->ops[4].imm & 255, table = 0;
+  const PtxOperand *o = &in->ops[1];
+  bool ab = o[0].kind == OPD_REG && o[1].kind == OPD_REG && o[0].reg == o[1].reg, ac = o[0].kind == OPD_REG && o[2].kind == OPD_REG && o[0].reg == o[2].reg;
+  bool bc = o[1].kind == OPD_REG && o[2].kind == OPD_REG && o[1].reg == o[2].reg;
+  for (unsigned i = 0; i < 8; i++) {
+    unsigned a = i >> 2, b = ab ? a : i >> 1 & 1, c = ac ? a : bc ? b : i & 1;
+    table |= (given >> (a << 2 | b << 1 | c) & 1) << i;
+  }
+  return (uint8_t)table;
+}
+
+static void repeat(InitCheck *k, Code *c, const PtxInstr *in, const PtxOperand *first, unsigned n);
+
+// The result with every choice of what is bad turned round: bits that are not the same in all of them are bad.
+static void turn_round(InitCheck *k, Code *c, const PtxInstr *in) {
+  PtxReg *is = temp32(k, 4), *other = temp32(k, 5), *sum = temp32(k, 6), *turned[3];
+  unsigned at[3], n = 0;
+  PtxOperand ops[5];
+  memcpy(ops, in->ops, sizeof ops);
+  ops[0] = opd_reg(is), ops[4] = opd_imm(init_table(in));
+  for (unsigned o = 1; o <= 3; o++) {
+    PtxReg *s = in->ops[o].kind == OPD_REG ? init_shadow(k, in->ops[o].reg) : NULL;
+    if (!s || (o > 1 && in->ops[1].kind == OPD_REG && in->ops[1].reg == in->ops[o].reg) || (o > 2 && in->ops[2].kind == OPD_REG && in->ops[2].reg == in->ops[o].reg)) continue;
+    at[n] = o, turned[n] = temp32(k, 1 + n);
+    EMIT(c, "xor.b32", opd_reg(turned[n]), in->ops[o], opd_reg(s));
+    n++;
+  }
+  repeat(k, c, in, ops, 5);
+  ops[0] = opd_reg(other);
+  for (unsigned choice = 1; choice < 1u << n; choice++) {
+    for (unsigned i = 0; i < n; i++) ops[at[i]] = choice >> i & 1 ? opd_reg(turned[i]) : in->ops[at[i]];
+    repeat(k, c, in, ops, 5);
+    EMIT(c, "xor.b32", opd_reg(choice == 1 ? sum : other), opd_reg(other), opd_reg(is));
+    if (choice > 1) EMIT(c, "or.b32", opd_reg(sum), opd_reg(sum), opd_reg(other));
+  }
+  EMIT(c, "mov.b32", opd_reg(init_shadow(k, in->ops[0].reg)), opd_reg(sum));
+}
+
+// Out of line where something is bad, if that is long.
+static void by_table(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
+  if (r->nuses == 1 || c->guard) {
+    turn_round(k, c, in);
+    return;
+  }
+  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0);
+  PtxLabel *slow = body_label(k->body), *back = body_label(k->body);
+  Code *cold = body_cold(k->body);
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(init_any(k, c, r->uses, r->nuses)), opd_imm(0));
+  code_branch(c, bad, false, slow);
+  init_clear(c, init_shadow(k, in->ops[0].reg));
+  code_label(c, back);
+  cold->near = in;
+  code_label(cold, slow);
+  turn_round(k, cold, in);
+  EMIT(cold, "bra", opd_label(back));
 }
 
 static void join(InitCheck *k, Code *c, const PtxInstr *in, bool upwards) {
@@ -307,9 +378,12 @@ bool init_cancels(const PtxInstr *in) {
 }
 
 static bool is_two_halves(PtxType t) { return t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2; }
-bool init_has_halves(const PtxInstr *in) {
-  if (in->op == OP_SET) return in->ntypes == 2 && is_two_halves(in->types[1]) && in->nops == 3;      // what is compared, whatever the answer is called
-  return in->ntypes && in->op != OP_CVT && in->op != OP_SETP && is_two_halves(in->types[0]);
+bool init_is_video(const PtxInstr *in) { return in->op >= OP_VADD2 && in->op <= OP_VSET4; }
+unsigned init_part_bits(const PtxInstr *in) {
+  if (init_is_video(in)) return in->nops != 4 || ptx_has(in, MOD_ADD) ? 0 : in->op >= OP_VADD4 ? 8 : 16;
+  bool halves = in->op == OP_SET ? in->ntypes == 2 && is_two_halves(in->types[1]) && in->nops == 3       // what is compared, whatever the answer is called
+                                 : in->ntypes && in->op != OP_CVT && in->op != OP_SETP && is_two_halves(in->types[0]);
+  return halves ? 16 : 0;
 }
 bool init_makes_halves(const PtxInstr *in) { return in->op == OP_CVT && in->ntypes == 2 && is_two_halves(in->types[0]) && in->types[1] == TYPE_F32 && in->nops == 3; }
 
@@ -326,11 +400,12 @@ static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r
   else if (rule == RULE_SHUFFLE) shuffle(k, c, in, r);
   else if (!init_has_plain_registers(in)) spread_any(k, c, r);
   else if (init_cancels(in)) init_clear(c, init_shadow(k, in->ops[0].reg));
-  else if (init_has_halves(in) && r->ndefs == 1) spread_halves(k, c, r);
+  else if (init_part_bits(in) && r->ndefs == 1) (init_part_bits(in) == 8 ? spread_bytes : spread_halves)(k, c, r);
   else if (init_makes_halves(in)) spread_two(k, c, in);
   else switch (rule) {
     case RULE_SUM: join(k, c, in, true); return;
     case RULE_XOR: join(k, c, in, false); return;
+    case RULE_TABLE: by_table(k, c, in, r); return;
     case RULE_AND: logic(k, c, in, true); return;
     case RULE_OR: logic(k, c, in, false); return;
     case RULE_SHIFT: shift(k, c, in, r); return;
@@ -351,6 +426,11 @@ void init_transfer(InitCheck *k, uint32_t i) {
   Code *c = body_before(k->body, i);
   code_guard(c, in->guard, in->guard_negated);
   if (init_rule(in) == RULE_VALID) r.nuses = 0;
+  if (init_is_video(in) && init_part_bits(in) && init_has_plain_registers(in)) {
+    r.nuses = 0;
+    for (unsigned o = 1; o <= 2; o++)
+      if (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg)) r.uses[r.nuses++] = init_shadow(k, in->ops[o].reg);
+  }
   follow_rule(k, c, in, &r);
   code_guard(c, NULL, false);
   PtxReg *by = in->guard && !init_is_decision(in) ? init_shadow(k, in->guard) : NULL;

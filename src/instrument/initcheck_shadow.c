@@ -223,6 +223,25 @@ void init_store_state(const InitShadow *s, Code *c) {
   else store_words(s, c, at, 0, w, other);
 }
 
+void init_take_state(const InitShadow *s, Code *c, PtxReg *state, const PtxOperand *bytes) {
+  PtxReg *kept = word(s, 3), *t = word(s, 4);
+  load_words(s, c, shadow_at(s, c), 0, state, NULL);
+  if (!bytes) return;
+  EMIT(c, "min.u32", opd_reg(kept), *bytes, opd_imm(s->bytes));
+  EMIT(c, "mov.u32", opd_reg(t), opd_imm(1));
+  EMIT(c, "shl.b32", opd_reg(kept), opd_reg(t), opd_reg(kept));
+  EMIT(c, "sub.u32", opd_reg(kept), opd_reg(kept), opd_imm(1));
+  spread_out(s, c, kept, s->bytes / 4);
+  EMIT(c, "shl.b32", opd_reg(t), opd_reg(kept), opd_imm(4));
+  EMIT(c, "or.b32", opd_reg(t), opd_reg(t), opd_reg(kept));
+  EMIT(c, "and.b32", opd_reg(state), opd_reg(state), opd_reg(t));
+  EMIT(c, "not.b32", opd_reg(kept), opd_reg(kept));
+  EMIT(c, "and.b32", opd_reg(kept), opd_reg(kept), opd_imm(0x0f0f0f0f));
+  EMIT(c, "or.b32", opd_reg(state), opd_reg(state), opd_reg(kept));
+}
+
+void init_put_state(const InitShadow *s, Code *c, PtxReg *state) { store_words(s, c, shadow_at(s, c), 0, state, NULL); }
+
 void init_mark_good(const InitShadow *s, Code *c) {
   init_good_state(s, c);
   init_store_state(s, c);

@@ -281,6 +281,17 @@ static void logic(const Regs *r, WgStepKind what) {
   if (in->ops[2].kind != OPD_REG) step->flags |= WG_STEP_IMM_W, step->imm = (uint64_t)in->ops[2].imm;
 }
 
+static void by_table(const Regs *r) {
+  const PtxInstr *in = r->in;
+  uint16_t v = value_of(r->s, &in->ops[1]), w = value_of(r->s, &in->ops[2]);
+  uint64_t third = value_of(r->s, &in->ops[3]);
+  WgStep *step = add_step(r->s, in, WG_STEP_TABLE, in->ops[0].reg);
+  step->a = number_of(r->s, &in->ops[1]), step->b = number_of(r->s, &in->ops[2]);
+  step->v = v, step->w = w;
+  step->imm = number_of(r->s, &in->ops[3]) | third << 16;
+  step->from = init_table(in);
+}
+
 static void shift(const Regs *r) {
   const PtxInstr *in = r->in;
   if (ptx_type_size(in->types[0]) < 4 || number_of(r->s, &in->ops[2]) != WG_NO_NUMBER || number_of(r->s, &in->ops[1]) == WG_NO_NUMBER) {
@@ -397,11 +408,15 @@ static void follow_rule(const Regs *r) {
   else if (rule == RULE_COPY) copy(r);
   else if (!init_has_plain_registers(in)) spread(r, WG_STEP_SPREAD);
   else if (init_cancels(in)) add_step(r->s, in, WG_STEP_CLEAR, in->ops[0].reg);
-  else if (init_has_halves(in) && r->ndefs == 1) spread(r, WG_STEP_HALVES);
+  else if (init_part_bits(in) && r->ndefs == 1) {
+    spread(r, WG_STEP_HALVES);
+    r->s->steps.data[r->s->steps.len - 1].imm = init_part_bits(in);
+  }
   else if (init_makes_halves(in)) make_halves(r);
   else switch (rule) {
     case RULE_SUM: spread(r, WG_STEP_UPWARDS); return;
     case RULE_XOR: spread(r, WG_STEP_SET); return;
+    case RULE_TABLE: by_table(r); return;
     case RULE_AND: logic(r, WG_STEP_AND); return;
     case RULE_OR: logic(r, WG_STEP_OR_BITS); return;
     case RULE_SHIFT: shift(r); return;
@@ -418,6 +433,11 @@ void init_steps_transfer(InitSteps *s, uint32_t i) {
   ptx_visit_regs((PtxInstr *)in, collect, &r);
   if (!r.ndefs || in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM) return;
   if (init_rule(in) == RULE_VALID) r.nuses = 0;
+  if (init_is_video(in) && init_part_bits(in) && init_has_plain_registers(in)) {
+    r.nuses = 0;
+    for (unsigned o = 1; o <= 2; o++)
+      if (in->ops[o].kind == OPD_REG && init_shadow(s->k, in->ops[o].reg)) r.uses[r.nuses++] = in->ops[o].reg;
+  }
   follow_rule(&r);
   if (!in->guard || init_is_decision(in) || !init_shadow(s->k, in->guard)) return;
   for (unsigned n = 0; n < r.ndefs; n++) add_step(s, NULL, WG_STEP_SPOIL, r.defs[n])->a = init_shadow_number(s, in->guard);
@@ -431,8 +451,8 @@ bool init_can_follow(const InitCheck *k, const PtxInstr *in) {
       if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg))) return false;
   }
   if (init_rule(in) == RULE_SELECT && in->ops[3].kind != OPD_REG) return false;
-  if (init_rule(in) == RULE_AND || init_rule(in) == RULE_OR)
-    for (unsigned o = 1; o < 3; o++)
+  if (init_rule(in) == RULE_AND || init_rule(in) == RULE_OR || init_rule(in) == RULE_TABLE)
+    for (unsigned o = 1; o < (init_rule(in) == RULE_TABLE ? 4 : 3); o++)
       if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector) return false;
   if (init_rule(in) == RULE_SAME)
     for (unsigned o = in->op == OP_BREV || in->op == OP_BFE ? 2 : 3; o < in->nops; o++)
@@ -592,12 +612,12 @@ void init_steps_finish(InitSteps *s) {
   uint32_t n = s->nshadows + s->nlocal;
   for (uint32_t i = 0; i < s->steps.len; i++) {
     WgStep *step = &s->steps.data[i];
-    bool selects = step->what == WG_STEP_SELECT, exchanges = step->what == WG_STEP_SHUFFLE || step->what == WG_STEP_BALLOT || step->what == WG_STEP_ANY_LANE;
+    bool selects = step->what == WG_STEP_SELECT || step->what == WG_STEP_TABLE, exchanges = step->what == WG_STEP_SHUFFLE || step->what == WG_STEP_BALLOT || step->what == WG_STEP_ANY_LANE;
     uint16_t by = (uint16_t)step->imm;
     place_local(s, &step->to);
     place_local(s, &step->a);
     if (!exchanges) place_local(s, &step->b);
-    if (selects) place_local(s, &by), step->imm = by;
+    if (selects) place_local(s, &by), step->imm = (step->imm & ~0xffffull) | by;
   }
   if (s->shadows) s->shadows->size = s->shadows->dims[0] = n * 8;
   for (uint32_t i = 0; i < s->counts.len; i++) s->counts.data[i]->ops[1].imm = n;

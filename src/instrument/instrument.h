@@ -147,7 +147,7 @@ typedef struct Instrumented {
   InstrumentedKernel *kernels; uint32_t nkernels;
   Site *sites; uint32_t nsites;            // numbers in the code are indices here, plus WgLaunch.site_base
   uint32_t ncounters;                      // uint64_t the module needs at WgLaunch.counters
-  bool uses_heap;                          // memcheck: some of it calls malloc or free
+  bool uses_heap;                          // memcheck: some of it calls malloc or free. initcheck: malloc
   bool may_wait;                           // src/gpu: the program's own code may wait for other blocks
   void *count;                             // the count pass's own table; see count_rows
 } Instrumented;

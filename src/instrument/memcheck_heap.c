@@ -2,24 +2,6 @@
 // given nothing instead of what is not a block of the heap.
 #include "instrument/memcheck.h"
 
-static bool calls(const PtxInstr *in, const char *name) {
-  return in->op == OP_CALL && in->nops >= 3 && in->ops[1].kind == OPD_FUNC && in->ops[1].func->is_declaration && !func_info(in->ops[1].func)->target &&
-         !strcmp(in->ops[1].func->name, name) && in->ops[2].nlist == 1 && in->ops[2].list[0].kind == OPD_VAR;
-}
-
-// The instruction of the block before (or behind) the call that stores to (loads from) the variable.
-static uint32_t partner(const IrCfg *cfg, uint32_t call, PtxOp op, const PtxVar *v) {
-  const IrBlock *b = &cfg->blocks[cfg->block_of[call]];
-  int step = op == OP_ST ? -1 : 1;
-  for (uint32_t i = call + (uint32_t)step; i >= b->first && i < b->end; i += (uint32_t)step) {
-    const PtxInstr *in = cfg->instrs[i];
-    const PtxOperand *a = &in->ops[op == OP_ST ? 0 : 1];
-    if (in->op == OP_CALL) break;
-    if (in->op == op && in->space == SPACE_PARAM && in->nops == 2 && a->kind == OPD_ADDR && a->list[0].kind == OPD_VAR && a->list[0].var == v && !in->guard) return i;
-  }
-  return IR_NONE;
-}
-
 static void store_instead(Memcheck *m, uint32_t store, PtxReg *value) {
   Code *c = body_instead(m->body, store);
   PtxOperand *ops = ARENA_ARRAY(&m->body->func->module->arena, PtxOperand, 2);
@@ -37,10 +19,8 @@ static void report(Memcheck *m, Code *c, uint32_t call, PtxReg *kind, PtxOperand
 
 static void watch_malloc(Memcheck *m, uint32_t call) {
   Body *b = m->body;
-  const PtxInstr *in = b->cfg->instrs[call];
-  if (in->ops[0].nlist != 1 || in->ops[0].list[0].kind != OPD_VAR) return;
-  uint32_t store = partner(b->cfg, call, OP_ST, in->ops[2].list[0].var), load = partner(b->cfg, call, OP_LD, in->ops[0].list[0].var);
-  if (store == IR_NONE || load == IR_NONE || b->cfg->instrs[load]->ops[0].kind != OPD_REG) return;
+  uint32_t store, load;
+  if (!heap_takes(b->cfg, call, &store, &load)) return;
   PtxReg *bytes = body_reg(b, TYPE_B64), *more = body_temp(b, TYPE_B64, 0), *heap = body_temp(b, TYPE_B32, 3), *kind = body_temp(b, TYPE_B32, 2);
   PtxReg *none = body_temp(b, TYPE_PRED, 1), *address = body_temp(b, TYPE_B64, 0);
   Code *c = body_before(b, store);
@@ -65,7 +45,7 @@ static void watch_malloc(Memcheck *m, uint32_t call) {
 
 static void watch_free(Memcheck *m, uint32_t call) {
   Body *b = m->body;
-  uint32_t store = partner(b->cfg, call, OP_ST, b->cfg->instrs[call]->ops[2].list[0].var);
+  uint32_t store = heap_partner(b->cfg, call, OP_ST, b->cfg->instrs[call]->ops[2].list[0].var);
   if (store == IR_NONE) return;
   PtxReg *address = body_reg(b, TYPE_B64), *table = body_temp(b, TYPE_B64, 3), *heap = body_temp(b, TYPE_B32, 3), *kind = body_temp(b, TYPE_B32, 2);
   PtxReg *bad = body_temp(b, TYPE_PRED, 1);
@@ -86,7 +66,7 @@ static void watch_free(Memcheck *m, uint32_t call) {
 void memcheck_heap(Memcheck *m) {
   const IrCfg *cfg = m->body->cfg;
   for (uint32_t i = 0; i < cfg->ninstrs; i++) {
-    bool takes = calls(cfg->instrs[i], "malloc"), gives = calls(cfg->instrs[i], "free");
+    bool takes = heap_calls(cfg->instrs[i], "malloc"), gives = heap_calls(cfg->instrs[i], "free");
     if (cfg->blocks[cfg->block_of[i]].rpo == IR_NONE || cfg->instrs[i]->guard) continue;
     if (takes) watch_malloc(m, i);
     if (gives) watch_free(m, i);

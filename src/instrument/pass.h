@@ -70,7 +70,7 @@ struct Program {
   U64Map mnemonics;                        // code.c
   PtxModule *probes; StrMap *probe_copies; // probes.c; copies by unit
   void *count;                             // count.c
-  bool init_shared; const char *init_unfollowed;   // initcheck.c: shared memory is followed; an instruction of a function that is not
+  bool init_shared, init_heap; const char *init_unfollowed;   // initcheck.c: shared memory is followed; somebody calls malloc; an instruction of a function that is not followed
 };
 bool program_survey(Program *p, Error *err);
 uint32_t program_site(Program *p, Body *b, const PtxInstr *in);          // the number of a new Site of this instruction
@@ -221,6 +221,11 @@ void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args
 
 // --- inline_calls.c ---
 void inline_calls(PtxModule *m);           // calls in kernels, where that can be done; before anything else looks at the module
+
+// --- heap_calls.c: malloc and free of device code ---
+bool heap_calls(const PtxInstr *in, const char *name);
+uint32_t heap_partner(const IrCfg *cfg, uint32_t call, PtxOp op, const PtxVar *v);       // the instruction of the block before (or behind) the call that stores to (loads from) the variable; IR_NONE: not seen
+bool heap_takes(const IrCfg *cfg, uint32_t call, uint32_t *store, uint32_t *load);       // a call of malloc: where it is told how much, and where its result is taken; false: not seen
 
 // --- copy.c ---
 // A copy of a function in module `into`, under another name. Module-level variables must not occur in it unless it stays in its

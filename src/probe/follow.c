@@ -4,6 +4,7 @@
 #include "probe/probe_abi.h"
 
 uint64_t wg_init_find(uint64_t table, uint64_t address);
+uint32_t wg_init_source(uint64_t table, uint64_t address);
 void wg_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t address, uint64_t value, uint64_t extra);
 
 typedef struct Follow { uint64_t *shadows; uint32_t n, dirty; } Follow;
@@ -13,14 +14,16 @@ DEVICE uint64_t all_bits(uint32_t bits) { return bits >= 64 ? ~0ull : (1ull << b
 DEVICE uint64_t get(const Follow *f, uint32_t number) { return f->dirty && number != WG_NO_NUMBER ? f->shadows[number] : 0; }
 
 // Until the thread is dirty nothing is in memory: all shadows are zero.
-DEVICE void set(Follow *f, uint32_t number, uint64_t shadow) {
-  if (!f->dirty) {
-    if (!shadow) return;
+DEVICE void make_dirty(Follow *f) {
+  if (f->dirty) return;
 #pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < f->n; i++) f->shadows[i] = 0;
-    f->shadows[WG_SHADOW_ORIGIN_SITE] = 0xffffffff;
-    f->dirty = 1;
-  }
+  for (uint32_t i = 0; i < f->n; i++) f->shadows[i] = 0;
+  f->shadows[WG_SHADOW_ORIGIN_SITE] = 0xffffffff;
+  f->dirty = 1;
+}
+DEVICE void set(Follow *f, uint32_t number, uint64_t shadow) {
+  if (!f->dirty && !shadow) return;
+  make_dirty(f);
   f->shadows[number] = shadow;
 }
 
@@ -82,11 +85,26 @@ DEVICE uint64_t move_bits(const WgStep *s, uint64_t a, uint64_t b, uint32_t v, u
   }
 }
 
-DEVICE uint64_t halves(uint64_t acc) { return (acc & 0xffff ? 0xffff : 0) | (acc & 0xffff0000 ? 0xffff0000 : 0); }
+DEVICE uint64_t halves(uint64_t acc, uint32_t bits) {
+  if (bits == 8) return ((((uint32_t)acc & 0x7f7f7f7f) + 0x7f7f7f7f | (uint32_t)acc) >> 7 & 0x01010101) * 255;
+  return (acc & 0xffff ? 0xffff : 0) | (acc & 0xffff0000 ? 0xffff0000 : 0);
+}
 
 DEVICE uint64_t logic(uint64_t sa, uint64_t sb, uint64_t a, uint64_t b, uint32_t is_and) {
   if (!is_and) a = ~a, b = ~b;
   return (sa | sb) & (sa | a) & (sb | b);
+}
+
+// Which bits of the result may be 1, and which 0, whatever the bad bits are?
+uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a, uint32_t sb, uint32_t b, uint32_t sc, uint32_t c);
+__attribute__((noinline)) uint32_t wg_init_table(uint32_t table, uint32_t sa, uint32_t a, uint32_t sb, uint32_t b, uint32_t sc, uint32_t c) {
+  uint32_t may_be[2] = {0, 0};
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < 8; i++, table >>= 1) {
+    uint32_t here = ((i & 4 ? a : ~a) | sa) & ((i & 2 ? b : ~b) | sb) & ((i & 1 ? c : ~c) | sc);
+    may_be[0] |= table & 1 ? 0 : here, may_be[1] |= table & 1 ? here : 0;
+  }
+  return may_be[0] & may_be[1];
 }
 
 #ifdef __NVPTX__
@@ -223,6 +241,13 @@ DEVICE WgStep unpack(Step p) {
                   .b = (uint16_t)(w[2] >> 16), .v = (uint16_t)w[3], .w = (uint16_t)(w[3] >> 16), .guard = (uint16_t)w[4], .site = w[5], .imm = (uint64_t)w[7] << 32 | w[6]};
 }
 
+// Out of line, with what it asks: few registers are live where it is called. See WG_INIT_BRANCH.
+void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t value, const uint64_t *shadows, uint64_t table);
+__attribute__((noinline)) void wg_init_report(uint64_t channel, uint32_t launch, uint32_t site, uint32_t kind, uint32_t size, uint64_t value, const uint64_t *shadows, uint64_t table) {
+  uint64_t from = shadows[WG_SHADOW_ORIGIN];
+  wg_report(channel, launch, site, kind, size, from, value, shadows[WG_SHADOW_ORIGIN_SITE] | (uint64_t)wg_init_source(table, from) << 32);
+}
+
 // Is the thread dirty now?
 uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch, uint32_t site_base);
 __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value_list, uint64_t shadow_list, uint32_t nshadows, uint32_t dirty, uint64_t table, uint64_t channel, uint32_t launch,
@@ -246,9 +271,10 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       at = locate(values, values[s->v], s->from, s->w, table);
       if (at.shadow) bad = bad_bytes(at);
       if (bad) {
-        set(&f, WG_SHADOW_ORIGIN_SITE, site_base + s->site);
-        set(&f, WG_SHADOW_ORIGIN, flags & WG_STEP_ORIGIN ? at.address : 0);
-        set(&f, WG_SHADOW_ORIGIN_DERIVED, bytes_that_are(at, 4) & bad);
+        make_dirty(&f);
+        f.shadows[WG_SHADOW_ORIGIN_SITE] = site_base + s->site;          // may be 0
+        f.shadows[WG_SHADOW_ORIGIN] = flags & WG_STEP_ORIGIN ? at.address : 0;
+        f.shadows[WG_SHADOW_ORIGIN_DERIVED] = bytes_that_are(at, 4) & bad;
       }
       if (s->to == WG_NO_NUMBER) continue;
       to = bytes_of_bits(bad, (uint32_t)s->imm);
@@ -260,7 +286,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     if (s->what <= WG_STEP_HALVES) {
       acc = (flags & WG_STEP_FIRST ? 0 : acc) | (get(&f, s->a) | get(&f, s->b)) << (s->what == WG_STEP_OR ? s->imm : 0);
       if (s->what == WG_STEP_OR) continue;
-      to = s->what == WG_STEP_SET ? acc : s->what == WG_STEP_SPREAD ? (acc ? all : 0) : s->what == WG_STEP_UPWARDS ? acc | (0 - acc) : halves(acc);
+      to = s->what == WG_STEP_SET ? acc : s->what == WG_STEP_SPREAD ? (acc ? all : 0) : s->what == WG_STEP_UPWARDS ? acc | (0 - acc) : halves(acc, (uint32_t)s->imm);
       set(&f, s->to, to & all);
       continue;
     }
@@ -268,6 +294,10 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     case WG_STEP_PART: to = get(&f, s->a) >> s->imm; break;
     case WG_STEP_AND: case WG_STEP_OR_BITS:
       to = logic(get(&f, s->a), get(&f, s->b), flags & WG_STEP_IMM_V ? s->imm : values[s->v], flags & WG_STEP_IMM_W ? s->imm : values[s->w], s->what == WG_STEP_AND);
+      break;
+    case WG_STEP_TABLE:
+      to = wg_init_table(s->from, (uint32_t)get(&f, s->a), (uint32_t)values[s->v], (uint32_t)get(&f, s->b), (uint32_t)values[s->w], (uint32_t)get(&f, (uint32_t)s->imm & 0xffff),
+                         (uint32_t)values[(uint32_t)s->imm >> 16]);
       break;
     case WG_STEP_SHIFT: to = shift(get(&f, s->a), flags & WG_STEP_IMM_V ? (uint32_t)s->imm : (uint32_t)values[s->v], s->bits, flags); break;
     case WG_STEP_CONVERT: to = convert(get(&f, s->a), s->from, (uint32_t)s->imm, s->bits, flags); break;
@@ -286,7 +316,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     case WG_STEP_ANY_LANE: to = device_ballot((uint32_t)values[s->b], get(&f, s->a) != 0) ? all : 0; break;
     case WG_STEP_USE:
       if (!get(&f, s->a)) continue;
-      wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, f.shadows[WG_SHADOW_ORIGIN], s->imm, f.shadows[WG_SHADOW_ORIGIN_SITE]);
+      wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, s->imm, f.shadows, table);
       set(&f, s->a, 0);
       continue;
     case WG_STEP_DESTINATION:
@@ -303,8 +333,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       if (!at.shadow || (flags & WG_STEP_ATOMIC && !(bad | mask))) continue;
       uint32_t computed = mask && s->moved && !get(&f, WG_SHADOW_ORIGIN_DERIVED) ? mask & ~moved_bytes(s->moved, at.bytes) : mask;
       write_bytes(at, mask, computed, flags);
-      if (computed && flags & WG_STEP_REPORTS)
-        wg_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes, f.dirty ? f.shadows[WG_SHADOW_ORIGIN] : 0, at.address, f.dirty ? f.shadows[WG_SHADOW_ORIGIN_SITE] : 0xffffffff);
+      if (computed && flags & WG_STEP_REPORTS) wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_STORE, at.bytes, at.address, f.shadows, table);       // computed: it is dirty
       continue;
     default: continue;
     }

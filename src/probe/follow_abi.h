@@ -13,9 +13,10 @@ typedef enum {
   WG_STEP_SET,               // to = acc
   WG_STEP_SPREAD,            // to = acc ? all bits : 0
   WG_STEP_UPWARDS,           // to = acc and every bit above one of acc
-  WG_STEP_HALVES,            // to = each 16 bits: all if one of them is in acc
+  WG_STEP_HALVES,            // to = each imm bits, 16 or 8: all if one of them is in acc
   WG_STEP_PART,              // to = shadow a >> imm
   WG_STEP_AND, WG_STEP_OR_BITS,              // to = shadow of the bits of a & b, a | b: good where one of them is a good 0, or a good 1
+  WG_STEP_TABLE,             // to = shadow of lop3 with the table `from`, of values v, w and imm >> 16, shadows a, b and imm % 65536
   WG_STEP_SHIFT,             // to = shadow a shifted by value b
   WG_STEP_CONVERT,           // to = shadow a, of `from` bits, made imm bits wide
   WG_STEP_SELECT,            // to = value v ? shadow a : shadow b; all bits if shadow imm is not zero

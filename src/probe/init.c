@@ -1,11 +1,14 @@
 // Shadow memory of initcheck: one byte for each 4 bytes. See WG_SHADOW_GOOD.
 #include "probe/ranges.h"
 
+uint64_t wg_init_heap_find(uint64_t table, uint64_t address);
+
 // The live range an address is in, as the address of its WgMemoryRange; 0: none.
 uint64_t wg_init_find(uint64_t table, uint64_t address);
 __attribute__((noinline)) uint64_t wg_init_find(uint64_t table, uint64_t address) {
   const WgMemoryRange *r = range_below(table, address);
-  return r && address - r->base < r->size && r->state == WG_MEMORY_LIVE ? (uint64_t)r : 0;
+  if (r && address - r->base < r->size && r->state == WG_MEMORY_LIVE) return (uint64_t)r;
+  return wg_init_heap_find(table, address);
 }
 
 // As much of p … p + n as the range at `range` holds.

@@ -29,7 +29,8 @@ typedef struct WgLaunch {
 enum { WG_SHADOW_GOOD = 0x0f, WG_SHADOW_DERIVED = 0xf0 };
 enum { WG_INIT_MARK_GOOD, WG_INIT_MARK_UNWRITTEN, WG_INIT_MARK_ASK };      // wg_init_said
 enum { WG_INIT_BRANCH, WG_INIT_ADDRESS, WG_INIT_WARP, WG_INIT_OTHER };   // WgFinding.value[0] of UNINIT_USE: what depends on it; address: where it was
-                                                              // read, extra[0]: at which site (0xffffffff: not known)
+                                                              // read, extra[0]: at which site (0xffffffff: not known), and from bit 32 on which malloc
+                                                              // of device code made that memory (its site plus 1; 0: none, or not known)
 
 // Every allocation of the context at the time of the launch, by address; freed ones too until their memory is used again.
 // A table is never changed: when something was allocated or freed since, the next launch is given a new one.
@@ -43,7 +44,7 @@ typedef struct WgRegionEntry { uint64_t address, base, size; uint32_t what, byte
 enum { WG_SHARED_RESERVED = 1024 };      // bytes below a block's shared memory that devices since compute capability 8.0 keep for themselves
 enum { WG_MEMORY_LIVE = 1, WG_MEMORY_FREED = 2 };
 typedef struct WgMemoryRange { uint64_t base, size; uint32_t state, is_variable; uint64_t shadow, race; } WgMemoryRange;   // shadow 0: all of it counts as initialised. race: racecheck's entries; 0: none
-typedef struct WgMemoryTable { uint32_t count, images; } WgMemoryTable;     // WgMemoryRange[count] follow, then WgImage[images]
+typedef struct WgMemoryTable { uint32_t count, images; uint64_t heap; } WgMemoryTable;     // WgMemoryRange[count] follow, then WgImage[images]. heap: device address of a WgInitHeap; 0: none
 // A texture over linear memory, whose width is in elements, or a surface, whose width is in bytes; by key.
 typedef struct WgImage { uint64_t key, base; uint32_t width, height, slices, bytes; } WgImage;      // slices: or layers. bytes: of one element
 #define WG_IMAGE_KEY(handle, is_surface) ((uint64_t)(handle) << 1 | (is_surface))
@@ -52,6 +53,15 @@ enum { WG_IMAGE_HEIGHT = 24, WG_IMAGE_SLICES = 44, WG_IMAGE_WIDEST = 1 << 24, WG
 // What device malloc and free do, kept by device code; see probe/heap.c. Zero when it is new.
 enum { WG_HEAP_PAGES = 8192, WG_HEAP_SHIFT = 21, WG_HEAP_BEHIND = 16 };      // BEHIND: bytes by which blocks are made longer
 typedef struct WgHeap { uint64_t keys[WG_HEAP_PAGES]; uint8_t states[WG_HEAP_PAGES][256]; } WgHeap;
+// The same memory as initcheck knows it; see probe/init_heap.c. The host makes it: nothing is known of any page (base 0), and all of each is good. sites: of the malloc that
+// 16 bytes came from, plus 1.
+enum { WG_INIT_HEAP_PAGE = 4096, WG_INIT_HEAP_GRANULE = 16 };
+typedef struct WgInitHeap {
+  WgMemoryRange pages[WG_HEAP_PAGES];
+  uint32_t sites[WG_HEAP_PAGES][WG_INIT_HEAP_PAGE / WG_INIT_HEAP_GRANULE];
+  uint8_t shadow[WG_HEAP_PAGES][WG_INIT_HEAP_PAGE / 4];
+} WgInitHeap;
+enum { WG_LAUNCH_HEAP_UNSEEN = 1 << 11 };  // WgLaunch.flags, for the host: it may write to the heap through a parameter, where that is not marked
 
 // A place may have findings of several kinds; each is counted and described by itself. The number in a finding and among the counts is the
 // site's plus WG_SITE_NUMBERS for each kind that has a plane of its own.

@@ -141,6 +141,7 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
     report_object(r, f, out);
     add_excess(f, f->address - f->value[0], f->extra[0], out);
   } else if (report_race_variable(r, f)) str_printf(out, " is in %s, a variable in shared memory", report_race_variable(r, f));
+  else if (f->kind->number == KIND_UNINIT_USE) str_add(out, " is in the device's heap");
   else if (!f->site || !f->site->space || strcmp(f->site->space, "global") == 0) str_add(out, ": no allocation is near");
   str_addc(out, '\n');
   add_inside(f, out);

@@ -19,11 +19,7 @@ bool report_uninit_finding(const RunFinding *f, Str *out) {
   return true;
 }
 
-void report_uninit_origin(Run *r, const RunFinding *f, Str *out) {
-  const RunSite *s = f->origin;
-  if (!s || f->kind->number != KIND_UNINIT_USE) return;
-  str_add(out, "  read");
-  if (!f->address && s->space) str_printf(out, " from %s memory", s->space);
+static void add_site(Run *r, const RunSite *s, Str *out) {
   if (s->nplaces) {
     uint32_t i = report_main_place(s);
     const char *function = report_place_function(r, s, i);
@@ -34,12 +30,18 @@ void report_uninit_origin(Run *r, const RunFinding *f, Str *out) {
   }
 }
 
-bool report_uninit_json(Run *r, const RunFinding *f, Str *out) {
-  if (!is_use(f) || !f->has_thread) return false;
-  if (f->value[0] < ARRAY_LEN(depends)) json_text(out, "depends", depends[f->value[0]]);
+void report_uninit_origin(Run *r, const RunFinding *f, Str *out) {
   const RunSite *s = f->origin;
-  if (!s) return true;
-  json_open(out, "origin", '{');
+  if (!s || f->kind->number != KIND_UNINIT_USE) return;
+  str_add(out, "  read");
+  if (!f->address && s->space) str_printf(out, " from %s memory", s->space);
+  add_site(r, s, out);
+  if (!f->source) return;
+  str_add(out, "  from memory that malloc returned");
+  add_site(r, f->source, out);
+}
+
+static void json_site(Run *r, Str *out, const RunSite *s) {
   if (s->nplaces) {
     uint32_t i = report_main_place(s);
     json_text(out, "file", s->places[i].file);
@@ -48,7 +50,21 @@ bool report_uninit_json(Run *r, const RunFinding *f, Str *out) {
   } else {
     json_number(out, "ptx_line", s->ptx_line);
   }
+}
+
+bool report_uninit_json(Run *r, const RunFinding *f, Str *out) {
+  if (!is_use(f) || !f->has_thread) return false;
+  if (f->value[0] < ARRAY_LEN(depends)) json_text(out, "depends", depends[f->value[0]]);
+  const RunSite *s = f->origin;
+  if (!s) return true;
+  json_open(out, "origin", '{');
+  json_site(r, out, s);
   json_text(out, "space", s->space);
+  if (f->source) {
+    json_open(out, "malloc", '{');
+    json_site(r, out, f->source);
+    str_addc(out, '}');
+  }
   str_addc(out, '}');
   return true;
 }

@@ -136,6 +136,11 @@ static RunFinding *store_into(const Run *r, const RunFinding *f) {
   return best;
 }
 
+static void set_source(RunFinding *f, RunSite *source) {
+  f->source = source;
+  f->extra[2] = source ? source->id : 0;     // for the run file
+}
+
 void run_settle_findings(Run *r, const RunProcess *p) {
   uint32_t left = 0;
   StrMap makers = {0};
@@ -151,7 +156,7 @@ void run_settle_findings(Run *r, const RunProcess *p) {
       continue;
     }
     RunFinding *s = store_into(r, f);
-    if (s) f->site = s->site, f->kernel = s->kernel, f->origin = s->origin, f->extra[1] = s->origin ? s->origin->id : 0;
+    if (s) f->site = s->site, f->kernel = s->kernel, f->origin = s->origin, f->extra[1] = s->origin ? s->origin->id : 0, set_source(f, s->source);
     add(r, f);
   }
   r->waiting.len = left;
@@ -174,6 +179,12 @@ static bool is_global(const RunSite *s) { return !s || !s->space || strcmp(s->sp
 static bool is_surface(const RunSite *s) { return s && s->space && strcmp(s->space, "surface") == 0; }     // it has coordinates
 
 static RunSite *site_of(const RunProcess *p, uint32_t number) { return u64map_get(&p->sites, (uint64_t)number % WG_SITE_NUMBERS + 1); }
+
+// initcheck: see WG_INIT_BRANCH.
+static void set_origin(const RunProcess *p, RunFinding *f, uint64_t where) {
+  f->origin = (uint32_t)where < UINT32_MAX ? site_of(p, (uint32_t)where) : NULL;
+  set_source(f, where >> 32 ? site_of(p, (uint32_t)(where >> 32) - 1) : NULL);
+}
 
 static RunFinding *device_finding(Run *r, RunProcess *p, const ChannelKindInfo *kind, uint32_t site) {
   RunFinding *f = ARENA_NEW(&r->arena, RunFinding);
@@ -241,17 +252,18 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
     f->has_address = d->address != 0;
     if (f->extra[2] == WG_SYNC_ELSEWHERE) f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
   }
+  if (kind->number == KIND_UNINIT_USE || kind->number == KIND_UNINIT_STORE) set_origin(p, f, d->extra[0]);
   if (kind->number == KIND_UNINIT_USE || is_race(kind)) {
-    f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
+    if (is_race(kind)) f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
     f->extra[1] = f->origin ? f->origin->id : 0;         // for the run file
     f->has_address = d->address != 0 || is_race(kind);
   }
   if (kind->number == KIND_UNINIT_STORE) {
-    f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
     vec_push(&r->bad_stores, f);
     return;
   }
   if (f->has_address && !(is_race(kind) && d->extra[2] & WG_RACE_IN_SHARED) && (f->origin || is_global(f->site))) find_allocation(r, p, f, has_pointer(kind) ? d->value[0] : 0);
+  if (kind->number == KIND_UNINIT_USE && f->allocation && f->address - f->allocation->base >= f->allocation->size) f->allocation = NULL;      // it is in the device's heap
   if (has_pointer(kind)) f->parameter = run_parameter_name(r, f);
   f->count = 1;
   RunFinding *known = same_place(r, p, f);

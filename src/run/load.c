@@ -172,6 +172,7 @@ static void finding_row(void *user, sqlite3_stmt *s) {
   for (int i = 0; i < 3; i++) f->block[i] = small(s, 8 + i), f->thread[i] = small(s, 11 + i), f->extra[i] = number(s, 23 + i);
   for (int i = 0; i < 4; i++) f->value[i] = number(s, 19 + i);
   if (f->kind && (f->kind->number == KIND_UNINIT_USE || f->kind->number == KIND_FP_INPUT || (f->kind->number >= KIND_RACE_GLOBAL && f->kind->number <= KIND_RACE_HOST) || f->kind->number == KIND_RACE_SAME_VALUE || f->kind->number == KIND_RACE_NO_ACQUIRE) && f->extra[1]) f->origin = u64map_get(&l->sites, f->extra[1]);
+  if (f->kind && f->kind->number == KIND_UNINIT_USE && f->extra[2]) f->source = u64map_get(&l->sites, f->extra[2]);
   if (sqlite3_column_type(s, LAUNCH) != SQLITE_NULL) {
     RunLaunch *launch = ARENA_NEW(&l->run->arena, RunLaunch);
     launch->number = f->launch_number;

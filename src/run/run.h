@@ -81,6 +81,7 @@ typedef struct RunFinding {
   uint32_t launch_number;                  // 0: not about a launch
   RunSite *site;
   RunSite *origin;                         // initcheck: where the value was read; fp-input: where it was stored; NULL: not known
+  RunSite *source;                         // initcheck: the malloc of device code that made the memory it was read from; NULL: none, or not known
   bool has_thread, has_address;
   uint32_t block[3], thread[3], lanes;
   uint64_t size, address, value[4], extra[3];

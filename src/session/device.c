@@ -85,8 +85,10 @@ static uint64_t counters_of(SessionDevice *d, Piece *p) {
   return c->address;
 }
 
-static uint64_t table_for_launch(SessionDevice *d) {
+static uint64_t table_for_launch(SessionDevice *d, const SessionKernel *k) {
+  uint64_t heap = session_shadow_heap(d, k && k->piece->code.uses_heap && session_shadow_follows((SessionKernel *)k));
   pthread_mutex_lock(&session_lock);
+  if (heap) d->tables.heap = heap;
   uint64_t table = session_table(&d->tables, &d->ops, d->user);
   pthread_mutex_unlock(&session_lock);
   return table;
@@ -124,7 +126,7 @@ static uint64_t watch_for_launch(SessionDevice *d) {
 
 static void set_tables(SessionDevice *d, SessionKernel *k, WgLaunch *r) {
   r->heap = session_tools() & TOOL_BIT(MEMCHECK) ? heap_for_launch(d, k) : 0;
-  r->memory = table_for_launch(d);
+  r->memory = table_for_launch(d, k);
   r->init_memory = session_wants_shadow() && session_shadow_follows(k) ? r->memory : 0;
 }
 
@@ -163,6 +165,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
   WgLaunch r = {.channel = session_reports(&d->reports, d->channel, &d->ops, d->user), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
+  bool heap_unseen = false;
   r.flags = fp_flags(k, code, params);
   r.progress = watch_for_launch(d);
   if (session_launch_cooperative()) r.flags |= WG_LAUNCH_COOPERATIVE;
@@ -172,8 +175,9 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
     if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);     // before the table is made
     if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched
     session_fill_facts(code, params, record);
-    if (session_wants_shadow() && !d->ops.direct) session_shadow_facts(code, params, session_launch_captured(), record);
+    if (session_wants_shadow() && !d->ops.direct) heap_unseen = session_shadow_facts(code, params, session_launch_captured(), record);
   }
+  if (heap_unseen) r.flags |= WG_LAUNCH_HEAP_UNSEEN;
   r.fp = d->reports.fp_memory;
   if (!session_launch_captured()) r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
   session_trace_launch(&d->trace, &d->ops, d->user, d->ordinal, k, params, &r, record);
@@ -198,7 +202,7 @@ void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionPar
 
 uint64_t session_memory_version(void) { return session_ranges_version(); }
 
-void session_device_uses_table(SessionDevice *d) { table_for_launch(d); }
+void session_device_uses_table(SessionDevice *d) { table_for_launch(d, NULL); }
 
 bool session_device_crowded(SessionDevice *d) {
   pthread_mutex_lock(&session_lock);
@@ -297,6 +301,7 @@ static void note_uncollected(void *user, Piece *p) {
 void session_device_close(SessionDevice *d, bool alive) {
   session_watch_device_gone(d);
   session_shadows_close(d, alive);
+  session_shadow_heap_close(d, alive);
   session_fp_forget(&d->reports);
   session_races_close(d, alive);
   pthread_mutex_lock(&session_lock);

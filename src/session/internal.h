@@ -121,7 +121,11 @@ void session_unchecked(void);                                    // the process 
 // --- leak.c ---
 void session_leaks(void);                                        // the process ends
 // --- shadow.c ---
-void session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record);   // fills every FACT_SHADOW
+bool session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record);   // fills every FACT_SHADOW; true: WG_LAUNCH_HEAP_UNSEEN
+// --- shadow_heap.c ---
+uint64_t session_shadow_heap(SessionDevice *d, bool wanted);     // device address of a WgInitHeap; 0: none. wanted: make it
+bool session_shadow_heap_lost(void);                             // no table names one any more
+void session_shadow_heap_close(SessionDevice *d, bool alive);
 void session_shadows_close(SessionDevice *d, bool alive);
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
@@ -150,6 +154,7 @@ typedef struct MemoryTables {
   struct TableChunk *chunks; struct Table *all, *current;
   uint64_t launches, settled;              // given to launches so far; up to which of them all have ended
   size_t bytes; bool full;
+  uint64_t heap;                           // WgInitHeap; 0: none yet
 } MemoryTables;
 uint64_t session_table(MemoryTables *t, const SessionDeviceOps *ops, void *user);       // device address of the table of now, for one launch; 0: none
 bool session_table_crowded(MemoryTables *t);                     // there may be none for the next launch: too many others use one

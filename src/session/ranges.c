@@ -281,7 +281,7 @@ bool session_ranges_write(TableImage *image, void *to, size_t room, uint64_t *it
     at += l->n;
   }
   if (fits) {
-    memcpy(to, &(WgMemoryTable){total, nimages}, sizeof(WgMemoryTable));
+    memcpy(to, &(WgMemoryTable){total, nimages, 0}, sizeof(WgMemoryTable));
     image->parts.len = leaves.len;
     *its_version = now_version;
   }

@@ -374,6 +374,7 @@ void session_shadow_unwritten(uint64_t base, const void *stream);   // the memor
 bool session_shadow_follows(SessionKernel *k);           // initcheck follows what it writes, when a launch of it is checked
 bool session_shadow_marks(SessionKernel *k, const void *record);   // … and all of what it writes with this record
 void session_shadow_unknown_kernel(SessionDevice *d, const void *stream);   // one that is not checked: all that it could have written counts as initialised
+void session_shadow_heap_unseen(SessionDevice *d, const void *stream);      // a launch with WG_LAUNCH_HEAP_UNSEEN: memory of malloc in kernels counts as initialised. d NULL: of all devices
 // Physical memory, mapped once or often: what is initialised belongs to it and not to the address.
 void session_shadow_map(SessionDevice *d, uint64_t base, uint64_t size, const void *physical, uint64_t offset, uint64_t physical_size);
 void session_shadow_physical_shared(const void *physical);       // with another process

@@ -259,6 +259,7 @@ void session_shadow_unknown_kernel(SessionDevice *d, const void *stream) {
     shadow_set(s, s->device == d ? stream : NULL, 0, s->size, SHADOW_GOOD);
     shadow_covered(s, 0, s->size);
   }
+  shadow_heap_forget(d, stream);
   shadow_unlock();
 }
 
@@ -295,6 +296,17 @@ bool session_shadow_give_up(SessionDevice *d) {
 }
 
 // --- what a launch is told ---
+
+// A pointer into no allocation that anybody told us of may lead to the device's heap, which has no facts: what is written through it is not marked.
+static bool may_write_heap(const InstrumentedKernel *code, const SessionParams *params) {
+  for (uint32_t i = 0; i < code->nfacts; i++) {
+    const InstrumentFact *f = &code->facts[i];
+    uint64_t pointer;
+    WgMemoryRange known;
+    if (f->kind == FACT_SHADOW && !f->read_only && session_fact_pointer(f, params, &pointer) && pointer && !session_ranges_find(pointer, &known)) return true;
+  }
+  return false;
+}
 
 // A pointer to the end of an allocation belongs to it.
 static Shadow *pointed_to(const InstrumentFact *f, const SessionParams *params) {
@@ -341,7 +353,9 @@ static void expect_stores(const InstrumentedKernel *code, const SessionParams *p
   }
 }
 
-void session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record) {
+bool session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record) {
+  bool heap = (in_graph || shadow_has_heap()) && may_write_heap(code, params);
+  if (heap && in_graph) shadow_heap_lose();
   shadow_lock();
   if (in_graph) graphs_know = true;
   if (in_graph || !code->good_if_reads_good || !reads_good(code, params)) expect_stores(code, params, in_graph);
@@ -353,11 +367,17 @@ void session_shadow_facts(const InstrumentedKernel *code, const SessionParams *p
     memcpy((char *)record + code->facts[i].record_offset, fact, sizeof fact);
   }
   shadow_unlock();
+  return heap;
 }
 
 void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void *record) {
   const InstrumentedKernel *code = session_kernel_code(k);
-  if (code && code->record_bytes && session_wants_shadow()) session_shadow_facts(code, params, false, record);
+  if (!code || !code->record_bytes || !session_wants_shadow()) return;
+  WgLaunch r;
+  memcpy(&r, record, sizeof r);
+  r.flags &= ~(uint32_t)WG_LAUNCH_HEAP_UNSEEN;
+  if (session_shadow_facts(code, params, false, record)) r.flags |= WG_LAUNCH_HEAP_UNSEEN;
+  memcpy(record, &r, sizeof r);
 }
 
 uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record) {

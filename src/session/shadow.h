@@ -32,6 +32,11 @@ uint64_t shadow_run(uint64_t address, uint64_t n, Shadow **out);
 void shadow_covered(Shadow *s, uint64_t from, uint64_t to);      // these bytes, counted from its start, are initialised now
 void shadow_kernel_writes(Shadow *s, bool in_graph);
 
+// --- shadow_heap.c: memory from malloc of device code ---
+bool shadow_has_heap(void);
+void shadow_heap_lose(void);                             // from now on none of it is followed
+void shadow_heap_forget(SessionDevice *d, const void *stream);   // all of it counts as initialised, in the order of the stream. NULL: of all devices
+
 // --- shadow_pool.c: memory for shadows ---
 uint64_t shadow_take(SessionDevice *d, size_t bytes, bool *fresh);   // fresh: it is zero; 0: no memory
 void shadow_give(SessionDevice *d, uint64_t address, size_t bytes);   // nothing uses it any more, or soon

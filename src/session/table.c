@@ -102,7 +102,9 @@ static struct Table *table_of_now(MemoryTables *t, const SessionDeviceOps *ops, 
     struct Table *b = find_table(t, ops, user, session_ranges_table_bytes());
     if (!b) break;
     if (b->users) b->users = 0;                          // all of them have ended
-    if (session_ranges_write(&b->image, b->memory, b->room, &b->version)) return t->current = b;
+    if (!session_ranges_write(&b->image, b->memory, b->room, &b->version)) continue;
+    ((WgMemoryTable *)b->memory)->heap = session_shadow_heap_lost() ? 0 : t->heap;
+    return t->current = b;
   }
   if (!t->full) session_note(SEVERITY_WARNING, "there is no memory for memcheck's table of allocations: launches from here on are checked less");
   t->full = true;

@@ -2,7 +2,7 @@
 # timeout: 600
 # tests/initcheck/programs/*.cu: a line that ends in `// use: …` is one place of the report, nothing else is. A program without one is silent
 # and prints what it prints without the tool. `device: cpu`: only the virtual device is as exact. With memcheck beside it the findings are the same,
-# and those of `// left out: KIND`: there memcheck leaves the access out.
+# and those of `// left out: KIND`: there memcheck leaves the access out. `// says: TEXT`: so does the report.
 set -u
 cd "$ROOT" || exit 1
 device=${INITCHECK_DEVICE:-cpu}
@@ -30,6 +30,7 @@ P
     sort -n -o "$d/got" "$d/got"
     want=0; [ -s "$d/want" ] && want=99
     if ! diff "$d/want" "$d/got" > "$d/diff"; then cat "$d/diff"; tail -n 40 "$d/err"; echo "FAIL $name $tool: other findings"
+    elif sed -n 's#^// says: ##p' "$f" | while read -r text; do grep -qF "$text" "$d/err" || echo "FAIL $name $tool: the report does not say \"$text\""; done | grep .; then :
     elif [ $code != $want ]; then tail -n 5 "$d/err"; echo "FAIL $name $tool: exit code $code, expected $want"
     elif ! cmp -s "$d/none.out" "$d/out"; then diff "$d/none.out" "$d/out" | head; echo "FAIL $name $tool: other output"
     else echo "ok $name $tool"; fi

@@ -1,0 +1,75 @@
+// lop3 and video instructions: what is left of bad bits decides.
+#include <cstdio>
+#include <cuda_runtime.h>
+
+template <int T> __device__ unsigned lop3(unsigned a, unsigned b, unsigned c) {
+  unsigned d;
+  asm volatile("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(d) : "r"(a), "r"(b), "r"(c), "n"(T));
+  return d;
+}
+enum { AND_OR = 0xea, CHOOSE = 0xca, MAJORITY = 0xe8, AND_NOT = 0x30, XOR = 0x96 };      // of 0xf0, 0xcc and 0xaa
+#define VIDEO(name, op) \
+  __device__ unsigned name(unsigned a, unsigned b, unsigned c) { \
+    unsigned d; \
+    asm volatile(op ".u32.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); \
+    return d; \
+  }
+#define VIDEO_SUM(name, op) \
+  __device__ unsigned name(unsigned a, unsigned b, unsigned c) { \
+    unsigned d; \
+    asm volatile(op ".u32.u32.u32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); \
+    return d; \
+  }
+VIDEO(differ4, "vabsdiff4")
+VIDEO(add2, "vadd2")
+VIDEO(max4, "vmax4")
+VIDEO_SUM(sum4, "vabsdiff4")
+
+// Of each word of p the lower half was written; all of q was, with 5.
+__global__ void masked(const unsigned *p, const unsigned *q, int *out) {
+  if (lop3<AND_OR>(p[threadIdx.x], 0x1ffff, q[threadIdx.x]) > 9) atomicAdd(out, 1);                   // use: bit 16
+}
+__global__ void chosen(const unsigned *p, const unsigned *q, int *out) {
+  if (lop3<CHOOSE>(q[threadIdx.x] | 0xffffff00, p[threadIdx.x], q[threadIdx.x]) > 9) atomicAdd(out, 1);        // use: the upper half is p's
+}
+__global__ void majority(const unsigned *p, const unsigned *q, int *out) {
+  if (lop3<MAJORITY>(q[threadIdx.x], q[threadIdx.x] ^ 0x800000, p[threadIdx.x]) > 9) atomicAdd(out, 1);        // use: one bit is undecided
+}
+__global__ void all(const unsigned *p, const unsigned *q, int *out) {
+  if (lop3<XOR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 9) atomicAdd(out, 1);          // use: the upper half
+}
+__global__ void two(const unsigned *p, const unsigned *q, int *out) {
+  if (lop3<AND_OR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 9) atomicAdd(out, 1);       // use: the upper half
+}
+__global__ void bytes(const unsigned *p, const unsigned *q, int *out) {
+  if (differ4(p[threadIdx.x], q[threadIdx.x], 0) & 0xff0000) atomicAdd(out, 1);                       // use: the third byte
+}
+__global__ void halves(const unsigned *p, const unsigned *q, int *out) {
+  if (add2(p[threadIdx.x], q[threadIdx.x], 0) >> 16 > 7) atomicAdd(out, 1);                           // use: the upper half
+}
+__global__ void sum(const unsigned *p, const unsigned *q, int *out) {
+  if (sum4(p[threadIdx.x], q[threadIdx.x], 0) & 1) atomicAdd(out, 1);                                 // use: all of it
+}
+
+__global__ void write_lower(unsigned short *p) { p[2 * threadIdx.x] = threadIdx.x; }
+__global__ void write(unsigned *q) { q[threadIdx.x] = 5; }
+
+int main() {
+  unsigned *p, *q;
+  int *out;
+  cudaMalloc(&p, 64 * sizeof *p);
+  cudaMalloc(&q, 64 * sizeof *q);
+  cudaMalloc(&out, sizeof *out);
+  cudaMemset(out, 0, sizeof *out);
+  write_lower<<<1, 64>>>((unsigned short *)p);
+  write<<<1, 64>>>(q);
+  masked<<<1, 32>>>(p, q, out);
+  chosen<<<1, 32>>>(p, q, out);
+  majority<<<1, 32>>>(p, q, out);
+  all<<<1, 32>>>(p, q, out);
+  two<<<1, 32>>>(p, q, out);
+  bytes<<<1, 32>>>(p, q, out);
+  halves<<<1, 32>>>(p, q, out);
+  sum<<<1, 32>>>(p, q, out);
+  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
