@@ -13,15 +13,17 @@ DEVICE uint64_t all_bits(uint32_t bits) { return bits >= 64 ? ~0ull : (1ull << b
 DEVICE uint64_t get(const Follow *f, uint32_t number) { return f->dirty && number != WG_NO_NUMBER ? f->shadows[number] : 0; }
 
 // Until the thread is dirty nothing is in memory: all shadows are zero.
-DEVICE void set(Follow *f, uint32_t number, uint64_t shadow) {
-  if (!f->dirty) {
-    if (!shadow) return;
+DEVICE void make_dirty(Follow *f) {
+  if (f->dirty) return;
 #pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < f->n; i++) f->shadows[i] = 0;
-    f->shadows[WG_SHADOW_ORIGIN_SITE] = 0xffffffff;
-    f->dirty = 1;
-  }
-  f->shadows[number] = shadow;
+  for (uint32_t i = 0; i < f->n; i++) f->shadows[i] = 0;
+  f->shadows[WG_SHADOW_ORIGIN_SITE] = 0xffffffff;
+  f->dirty = 1;
+}
+
+DEVICE void set(Follow *f, uint32_t number, uint64_t shadow) {
+  if (shadow) make_dirty(f);
+  if (f->dirty) f->shadows[number] = shadow;
 }
 
 DEVICE uint64_t shift(uint64_t shadow, uint32_t by, uint32_t bits, uint32_t flags) {
@@ -246,6 +248,7 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       at = locate(values, values[s->v], s->from, s->w, table);
       if (at.shadow) bad = bad_bytes(at);
       if (bad) {
+        make_dirty(&f);                    // the first site of a program is number 0
         set(&f, WG_SHADOW_ORIGIN_SITE, site_base + s->site);
         set(&f, WG_SHADOW_ORIGIN, flags & WG_STEP_ORIGIN ? at.address : 0);
         set(&f, WG_SHADOW_ORIGIN_DERIVED, bytes_that_are(at, 4) & bad);
