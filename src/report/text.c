@@ -196,7 +196,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   report_sync_advice(f, out);
   add_allocation(r, f, out);
   if (f->allocation) {
-    add_stack(r, f->allocation->stack, "allocated", out);
+    add_stack(r, f->allocation->stack, f->allocation->name ? "loaded" : "allocated", out);     // a variable: where its module was
     add_stack(r, f->allocation->free_stack, "freed", out);
   }
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);
