@@ -424,6 +424,7 @@ static void emit_atomic(Access *a, Code *hot) {
   EMIT(c, "or.b32", opd_reg(temp32(a, 3)), opd_reg(bad), opd_reg(mask));
   EMIT(c, "setp.eq.u32", opd_reg(none), opd_reg(temp32(a, 3)), opd_imm(0));
   code_branch(c, none, false, a->back);
+  if (a->place.kind == PLACE_PARAM || a->place.kind == PLACE_LOOKUP) report_bad_store(a, c, mask);
   init_write_shadow(&s, c, mask, NULL);
   EMIT(c, "bra", opd_label(a->back));
 }

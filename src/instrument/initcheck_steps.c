@@ -200,7 +200,11 @@ static void update(InitSteps *s, uint32_t i) {
   for (unsigned o = in->op == OP_ATOM ? 2 : 1; o < in->nops; o++) find_sources(s, in, &in->ops[o], &sources);
   add_sources(s, &sources, false);
   if (in->op == OP_ATOM) destinations(s, in, 0);
-  add_step(s, NULL, WG_STEP_WRITE, NULL)->flags = (uint16_t)(WG_STEP_ATOMIC | (s->k->place[i].kind == PLACE_LOCAL ? WG_STEP_PRIVATE : 0));
+  InitPlaceKind place = s->k->place[i].kind;
+  bool reports = place == PLACE_PARAM || place == PLACE_LOOKUP;
+  WgStep *write = add_step(s, NULL, WG_STEP_WRITE, NULL);
+  write->flags = (uint16_t)(WG_STEP_ATOMIC | (reports ? WG_STEP_REPORTS : 0) | (place == PLACE_LOCAL ? WG_STEP_PRIVATE : 0));
+  if (reports) write->site = program_site(s->k->body->program, s->k->body, in);
 }
 
 void init_steps_access(InitSteps *s, uint32_t i) {

@@ -123,6 +123,17 @@ static void add_surface(const RunFinding *f, Str *out) {
   str_printf(out, "byte %d, row %d, slice %d of a surface of %u bytes, %u row%s, %u slice%s", x, y, z, width, height, height == 1 ? "" : "s", slices, slices == 1 ? "" : "s");
 }
 
+// An address in no allocation and no variable. memcheck knows freed memory of the host by its allocation, so what is left is the device's heap.
+static void add_nowhere(const RunFinding *f, Str *out) {
+  enum { NULL_END = 65536 };               // as in probe/memory.c
+  const char *space = f->site ? f->site->space : NULL;
+  bool global = !space || strcmp(space, "global") == 0;
+  if (!global && strcmp(space, "generic") != 0) return;
+  if (f->address < NULL_END) str_add(out, f->address ? ", computed from a null pointer" : ", a null pointer");
+  else if (f->kind->number == KIND_USE_AFTER_FREE) str_add(out, " is in a block of the device's heap that was freed");
+  else if (global) str_add(out, ": no allocation is near");
+}
+
 static void add_allocation(Run *r, const RunFinding *f, Str *out) {
   if (is_surface(f)) {
     str_add(out, "  at ");
@@ -142,7 +153,7 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
     add_excess(f, f->address - f->value[0], f->extra[0], out);
   } else if (report_race_variable(r, f)) str_printf(out, " is in %s, a variable in shared memory", report_race_variable(r, f));
   else if (f->kind->number == KIND_UNINIT_USE) str_add(out, " is in the device's heap");
-  else if (!f->site || !f->site->space || strcmp(f->site->space, "global") == 0) str_add(out, ": no allocation is near");
+  else add_nowhere(f, out);
   str_addc(out, '\n');
   add_inside(f, out);
 }
@@ -150,7 +161,7 @@ static void add_allocation(Run *r, const RunFinding *f, Str *out) {
 // What was accessed, behind the headline and the kind.
 static void add_access(const RunFinding *f, Str *out) {
   if (report_sync_finding(f, out) || report_fp_finding(f, out) || report_uninit_finding(f, out) || report_race_finding(f, out) || f->text) return;
-  if (f->size) str_printf(out, ": %llu bytes", (unsigned long long)f->size);
+  if (f->size) str_printf(out, ": %llu byte%s", (unsigned long long)f->size, f->size == 1 ? "" : "s");
   if (f->site && f->site->space) str_printf(out, "%s%s memory", f->size ? " of " : ": ", f->site->space);
 }
 
@@ -186,7 +197,7 @@ void report_finding(Run *r, const RunFinding *f, Str *out) {
   report_sync_advice(f, out);
   add_allocation(r, f, out);
   if (f->allocation) {
-    add_stack(r, f->allocation->stack, "allocated", out);
+    add_stack(r, f->allocation->stack, f->allocation->name ? "loaded" : "allocated", out);     // a variable: where its module was
     add_stack(r, f->allocation->free_stack, "freed", out);
   }
   add_stack(r, f->launch ? f->launch->stack : NULL, "launched", out);

@@ -20,11 +20,26 @@ static uint32_t python_frames(Run *r, const char *text, RunFrame *out, uint32_t 
   return n;
 }
 
+// Between the two functions below there is a third for a template: "copy<int>" has "__wrapper__device_stub_copy<int>", with the same namespace before it
+// where the names come from the symbol table. Returns what stands behind the prefix; NULL: another function.
+static const char *template_stub(const RunFrame *f) {
+  static const char prefix[] = "__wrapper__device_stub_";
+  const char *at = f->function ? strstr(f->function, prefix) : NULL;
+  return at ? at + sizeof prefix - 1 : NULL;
+}
+
+static bool wraps_template_stub(const RunFrame *stub, const char *name, const RunFrame *f) {
+  size_t scope = (size_t)(strstr(stub->function, "__wrapper__") - stub->function), n = strcspn(name, "<(");
+  return !strncmp(f->function, stub->function, scope) && !strncmp(f->function + scope, name, n) && f->function[scope + n] == name[n];
+}
+
 // nvcc makes two functions for the host's side of a kernel: __device_stub__Z4copyPi (of _Z4copyPi), and one with the kernel's own
 // name that calls it.
 static bool wraps_stub(SymbolTable *t, const RunFrame *stub, const RunFrame *f) {
   enum { PREFIX = 14 };                                  // "__device_stub_"
-  if (!t || !stub->function || !f->function || strncmp(stub->function, "__device_stub__", PREFIX + 1)) return false;
+  if (!t || !stub->function || !f->function) return false;
+  if (template_stub(stub)) return wraps_template_stub(stub, template_stub(stub), f);
+  if (strncmp(stub->function, "__device_stub__", PREFIX + 1)) return false;
   char name[1024];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(stub->function + PREFIX, "("), stub->function + PREFIX);
   return !strcmp(f->function, symbol_readable_name(t, name)) || !strcmp(f->function, name + 1);
@@ -52,7 +67,7 @@ static uint32_t drop_noise(SymbolTable *t, RunFrame *f, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     RunFrame inner = before, at = before = f[i];
     SymbolNoise noise = at.python ? SYMBOL_PROGRAM : symbol_noise(at.function);
-    if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (noise == SYMBOL_PYTHON && python) || wraps_stub(t, &inner, &at)) continue;
+    if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (!at.python && template_stub(&at)) || (noise == SYMBOL_PYTHON && python) || wraps_stub(t, &inner, &at)) continue;
     if (!at.python && !called && is_runtime(&at, noise)) continue;
     if (!at.python) called = true;
     f[kept++] = at;

@@ -97,7 +97,7 @@ static bool lay_out_memory(VgpuModule *m, Error *err) {
     size += MAX(v->size, 1u) + 16;            // a little room, so that neighbours differ
   }
   m->memory_bytes = MAX(size, 1u);
-  m->memory = vgpu_mem_alloc(m->memory_bytes, 0);
+  m->memory = vgpu_program_alloc(m->memory_bytes, 0);
   if (!m->memory) return error_set(err, "no memory for the %zu bytes of module variables", size);
   for (uint32_t i = 0; i < m->vars.len; i++) {
     VarSym *s = m->vars.data[i];
@@ -192,7 +192,7 @@ void vgpu_module_unload(VgpuModule *m) {
     u64map_free(&k->codes);
     u64map_free(&k->shared_offset);
   }
-  vgpu_mem_free(m->memory, m->memory_bytes);
+  vgpu_program_free(m->memory, m->memory_bytes);
   for (uint32_t u = 0; u < m->nunits; u++) ptx_free(m->units[u]);
   free(m->units);
   vec_free(&m->kernels);

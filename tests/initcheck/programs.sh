@@ -2,7 +2,7 @@
 # timeout: 600
 # tests/initcheck/programs/*.cu: a line that ends in `// use: …` is one place of the report, nothing else is. A program without one is silent
 # and prints what it prints without the tool. `device: cpu`: only the virtual device is as exact. With memcheck beside it the findings are the same,
-# and those of `// left out: KIND`: there memcheck leaves the access out. `// says: TEXT`: so does the report.
+# and those of `// left out: KIND`: there memcheck leaves the access out. `// says: TEXT`: so does the report. `// read:`: a line that the report names as the origin of a finding; the others are none, if there is one.
 set -u
 cd "$ROOT" || exit 1
 device=${INITCHECK_DEVICE:-cpu}
@@ -27,6 +27,10 @@ for f in json.load(open(sys.argv[1]))["findings"]:
     line = next((p["line"] for p in places if os.path.basename(p.get("file") or "") == os.path.basename(sys.argv[2])), 0)
     print(line, f["kind"])
 P
+    if grep -q '// read:' "$f"; then
+      grep -n '// read:' "$f" | sed 's/:.*/ origin/' >> "$d/want"; sort -n -o "$d/want" "$d/want"
+      sed -n "s#.*  read .*at .*$name.cu:\([0-9]*\) .*#\1 origin#p" "$d/err" >> "$d/got"
+    fi
     sort -n -o "$d/got" "$d/got"
     want=0; [ -s "$d/want" ] && want=99
     if ! diff "$d/want" "$d/got" > "$d/diff"; then cat "$d/diff"; tail -n 40 "$d/err"; echo "FAIL $name $tool: other findings"

@@ -21,6 +21,7 @@ for flags in "-g -O0" "-g -O3"; do
   "$WARPGRIND" --device=cpu --json=names.json -o names.wg -- ./names > out 2> "err"
   names names.json | sort > got
   check "names$flags" diff want got
+  check "stubs$flags" eval '! grep -qE "device_stub_|(at|by) (void )?hit<[0-9]+>(\(int|  *\()" err && grep -q "launched$" err'
 done
 check text       has err 'plain[64] of 4-byte elements'
 check text_after has err 'right after the end of plain, an allocation of 256 bytes'
@@ -37,6 +38,15 @@ check object_again eval '"$WARPGRIND" report --json=again.json shared.wg 2> /dev
 "$WARPGRIND" --device=cpu -- ./local > out 2> err
 check local      has err 'is right after the end of the variables of the function, 64 bytes of local memory'
 check constant   has err 'is right after the end of constants, 32 bytes of const memory, constants[8] of 4-byte elements'
+# What is in no allocation: null, and the device's heap.
+nvcc -w -O3 -lineinfo -arch=compute_75 -o null "$ROOT/tests/memcheck/programs/null.cu" && nvcc -w -O3 -lineinfo -arch=compute_75 -o heap "$ROOT/tests/memcheck/programs/heap.cu"
+"$WARPGRIND" --device=cpu -- ./null > out 2> err
+check null       has err 'address 0x0, a null pointer'
+echo 'struct Two { int a, b; }; __global__ void k(Two *p) { p->b = 1; } int main() { k<<<1, 1>>>(nullptr); return cudaDeviceSynchronize(); }' > near_null.cu
+nvcc -w -lineinfo -arch=compute_75 -o near_null near_null.cu && "$WARPGRIND" --device=cpu -- ./near_null > out 2> err
+check near_null  has err 'address 0x4, computed from a null pointer'
+"$WARPGRIND" --device=cpu -- ./heap > out 2> err
+check heap       has err "is in a block of the device's heap that was freed"
 # Functions of one file only: without the namespace that nvcc puts them into.
 nvcc -w -O3 -lineinfo -arch=compute_75 -o textures "$ROOT/tests/memcheck/programs/textures.cu"
 "$WARPGRIND" --device=cpu -- ./textures > out 2> err
