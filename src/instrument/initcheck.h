@@ -30,6 +30,7 @@ typedef enum {
   RULE_SUM,                  // a bad bit spoils itself and everything above it
   RULE_COPY, RULE_AND, RULE_OR, RULE_XOR,
   RULE_TABLE,                // lop3: good where the good operands alone decide
+  RULE_COMPARE,              // of integers: good where the good bits alone decide
   RULE_SHIFT, RULE_CONVERT, RULE_SELECT,
   RULE_SAME,                 // the instruction itself, done with the shadows: permutations of bits
   RULE_SHUFFLE, RULE_VOTE, RULE_REDUCE,
@@ -119,6 +120,8 @@ bool init_cancels(const PtxInstr *in);                       // x ^ x
 unsigned init_part_bits(const PtxInstr *in);                 // several values in one register: how long each is; 0: one
 bool init_is_video(const PtxInstr *in);                      // … of video instructions: what is merged in at the end does not matter
 uint8_t init_table(const PtxInstr *in);                      // of lop3; where one register is several operands the later ones do not count in it
+typedef struct InitComparison { bool order, swapped, is_signed; } InitComparison;
+InitComparison init_comparison(const PtxInstr *in);          // of integers: for equality or, order, a < b or >=; swapped: b < a or >=
 bool init_makes_halves(const PtxInstr *in);                  // makes them of two registers
 bool init_has_plain_registers(const PtxInstr *in);
 bool init_is_int(PtxType t);

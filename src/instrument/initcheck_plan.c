@@ -10,7 +10,7 @@ static const uint8_t rules[OP_COUNT] = {
   [OP_CLZ] = RULE_ALL, [OP_BFIND] = RULE_ALL, [OP_FNS] = RULE_ALL, [OP_SZEXT] = RULE_ALL, [OP_BMSK] = RULE_ALL, [OP_DP4A] = RULE_ALL,
   [OP_DP2A] = RULE_ALL, [OP_TESTP] = RULE_ALL, [OP_COPYSIGN] = RULE_ALL, [OP_FMA] = RULE_ALL, [OP_RCP] = RULE_ALL, [OP_SQRT] = RULE_ALL,
   [OP_RSQRT] = RULE_ALL, [OP_SIN] = RULE_ALL, [OP_COS] = RULE_ALL, [OP_LG2] = RULE_ALL, [OP_EX2] = RULE_ALL, [OP_TANH] = RULE_ALL,
-  [OP_SET] = RULE_ALL, [OP_SETP] = RULE_ALL, [OP_SLCT] = RULE_ALL, [OP_CNOT] = RULE_ALL, [OP_CVT_PACK] = RULE_ALL, [OP_ISSPACEP] = RULE_ALL,
+  [OP_SET] = RULE_ALL, [OP_SETP] = RULE_COMPARE, [OP_SLCT] = RULE_ALL, [OP_CNOT] = RULE_ALL, [OP_CVT_PACK] = RULE_ALL, [OP_ISSPACEP] = RULE_ALL,
   [OP_VADD] = RULE_ALL, [OP_VSUB] = RULE_ALL, [OP_VABSDIFF] = RULE_ALL, [OP_VMIN] = RULE_ALL, [OP_VMAX] = RULE_ALL, [OP_VSHL] = RULE_ALL,
   [OP_VSHR] = RULE_ALL, [OP_VMAD] = RULE_ALL, [OP_VSET] = RULE_ALL, [OP_VADD2] = RULE_ALL, [OP_VSUB2] = RULE_ALL, [OP_VAVRG2] = RULE_ALL,
   [OP_VABSDIFF2] = RULE_ALL, [OP_VMIN2] = RULE_ALL, [OP_VMAX2] = RULE_ALL, [OP_VSET2] = RULE_ALL, [OP_VADD4] = RULE_ALL, [OP_VSUB4] = RULE_ALL,
@@ -33,6 +33,7 @@ InitRule init_rule(const PtxInstr *in) {
   PtxType t = in->ntypes ? in->types[0] : TYPE_NONE;
   PtxKind kind = ptx_type_kind(t);
   if (r == RULE_SUM && (kind == KIND_FLOAT || is_packed(t) || ptx_has(in, MOD_HI) || ptx_has(in, MOD_WIDE) || ptx_has(in, MOD_SAT))) return RULE_ALL;
+  if (r == RULE_COMPARE && (in->nops != 3 || in->ops[0].kind != OPD_REG || !init_is_int(t) || ptx_type_size(t) < 4 || (in->ops[1].kind != OPD_REG && in->ops[1].kind != OPD_INT) || (in->ops[2].kind != OPD_REG && in->ops[2].kind != OPD_INT))) return RULE_ALL;
   if (r == RULE_TABLE && (in->ops[0].kind != OPD_REG || in->nops != 5 || in->ops[4].kind != OPD_INT || init_table(in) == 0x96 || init_table(in) == 0x69)) return RULE_XOR;    // these are
   if (in->op == OP_PRMT && in->nmods > 1) return RULE_ALL;           // other modes than picking bytes
   return r;

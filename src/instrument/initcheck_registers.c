@@ -190,9 +190,9 @@ static void turn_round(InitCheck *k, Code *c, const PtxInstr *in) {
 }
 
 // Out of line where something is bad, if that is long.
-static void by_table(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
-  if (r->nuses == 1 || c->guard) {
-    turn_round(k, c, in);
+static void closely(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r, bool at_once, void how(InitCheck *, Code *, const PtxInstr *)) {
+  if (at_once || c->guard) {
+    how(k, c, in);
     return;
   }
   PtxReg *bad = body_temp(k->body, TYPE_PRED, 0);
@@ -204,8 +204,60 @@ static void by_table(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
   code_label(c, back);
   cold->near = in;
   code_label(cold, slow);
-  turn_round(k, cold, in);
+  how(k, cold, in);
   EMIT(cold, "bra", opd_label(back));
+}
+
+// --- comparisons of integers ---
+
+InitComparison init_comparison(const PtxInstr *in) {
+  bool less = ptx_has(in, MOD_LT) || ptx_has(in, MOD_GE) || ptx_has(in, MOD_LO) || ptx_has(in, MOD_HS), equal = ptx_has(in, MOD_EQ) || ptx_has(in, MOD_NE);
+  return (InitComparison){.order = !equal, .swapped = !equal && !less, .is_signed = ptx_type_kind(in->types[0]) == KIND_SIGNED};
+}
+
+// The least and the largest number that the operand may be.
+static void bounds(InitCheck *k, Code *c, const PtxOperand *o, bool wide, bool is_signed, PtxReg *least, PtxReg *most, unsigned temp) {
+  PtxReg *v = value_of(k, c, o, wide, temp), *s = shadow_of(k, c, o, wide, temp + 1), *t = wide ? temp64(k, temp + 2) : temp32(k, temp + 2);
+  EMIT_WIDTH(c, wide, "or", opd_reg(most), opd_reg(v), opd_reg(s));
+  EMIT_WIDTH(c, wide, "not", opd_reg(t), opd_reg(s));
+  EMIT_WIDTH(c, wide, "and", opd_reg(least), opd_reg(v), opd_reg(t));
+  if (!is_signed) return;
+  EMIT_WIDTH(c, wide, "and", opd_reg(t), opd_reg(s), opd_imm(wide ? INT64_MIN : INT32_MIN));
+  EMIT_WIDTH(c, wide, "or", opd_reg(least), opd_reg(least), opd_reg(t));
+  EMIT_WIDTH(c, wide, "xor", opd_reg(most), opd_reg(most), opd_reg(t));
+}
+
+static void compare_bounds(InitCheck *k, Code *c, const PtxInstr *in, bool is_signed) {
+  bool wide = ptx_type_size(in->types[0]) == 8;
+  PtxReg *at[4], *one = body_temp(k->body, TYPE_PRED, 0), *other = body_temp(k->body, TYPE_PRED, 1);
+  for (unsigned i = 0; i < 4; i++) at[i] = wide ? temp64(k, 3 + i) : temp32(k, 3 + i);
+  bounds(k, c, &in->ops[1], wide, is_signed, at[0], at[1], 0);
+  bounds(k, c, &in->ops[2], wide, is_signed, at[2], at[3], 0);
+  repeat(k, c, in, (const PtxOperand[]){opd_reg(one), opd_reg(at[0]), opd_reg(at[3])}, 3);
+  repeat(k, c, in, (const PtxOperand[]){opd_reg(other), opd_reg(at[1]), opd_reg(at[2])}, 3);
+  EMIT(c, "xor.pred", opd_reg(one), opd_reg(one), opd_reg(other));
+  spread(k, c, in->ops[0].reg, one);
+}
+
+static void compare_bits(InitCheck *k, Code *c, const PtxInstr *in) {
+  bool wide = ptx_type_size(in->types[0]) == 8;
+  PtxReg *sa = shadow_of(k, c, &in->ops[1], wide, 0), *sb = shadow_of(k, c, &in->ops[2], wide, 1), *open = body_temp(k->body, TYPE_PRED, 0), *some = body_temp(k->body, TYPE_PRED, 1);
+  PtxReg *a = value_of(k, c, &in->ops[1], wide, 2), *b = value_of(k, c, &in->ops[2], wide, 3), *t = wide ? temp64(k, 4) : temp32(k, 4), *u = wide ? temp64(k, 5) : temp32(k, 5);
+  EMIT_WIDTH(c, wide, "or", opd_reg(u), opd_reg(sa), opd_reg(sb));
+  if (wide) EMIT(c, "setp.ne.b64", opd_reg(some), opd_reg(u), opd_imm(0));
+  else EMIT(c, "setp.ne.b32", opd_reg(some), opd_reg(u), opd_imm(0));
+  EMIT_WIDTH(c, wide, "xor", opd_reg(t), opd_reg(a), opd_reg(b));
+  EMIT_WIDTH(c, wide, "not", opd_reg(u), opd_reg(u));
+  EMIT_WIDTH(c, wide, "and", opd_reg(t), opd_reg(t), opd_reg(u));
+  if (wide) EMIT(c, "setp.eq.and.b64", opd_reg(open), opd_reg(t), opd_imm(0), opd_reg(some));
+  else EMIT(c, "setp.eq.and.b32", opd_reg(open), opd_reg(t), opd_imm(0), opd_reg(some));
+  spread(k, c, in->ops[0].reg, open);
+}
+
+static void compare_closely(InitCheck *k, Code *c, const PtxInstr *in) {
+  InitComparison how = init_comparison(in);
+  if (how.order) compare_bounds(k, c, in, how.is_signed);
+  else compare_bits(k, c, in);
 }
 
 static void join(InitCheck *k, Code *c, const PtxInstr *in, bool upwards) {
@@ -405,7 +457,8 @@ static void follow_rule(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r
   else switch (rule) {
     case RULE_SUM: join(k, c, in, true); return;
     case RULE_XOR: join(k, c, in, false); return;
-    case RULE_TABLE: by_table(k, c, in, r); return;
+    case RULE_TABLE: closely(k, c, in, r, r->nuses == 1, turn_round); return;
+    case RULE_COMPARE: closely(k, c, in, r, false, compare_closely); return;
     case RULE_AND: logic(k, c, in, true); return;
     case RULE_OR: logic(k, c, in, false); return;
     case RULE_SHIFT: shift(k, c, in, r); return;

@@ -285,6 +285,21 @@ static void logic(const Regs *r, WgStepKind what) {
   if (in->ops[2].kind != OPD_REG) step->flags |= WG_STEP_IMM_W, step->imm = (uint64_t)in->ops[2].imm;
 }
 
+static void compare(const Regs *r) {
+  const PtxInstr *in = r->in;
+  InitComparison how = init_comparison(in);
+  logic(r, WG_STEP_COMPARE);
+  WgStep *step = &r->s->steps.data[r->s->steps.len - 1];
+  if (how.swapped) {
+    uint16_t a = step->a, v = step->v, flags = step->flags & (uint16_t)~(WG_STEP_IMM_V | WG_STEP_IMM_W);
+    if (step->flags & WG_STEP_IMM_V) flags |= WG_STEP_IMM_W;
+    if (step->flags & WG_STEP_IMM_W) flags |= WG_STEP_IMM_V;
+    step->a = step->b, step->b = a, step->v = step->w, step->w = v, step->flags = flags;
+  }
+  step->from = (uint8_t)(ptx_type_size(in->types[0]) * 8);
+  step->flags |= (uint16_t)((how.order ? WG_STEP_ORDER : 0) | (how.is_signed ? WG_STEP_SIGNED : 0));
+}
+
 static void by_table(const Regs *r) {
   const PtxInstr *in = r->in;
   uint16_t v = value_of(r->s, &in->ops[1]), w = value_of(r->s, &in->ops[2]);
@@ -423,6 +438,7 @@ static void follow_rule(const Regs *r) {
     case RULE_TABLE: by_table(r); return;
     case RULE_AND: logic(r, WG_STEP_AND); return;
     case RULE_OR: logic(r, WG_STEP_OR_BITS); return;
+    case RULE_COMPARE: compare(r); return;
     case RULE_SHIFT: shift(r); return;
     case RULE_CONVERT: convert(r); return;
     case RULE_SELECT: select_one(r); return;
@@ -455,7 +471,7 @@ bool init_can_follow(const InitCheck *k, const PtxInstr *in) {
       if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg))) return false;
   }
   if (init_rule(in) == RULE_SELECT && in->ops[3].kind != OPD_REG) return false;
-  if (init_rule(in) == RULE_AND || init_rule(in) == RULE_OR || init_rule(in) == RULE_TABLE)
+  if (init_rule(in) == RULE_AND || init_rule(in) == RULE_OR || init_rule(in) == RULE_TABLE || init_rule(in) == RULE_COMPARE)
     for (unsigned o = 1; o < (init_rule(in) == RULE_TABLE ? 4 : 3); o++)
       if ((in->ops[o].kind != OPD_REG && in->ops[o].kind != OPD_INT) || in->ops[o].selector) return false;
   if (init_rule(in) == RULE_SAME)

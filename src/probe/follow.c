@@ -40,6 +40,14 @@ DEVICE uint64_t convert(uint64_t shadow, uint32_t from, uint32_t to, uint32_t bi
   return to < bits ? shadow & all_bits(to) : shadow;
 }
 
+// What the bad bits can make of a comparison: that of the least and the largest numbers they may be.
+DEVICE uint32_t is_open(uint64_t a, uint64_t bad_a, uint64_t b, uint64_t bad_b, uint32_t bits, uint32_t flags) {
+  if (!(flags & WG_STEP_ORDER)) return (bad_a | bad_b) && !((a ^ b) & ~(bad_a | bad_b) & all_bits(bits));
+  uint64_t sign = flags & WG_STEP_SIGNED ? 1ull << (bits - 1) : 0;
+  a = (a ^ sign) & all_bits(bits), b = (b ^ sign) & all_bits(bits);
+  return ((a & ~bad_a) < (b | bad_b)) != ((a | bad_a) < (b & ~bad_b));
+}
+
 // --- instructions that move bits: what they do to values, done to shadows ---
 
 DEVICE uint64_t reverse(uint64_t a, uint32_t bits) {
@@ -298,6 +306,9 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
     case WG_STEP_TABLE:
       to = wg_init_table(s->from, (uint32_t)get(&f, s->a), (uint32_t)values[s->v], (uint32_t)get(&f, s->b), (uint32_t)values[s->w], (uint32_t)get(&f, (uint32_t)s->imm & 0xffff),
                          (uint32_t)values[(uint32_t)s->imm >> 16]);
+      break;
+    case WG_STEP_COMPARE:
+      to = is_open(flags & WG_STEP_IMM_V ? s->imm : values[s->v], get(&f, s->a), flags & WG_STEP_IMM_W ? s->imm : values[s->w], get(&f, s->b), s->from, flags) ? all : 0;
       break;
     case WG_STEP_SHIFT: to = shift(get(&f, s->a), flags & WG_STEP_IMM_V ? (uint32_t)s->imm : (uint32_t)values[s->v], s->bits, flags); break;
     case WG_STEP_CONVERT: to = convert(get(&f, s->a), s->from, (uint32_t)s->imm, s->bits, flags); break;

@@ -17,6 +17,7 @@ typedef enum {
   WG_STEP_PART,              // to = shadow a >> imm
   WG_STEP_AND, WG_STEP_OR_BITS,              // to = shadow of the bits of a & b, a | b: good where one of them is a good 0, or a good 1
   WG_STEP_TABLE,             // to = shadow of lop3 with the table `from`, of values v, w and imm >> 16, shadows a, b and imm % 65536
+  WG_STEP_COMPARE,           // to = all bits if the bad bits of values v and w, of `from` bits, can change how they compare: equal or, with WG_STEP_ORDER, v < w; shadows a, b
   WG_STEP_SHIFT,             // to = shadow a shifted by value b
   WG_STEP_CONVERT,           // to = shadow a, of `from` bits, made imm bits wide
   WG_STEP_SELECT,            // to = value v ? shadow a : shadow b; all bits if shadow imm is not zero
@@ -47,6 +48,7 @@ enum {                       // WgStep.flags
   WG_STEP_REPORTS = 256,     // WRITE: bad bytes are reported, with the address
   WG_STEP_ATOMIC = 512,      // WRITE: nothing to do where all was good and is
   WG_STEP_ORIGIN = 1024,     // READ: with its address
+  WG_STEP_ORDER = 2048,      // COMPARE
 };
 enum { WG_NO_NUMBER = 0xffff };
 

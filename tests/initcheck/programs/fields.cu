@@ -16,7 +16,7 @@ __global__ void read_ab(const Fields *f, const Flags *g, int *out) {
   if (y.ready && y.kind == 3) out[threadIdx.x] = 2;
 }
 __global__ void read_c(const Fields *f, int *out) {
-  if (f[threadIdx.x].c == 3) out[threadIdx.x] = 3;                    // use: c was not written
+  if (f[threadIdx.x].c > 3) out[threadIdx.x] = 3;                     // use: c was not written
 }
 __global__ void read_later(const Fields *f, int *out) {
   if (f[threadIdx.x].c == 3) out[threadIdx.x] = 3;

@@ -36,7 +36,7 @@ __global__ void majority(const unsigned *p, const unsigned *q, int *out) {
   if (lop3<MAJORITY>(q[threadIdx.x], q[threadIdx.x] ^ 0x800000, p[threadIdx.x]) > 9) atomicAdd(out, 1);        // use: one bit is undecided
 }
 __global__ void all(const unsigned *p, const unsigned *q, int *out) {
-  if (lop3<XOR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 9) atomicAdd(out, 1);          // use: the upper half
+  if (lop3<XOR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 99) atomicAdd(out, 1);          // use: the upper half
 }
 __global__ void two(const unsigned *p, const unsigned *q, int *out) {
   if (lop3<AND_OR>(p[threadIdx.x], p[threadIdx.x + 32], q[threadIdx.x]) > 9) atomicAdd(out, 1);       // use: the upper half
