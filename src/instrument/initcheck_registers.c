@@ -392,6 +392,51 @@ static void select_one(InitCheck *k, Code *c, const PtxInstr *in) {
   else EMIT(c, "selp.b32", opd_reg(s), opd_imm(all_bits(in->ops[0].reg)), opd_reg(s), opd_reg(bad));
 }
 
+// --- what lanes exchange ---
+
+// Where what lane `from` holds was read is where what this one takes was; takes: NULL: all of them do.
+static void take_origin(InitCheck *k, Code *c, PtxReg *from, const PtxOperand *lanes, PtxReg *takes) {
+  PtxReg *low = temp32(k, 2), *high = temp32(k, 3), *got = temp32(k, 4), *const words[] = {k->origin_site, k->origin_derived};
+  EMIT(c, "mov.b64", opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2), opd_reg(k->origin_address));
+  EMIT(c, "shfl.sync.idx.b32", opd_reg(low), opd_reg(low), opd_reg(from), opd_imm(31), *lanes);
+  EMIT(c, "shfl.sync.idx.b32", opd_reg(high), opd_reg(high), opd_reg(from), opd_imm(31), *lanes);
+  code_guard(c, takes, false);
+  EMIT(c, "mov.b64", opd_reg(k->origin_address), opd_vector(c, (const PtxOperand[]){opd_reg(low), opd_reg(high)}, 2));
+  code_guard(c, NULL, false);
+  for (unsigned i = 0; i < ARRAY_LEN(words); i++) {
+    EMIT(c, "shfl.sync.idx.b32", opd_reg(got), opd_reg(words[i]), opd_reg(from), opd_imm(31), *lanes);
+    code_guard(c, takes, false);
+    EMIT(c, "mov.b32", opd_reg(words[i]), opd_reg(got));
+    code_guard(c, NULL, false);
+  }
+}
+
+// Lanes that all know whether something is bad go out of line together.
+static bool exchanges_origins(const Code *c, const PtxInstr *in) { return ptx_has(in, MOD_SYNC) && !c->guard; }
+static Code *leave_together(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *any, PtxLabel **back) {
+  PtxLabel *slow = body_label(k->body);
+  Code *cold = body_cold(k->body);
+  *back = body_label(k->body);
+  code_branch(c, any, false, slow);
+  code_label(c, *back);
+  cold->near = in;
+  code_label(cold, slow);
+  return cold;
+}
+
+// The result is bad in all lanes because it is in one, or more: `bad` there.
+static void take_from_first(InitCheck *k, Code *c, const PtxInstr *in, PtxReg *any, PtxReg *bad) {
+  PtxLabel *back;
+  PtxReg *first = temp32(k, 1);
+  if (!exchanges_origins(c, in)) return;
+  Code *cold = leave_together(k, c, in, any, &back);
+  EMIT(cold, "vote.sync.ballot.b32", opd_reg(first), opd_reg(bad), in->ops[2]);
+  EMIT(cold, "brev.b32", opd_reg(first), opd_reg(first));
+  EMIT(cold, "clz.b32", opd_reg(first), opd_reg(first));
+  take_origin(k, cold, first, &in->ops[2], NULL);
+  EMIT(cold, "bra", opd_label(back));
+}
+
 // The same exchange between the same lanes, of the shadow.
 static void shuffle(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
   const PtxOperand *to = in->ops[0].kind == OPD_PAIR ? &in->ops[0].list[0] : &in->ops[0];
@@ -401,6 +446,16 @@ static void shuffle(InitCheck *k, Code *c, const PtxInstr *in, const Regs *r) {
   PtxReg *got = temp32(k, 1);
   repeat(k, c, in, (const PtxOperand[]){opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0))}, 2);
   EMIT(c, "mov.b32", opd_reg(init_shadow(k, to->reg)), opd_reg(got));
+  if (!exchanges_origins(c, in)) return;
+  PtxReg *takes = body_temp(k->body, TYPE_PRED, 0), *any = body_temp(k->body, TYPE_PRED, 1), *lane = temp32(k, 0);
+  PtxLabel *back;
+  EMIT(c, "setp.ne.u32", opd_reg(takes), opd_reg(got), opd_imm(0));
+  EMIT(c, "vote.sync.any.pred", opd_reg(any), opd_reg(takes), in->ops[in->nops - 1]);
+  Code *cold = leave_together(k, c, in, any, &back);
+  EMIT(cold, "mov.u32", opd_reg(lane), opd_sreg(SREG_LANEID, SEL_NONE));
+  repeat(k, cold, in, (const PtxOperand[]){opd_reg(got), opd_reg(lane)}, 2);
+  take_origin(k, cold, got, &in->ops[in->nops - 1], takes);
+  EMIT(cold, "bra", opd_label(back));
 }
 
 // ballot: bit by bit. any, all, uni: bad as soon as one lane's predicate is.
@@ -409,18 +464,23 @@ static void vote(InitCheck *k, Code *c, const PtxInstr *in) {
   EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(shadow_of(k, c, &in->ops[1], false, 0)), opd_imm(0));
   if (ptx_has(in, MOD_BALLOT)) {
     repeat(k, c, in, (const PtxOperand[]){opd_reg(s), opd_reg(bad)}, 2);
+    EMIT(c, "setp.ne.u32", opd_reg(got), opd_reg(s), opd_imm(0));
+    take_from_first(k, c, in, got, bad);
     return;
   }
   if (ptx_has(in, MOD_SYNC)) EMIT(c, "vote.sync.any.pred", opd_reg(got), opd_reg(bad), in->ops[2]);
   else EMIT(c, "vote.any.pred", opd_reg(got), opd_reg(bad));
   EMIT(c, "selp.b32", opd_reg(s), opd_imm(-1), opd_imm(0), opd_reg(got));
+  take_from_first(k, c, in, got, bad);
 }
 
 static void reduce(InitCheck *k, Code *c, const PtxInstr *in) {
-  PtxReg *bad = body_temp(k->body, TYPE_PRED, 0), *got = temp32(k, 1);
-  EMIT(c, "redux.sync.or.b32", opd_reg(got), opd_reg(shadow_of(k, c, &in->ops[1], false, 0)), in->ops[2]);
-  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(got), opd_imm(0));
-  spread(k, c, in->ops[0].reg, bad);
+  PtxReg *any = body_temp(k->body, TYPE_PRED, 0), *bad = body_temp(k->body, TYPE_PRED, 1), *got = temp32(k, 1), *own = shadow_of(k, c, &in->ops[1], false, 0);
+  EMIT(c, "setp.ne.u32", opd_reg(bad), opd_reg(own), opd_imm(0));
+  EMIT(c, "redux.sync.or.b32", opd_reg(got), opd_reg(own), in->ops[2]);
+  EMIT(c, "setp.ne.u32", opd_reg(any), opd_reg(got), opd_imm(0));
+  spread(k, c, in->ops[0].reg, any);
+  take_from_first(k, c, in, any, bad);
 }
 
 // x ^ x, x - x

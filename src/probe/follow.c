@@ -131,6 +131,31 @@ DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, u
 DEVICE uint32_t shuffle(uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes) { (void)how; (void)b; (void)c; (void)lanes; return shadow; }
 #endif
 
+// Where what lane `from` holds was read is where what this one takes was. All `lanes` come here together.
+DEVICE void take_origin(Follow *f, uint32_t lanes, uint32_t from, uint32_t takes) {
+  uint64_t address = f->dirty ? f->shadows[WG_SHADOW_ORIGIN] : 0;
+  uint32_t low = device_read_lane(lanes, (uint32_t)address, from), high = device_read_lane(lanes, (uint32_t)(address >> 32), from);
+  uint32_t site = device_read_lane(lanes, f->dirty ? (uint32_t)f->shadows[WG_SHADOW_ORIGIN_SITE] : 0xffffffff, from);
+  uint32_t derived = device_read_lane(lanes, f->dirty ? (uint32_t)f->shadows[WG_SHADOW_ORIGIN_DERIVED] : 0, from);
+  if (!takes) return;
+  make_dirty(f);
+  f->shadows[WG_SHADOW_ORIGIN] = (uint64_t)high << 32 | low;
+  f->shadows[WG_SHADOW_ORIGIN_SITE] = site;
+  f->shadows[WG_SHADOW_ORIGIN_DERIVED] = derived;
+}
+
+// What a lane gets of the shadows of others; where that is bad it is dirty. Out of line: few registers are live where it is called.
+uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes, uint64_t shadow_list, uint32_t n, uint32_t dirty);
+__attribute__((noinline)) uint32_t wg_init_exchange(uint32_t what, uint32_t how, uint32_t shadow, uint32_t b, uint32_t c, uint32_t lanes, uint64_t shadow_list, uint32_t n, uint32_t dirty) {
+  Follow f = {(uint64_t *)shadow_list, n, dirty};
+  uint32_t got = 0, from = 0, any = device_ballot(lanes, shadow != 0);
+  if (!any) return 0;
+  if (what == WG_STEP_SHUFFLE) got = shuffle(how, shadow, b, c, lanes), from = shuffle(how, device_lane(), b, c, lanes);
+  else got = what == WG_STEP_BALLOT ? any : 0xffffffff, from = (uint32_t)__builtin_ctz(any);
+  take_origin(&f, lanes, from, got != 0);
+  return got;
+}
+
 // Bytes as bits, and back: four at a time, each product has every bit once.
 DEVICE uint32_t four_bytes(uint32_t bits) { return ((bits & 15) * 0x204081u & 0x01010101u) * 0xff; }
 DEVICE uint32_t four_bits(uint32_t bytes, uint32_t whole) {      // whole: the bytes of which all bits are set, instead of any
@@ -322,9 +347,11 @@ __attribute__((noinline)) uint32_t wg_init_follow(uint64_t steps, uint64_t value
       to = all;
       break;
     case WG_STEP_CLEAR: break;
-    case WG_STEP_SHUFFLE: to = shuffle((uint32_t)s->imm, (uint32_t)get(&f, s->a), (uint32_t)values[s->v], (uint32_t)values[s->w], (uint32_t)values[s->b]); break;
-    case WG_STEP_BALLOT: to = device_ballot((uint32_t)values[s->b], get(&f, s->a) != 0); break;
-    case WG_STEP_ANY_LANE: to = device_ballot((uint32_t)values[s->b], get(&f, s->a) != 0) ? all : 0; break;
+    case WG_STEP_SHUFFLE: case WG_STEP_BALLOT: case WG_STEP_ANY_LANE:
+      to = wg_init_exchange(s->what, (uint32_t)s->imm, (uint32_t)get(&f, s->a), s->what == WG_STEP_SHUFFLE ? (uint32_t)values[s->v] : 0, s->what == WG_STEP_SHUFFLE ? (uint32_t)values[s->w] : 0,
+                            (uint32_t)values[s->b], shadow_list, f.n, f.dirty);
+      if (to) f.dirty = 1;
+      break;
     case WG_STEP_USE:
       if (!get(&f, s->a)) continue;
       wg_init_report(channel, launch, site_base + s->site, DEVICE_KIND_UNINIT_USE, 0, s->imm, f.shadows, table);

@@ -13,8 +13,9 @@ __attribute__((noinline)) uint64_t wg_init_heap_find(uint64_t table, uint64_t ad
 // malloc returned a block: nobody has written it.
 void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes, uint32_t site);
 __attribute__((noinline)) void wg_init_born(uint64_t table, uint64_t address, uint64_t bytes, uint32_t site) {
+  enum { MOST = WG_HEAP_PAGES / 2 * WG_INIT_HEAP_PAGE };         // one block must not take the pages of all others
   WgInitHeap *h = init_heap(table);
-  if (!h || !address || !bytes || address % WG_INIT_HEAP_GRANULE) return;
+  if (!h || !address || !bytes || bytes > MOST || address % WG_INIT_HEAP_GRANULE) return;
   uint64_t end = address + bytes, place = 0;
   for (uint64_t a = address & ~(WG_INIT_HEAP_PAGE - 1ull); a < end; a += WG_INIT_HEAP_PAGE)
     if (!init_heap_page(h, a, 1)) return;

@@ -107,7 +107,7 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
     r->places_left_out++;
   } else {
     f = ARENA_NEW(&r->arena, RunFinding);
-    *f = (RunFinding){.process = p, .kind = kind, .text = run_text(r, e->text), .kernel = kernel, .launch = launch_of(r, p, (uint32_t)e->launch),
+    *f = (RunFinding){.process = p, .kind = kind, .text = run_readable_text(r, e->text), .kernel = kernel, .launch = launch_of(r, p, (uint32_t)e->launch),
                       .launch_number = (uint32_t)e->launch, .has_thread = e->flags & FINDING_HAS_THREAD, .has_address = e->flags & FINDING_HAS_ADDRESS,
                       .block = {(uint32_t)e->block_x, (uint32_t)e->block_y, (uint32_t)e->block_z},
                       .thread = {(uint32_t)e->thread_x, (uint32_t)e->thread_y, (uint32_t)e->thread_z},

@@ -43,6 +43,26 @@ const char *run_readable_name(Run *r, const char *name) {
   return symbol_readable_name(r->names, name);
 }
 
+static bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$'; }
+
+const char *run_readable_text(Run *r, const char *text) {
+  if (!text || !strstr(text, "_Z")) return run_text(r, text);
+  Str out = {0}, name = {0};
+  for (size_t i = 0, n = 0; text[i]; i += n ? n : 1, n = 0) {
+    while (is_name(text[i + n])) n++;
+    if (!n) str_addc(&out, text[i]);
+    else {
+      name.len = 0;
+      str_printf(&name, "%.*s", (int)n, &text[i]);
+      str_add(&out, strncmp(name.data, "_Z", 2) ? name.data : run_readable_name(r, name.data));
+    }
+  }
+  const char *kept = run_text(r, out.data);
+  str_free(&out);
+  str_free(&name);
+  return kept;
+}
+
 void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...) {
   char text[4096];
   va_list ap;

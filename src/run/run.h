@@ -178,6 +178,7 @@ typedef struct Run {
 void run_free(Run *r);
 const char *run_text(Run *r, const char *text);          // the run's own copy; NULL stays NULL
 const char *run_readable_name(Run *r, const char *name); // demangled
+const char *run_readable_text(Run *r, const char *text); // … the names in it
 void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...) PRINTF_LIKE(4, 5);
 uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places);   // repeats included; without what is suppressed
 uint64_t run_count_suppressed(Run *r, uint64_t *places);  // all of them; also each suppression's own numbers

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 900
 # tests/memcheck/heap/*.cu: allocations and frees. Lines of a program: `finds: KIND COUNT` for each place of its report (finds-cpu, finds-gpu:
-# on that device only), `says: TEXT` a piece of the report, `options:`. A program without `finds` must be silent, and all must print what
+# on that device only), `says: TEXT` a piece of the report, `never: TEXT` what it does not say, `options:`. A program without `finds` must be silent, and all must print what
 # they print without the tool, unless the tool prevents what a GPU would do. `runtime: ours`: not with NVIDIA's. HEAP_DEVICE=gpu: through the driver proxy (tests/gpumode/heap.sh).
 set -u
 cd "$ROOT" || exit 1
@@ -28,6 +28,7 @@ P
   want=$plain; grep -qv '^leak' "$d/want" && want=99
   bad=
   while IFS= read -r line; do grep -qF -- "$line" "$d/err" || bad="the report lacks: $line"; done < <(lines says)
+  while IFS= read -r line; do ! grep -qF -- "$line" "$d/err" || bad="the report says: $line"; done < <(lines never)
   if ! diff "$d/want" "$d/got" > "$d/diff"; then cat "$d/diff"; tail -n 40 "$d/err"; echo "FAIL $name: other findings"
   elif [ $code != $want ]; then tail -n 5 "$d/err"; echo "FAIL $name: exit code $code, expected $want"
   elif [ "$bad" ]; then cat "$d/err"; echo "FAIL $name: $bad"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # timeout: 600
 # tests/memcheck/programs/*.cu: what memcheck must find and what it must not. Each line `finds: KIND LINE COUNT` of a program is one place
-# of its report; a program without such a line must be silent. `device: cpu`: only the virtual device says where. Each of them ends as it would without the tool.
+# of its report; a program without such a line must be silent. `says: TEXT`: a piece of the report. `device: cpu`: only the virtual device says where. Each of them ends as it would without the tool.
 set -u
 cd "$ROOT" || exit 1
 command -v nvcc > /dev/null || { echo "nvcc is not installed"; exit 77; }
@@ -29,6 +29,7 @@ P
   sort -o "$d/got" "$d/got"
   want=$plain; [ -s "$d/want" ] && want=99
   if ! diff "$d/want" "$d/got" > "$d/diff"; then cat "$d/diff"; tail -n 20 "$d/err"; echo "FAIL $name: other findings"
+  elif ! sed -n 's#^// says: ##p' "$f" | while read -r text; do grep -qF "$text" "$d/err" || exit 1; done; then cat "$d/err"; echo "FAIL $name: the report lacks something"
   elif [ $code != $want ]; then tail -n 5 "$d/err"; echo "FAIL $name: exit code $code, expected $want"
   elif [ ! -s "$d/want" ] && ! cmp -s "$d/none.out" "$d/out"; then diff "$d/none.out" "$d/out" | head; echo "FAIL $name: other output"
   else echo "ok $name"; fi

@@ -78,6 +78,19 @@ int main() {
   store_matrix<<<1, 32>>>(1);
   read_matrix<<<1, 256>>>(1, out);
   large<<<1, 1>>>(out, 40 << 20);
+  take<<<1, 1>>>(0, at);
+  cudaMemcpy(&p, at, sizeof p, cudaMemcpyDeviceToHost);
+  cudaGraph_t graph;                        // it writes to the same memory whenever it runs
+  cudaGraphExec_t exec;
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  fill<<<1, 256, 0, stream>>>(p);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  read<<<1, 256>>>(0, out);
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
   long sum = 0;
   for (int i = 0; i < 64; i++) sum += host[i];

@@ -10,6 +10,7 @@
 // finds: invalid-free 1
 // finds: invalid-free 1
 // says: cuMemFree (cudaFree): this was freed before (invalid-free)
+// never: WAS CHECKED
 // says: cuMemFree (cudaFree): this points into the middle of an allocation, and only all of it can be freed (invalid-free)
 // says: cuMemFree (cudaFree): this points into the middle of memory that was freed before (invalid-free)
 // says: cuMemFree (cudaFree): nothing is allocated at this address (invalid-free)
