@@ -68,5 +68,6 @@ void report_summary(Run *r, bool all, Str *out) {
   uint64_t notes = run_count_findings(r, SEVERITY_NOTE, NULL) - warnings - (errors - r->findings_left_out);
   if (warnings || notes) str_printf(out, "%llu warnings, %llu notes\n", (unsigned long long)warnings, (unsigned long long)notes);
   str_printf(out, "%sERROR SUMMARY: %llu errors from %llu places" REPORT_PLAIN "\n", errors ? REPORT_ERROR : REPORT_BOLD, (unsigned long long)errors, (unsigned long long)places);
-  if (!has_tools(r) || !r->checked_launches) str_add(out, REPORT_WARNING "NOTHING WAS CHECKED" REPORT_PLAIN "\n");
+  if (!has_tools(r) || !r->checked_launches)           // what is found without a kernel is found in CUDA calls
+    str_printf(out, REPORT_WARNING "%s WAS CHECKED" REPORT_PLAIN "\n", r->findings.len ? "NO KERNEL" : "NOTHING");
 }
