@@ -4,7 +4,7 @@
 // themselves, are called through pointers, are in another unit, or take the address of a parameter; and what would make a kernel too long.
 #include "instrument/pass.h"
 
-enum { MOST_STATEMENTS = 30000, MOST_DEPTH = 24 };
+enum { MOST_DEPTH = 24 };
 
 typedef struct Inliner { PtxModule *m; Arena *a; uint32_t number; } Inliner;
 
@@ -106,7 +106,7 @@ static const PtxVar *base_of(const PtxInstr *in) {
 }
 
 static const PtxLoc *called_from(Inliner *l, const PtxLoc *loc, const PtxLoc *call, const char *function) {
-  if (!loc || !call) return loc;
+  if (!loc || !call) return loc ? loc : call;            // what has no line is part of the line that calls it
   PtxLoc *n = ARENA_NEW(l->a, PtxLoc);
   *n = *loc;
   if (loc->inlined_at) n->inlined_at = called_from(l, loc->inlined_at, call, function);
@@ -253,16 +253,16 @@ static void keep_in_register(Inliner *l, PtxFunc *f, PtxVar *v) {
   }
 }
 
-void inline_calls(PtxModule *m) {
+void inline_calls(PtxModule *m, uint32_t most) {
   Inliner l = {.m = m, .a = &m->arena};
   for (uint32_t k = 0; k < m->nfuncs; k++) {
     PtxFunc *f = m->funcs[k];
     if (!f->is_entry || f->is_declaration) continue;
-    for (uint32_t i = 0; i < f->nstmts && f->nstmts < MOST_STATEMENTS; i++) {
+    for (uint32_t i = 0; i < f->nstmts && f->nstmts < most; i++) {
       const PtxInstr *call = f->stmts[i].kind == STMT_INSTR ? f->stmts[i].instr : NULL;
       PtxFunc *g = call ? callee_of(call) : NULL;
       if (g && g->module == m) lift_static(&l, g);
-      if (!g || g->module != m || !can_inline(g) || f->nstmts + g->nstmts > MOST_STATEMENTS) continue;
+      if (!g || g->module != m || !can_inline(g) || f->nstmts + g->nstmts > most) continue;
       if (!has_plain_list(&call->ops[0], g->nreturns) || !has_plain_list(&call->ops[2], g->nparams)) continue;
       put_in_place(&l, f, i, g);
       i--;                                 // calls in it are looked at as well

@@ -59,11 +59,19 @@ static void drop_info(Program *p) {
     for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) p->units[u]->funcs[i]->user = NULL;
 }
 
+// How long inlining calls may make a kernel; 0: calls stay. racecheck and initcheck follow registers through calls. In code that is not optimised (nvcc -G) every function of a header is called, and
+// a place in it alone says little: inlined it comes with the line of the program.
+static uint32_t inlined_statements(uint32_t tools, bool debug) {
+  if (tools & TOOL_BIT(COUNT)) return 0;                 // calls are counted, too
+  if (tools & (TOOL_BIT(RACECHECK) | TOOL_BIT(INITCHECK))) return 30000;
+  return debug && tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(FPCHECK)) ? 8000 : 0;
+}
+
 bool instrument_module(PtxModule **units, uint32_t nunits, const InstrumentPlan *plan, Instrumented *out, Error *err) {
   *out = (Instrumented){0};
   Program p = {.units = units, .nunits = nunits, .plan = plan, .out = out};
-  bool inlines = plan->tools & (TOOL_BIT(RACECHECK) | TOOL_BIT(INITCHECK)) && !(plan->tools & TOOL_BIT(COUNT));        // calls are counted, too
-  for (uint32_t u = 0; u < nunits && inlines; u++) inline_calls(units[u]);
+  for (uint32_t u = 0; u < nunits; u++)
+    if (inlined_statements(plan->tools, units[u]->debug)) inline_calls(units[u], inlined_statements(plan->tools, units[u]->debug));
   bool ok = program_survey(&p, err);
   if (ok && (plan->find_writes || plan->tools & TOOL_BIT(TRACE))) writes_find(&p);
   if (ok && plan->find_writes) numerics_find(&p);

@@ -220,7 +220,7 @@ void code_call(Code *c, PtxFunc *f, const PtxOperand *args, unsigned nargs);
 void code_call_value(Code *c, PtxFunc *f, PtxReg *result, const PtxOperand *args, unsigned nargs);   // of one that returns 4 or 8 bytes
 
 // --- inline_calls.c ---
-void inline_calls(PtxModule *m);           // calls in kernels, where that can be done; before anything else looks at the module
+void inline_calls(PtxModule *m, uint32_t most);          // calls in kernels, where that can be done and no kernel gets more than so many statements; before anything else looks at the module
 
 // --- heap_calls.c: malloc and free of device code ---
 bool heap_calls(const PtxInstr *in, const char *name);

@@ -165,6 +165,7 @@ __attribute__((noinline)) void wg_fp_first(uint64_t channel, uint32_t launch, ui
 void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address, uint64_t hot);
 __attribute__((noinline)) void wg_fp_input(uint64_t channel, uint32_t launch, uint32_t site, uint32_t what, uint64_t value, uint64_t address, uint64_t hot) {
   if (!channel || fp_class(value, WG_FP_WHAT_FORMAT(what)) < FP_INFINITE) return;
+  if (address && what & WG_FP_WHAT_GLOBAL && !device_is_global(address)) return;      // a generic address of the thread's or block's own memory
   fp_explain(hot);
   if (fp_was_told(channel, site)) wg_count_more(channel, site);
   else fp_tell(channel, launch, site, DEVICE_KIND_FP_INPUT, what, address, value, what & WG_FP_WHAT_GLOBAL ? fp_writer((const WgReports *)channel, address) : 0);

@@ -109,9 +109,26 @@ static void add_line(const RunSite *s, Str *out) {
   } else str_printf(out, "PTX line %u", s ? s->ptx_line : 0);
 }
 
-static void add_place(const RunFinding *f, Str *out) {
-  add_line(f->site, out);
-  if (f->count > 1) str_printf(out, " (%llu times)", (unsigned long long)f->count);
+static bool same_line(const RunFinding *a, const RunFinding *b) {
+  if (!a->site || !b->site || !a->site->nplaces || !b->site->nplaces) return false;
+  const RunPlace *x = &a->site->places[a->site->nplaces - 1], *y = &b->site->places[b->site->nplaces - 1];
+  return x->line == y->line && x->file && y->file && !strcmp(x->file, y->file);
+}
+
+// Each line once, with all that is on it. Returns how many lines there are.
+static uint32_t add_places(const RunFinding *const *f, uint32_t n, uint32_t most, Str *out) {
+  uint32_t lines = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint64_t count = 0;
+    uint32_t first = i;
+    for (uint32_t k = 0; k < n; k++)
+      if (k == i || same_line(f[i], f[k])) count += f[k]->count, first = MIN(first, k);
+    if (first < i || lines++ >= most) continue;
+    if (lines > 1) str_add(out, ", ");
+    add_line(f[i]->site, out);
+    if (count > 1) str_printf(out, " (%llu times)", (unsigned long long)count);
+  }
+  return lines;
 }
 
 static void add_story(const Stories *s, Story *x, Str *out) {
@@ -123,14 +140,11 @@ static void add_story(const Stories *s, Story *x, Str *out) {
   if (x->through) str_printf(out, ", through %s", x->through->kernel->readable);
   str_addc(out, '\n');
   for (Step step = BORN; step <= VANISHES; step++) {
-    uint32_t n = x->steps[step].len, shown = MIN(n, (uint32_t)SHOWN);
-    for (uint32_t i = 0; i < shown; i++) {
-      if (i) str_add(out, ", ");
-      else str_printf(out, "  %s ", words[step]);
-      add_place(x->steps[step].data[i], out);
-    }
-    if (n > shown) str_printf(out, " and %u more", n - shown);
-    if (n) str_addc(out, '\n');
+    if (!x->steps[step].len) continue;
+    str_printf(out, "  %s ", words[step]);
+    uint32_t lines = add_places(x->steps[step].data, x->steps[step].len, SHOWN, out);
+    if (lines > SHOWN) str_printf(out, " and %u more", lines - SHOWN);
+    str_addc(out, '\n');
   }
   for (uint32_t i = 0; i < MIN(x->readers.len, (uint32_t)SHOWN); i++) {
     str_printf(out, "  stored at ");
