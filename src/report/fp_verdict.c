@@ -109,26 +109,32 @@ static void add_line(const RunSite *s, Str *out) {
   } else str_printf(out, "PTX line %u", s ? s->ptx_line : 0);
 }
 
-static bool same_line(const RunFinding *a, const RunFinding *b) {
-  if (!a->site || !b->site || !a->site->nplaces || !b->site->nplaces) return false;
-  const RunPlace *x = &a->site->places[a->site->nplaces - 1], *y = &b->site->places[b->site->nplaces - 1];
-  return x->line == y->line && x->file && y->file && !strcmp(x->file, y->file);
-}
-
 // Each line once, with all that is on it. Returns how many lines there are.
 static uint32_t add_places(const RunFinding *const *f, uint32_t n, uint32_t most, Str *out) {
-  uint32_t lines = 0;
+  typedef struct Line { const char *name; uint64_t count; } Line;
+  Arena a = {0};
+  StrMap known = {0};
+  Line *lines = ARENA_ARRAY(&a, Line, n);
+  uint32_t nlines = 0;
   for (uint32_t i = 0; i < n; i++) {
-    uint64_t count = 0;
-    uint32_t first = i;
-    for (uint32_t k = 0; k < n; k++)
-      if (k == i || same_line(f[i], f[k])) count += f[k]->count, first = MIN(first, k);
-    if (first < i || lines++ >= most) continue;
-    if (lines > 1) str_add(out, ", ");
-    add_line(f[i]->site, out);
-    if (count > 1) str_printf(out, " (%llu times)", (unsigned long long)count);
+    Str name = {0};
+    add_line(f[i]->site, &name);
+    Line *l = strmap_get(&known, name.data);
+    if (!l) {
+      l = &lines[nlines++];
+      l->name = arena_strdup(&a, name.data);
+      strmap_put(&known, l->name, l);
+    }
+    l->count += f[i]->count;
+    str_free(&name);
   }
-  return lines;
+  for (uint32_t i = 0; i < MIN(nlines, most); i++) {
+    str_printf(out, "%s%s", i ? ", " : "", lines[i].name);
+    if (lines[i].count > 1) str_printf(out, " (%llu times)", (unsigned long long)lines[i].count);
+  }
+  strmap_free(&known);
+  arena_free(&a);
+  return nlines;
 }
 
 static void add_story(const Stories *s, Story *x, Str *out) {
