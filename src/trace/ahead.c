@@ -24,7 +24,9 @@ static void unpack(Ahead *a, ColumnCoder *coder) {
     AheadJob *j = &a->jobs[i];
     if (j->fresh) j->ok = reader_decode(coder, &j->want, j->data, j->n, j->entry);
     else j->ok = true;
-    if (j->ok && j->want.values && j->entry->block) j->ok = block_read_values(coder, j->entry->block);
+    TraceBlock *b = j->ok ? j->entry->block : NULL;
+    if (b && j->want.what) j->ok = block_find_values(coder, b, j->want.directory, j->want.what);
+    else if (b && j->want.values) j->ok = block_read_values(coder, b);
   }
 }
 
@@ -101,7 +103,7 @@ void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     AheadJob j = {.want = list[i]};
     j.entry = reader_kept(t, &j.want);
-    if (j.entry && (!j.want.values || !j.entry->block || j.entry->block->words)) continue;
+    if (j.entry && (!j.entry->block || (!j.want.what && (!j.want.values || j.entry->block->words)))) continue;
     if (j.entry && j.entry->block->nplaces != j.want.directory->nplaces) continue;
     if (j.entry) j.entry->block->places = j.want.directory->places;
     if (!j.entry) {

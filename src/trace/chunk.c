@@ -67,7 +67,7 @@ static void write_directory(ColumnCoder *c, const TracePlace *places, uint32_t n
 
 bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes, ChunkDirectory *d) {
   Reading from = {data, data + n, false}, col;
-  if (!column_read(c, &from, &d->arena, 64u << 20, &col)) return false;
+  if (!column_read_scratch(c, &from, CODER_STREAMS, 64u << 20, &col)) return false;
   size_t most = (size_t)(col.end - col.at);
   uint64_t nplaces = reading_varint(&col);
   if (nplaces > most) return false;
@@ -93,7 +93,7 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
   for (int ranges = 0; ranges < 2; ranges++) {
     uint64_t count = reading_varint(&col), first = 0;
     if (count > most || count > (ranges ? PART_DIRECTORY - PART_RANGES : PART_RANGES - PART_POINTS)) return false;
-    PostingPart *parts = ARENA_ARRAY(&d->arena, PostingPart, count + 1);
+    PostingPart *parts = arena_alloc_uncleared(&d->arena, sizeof *parts * (count + 1));
     for (uint64_t i = 0; i < count; i++) {
       first += reading_varint(&col);
       parts[i] = (PostingPart){first, first + reading_varint(&col)};
@@ -102,7 +102,8 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
     else d->points = parts, d->npoints = (uint32_t)count;
   }
   uint32_t nparts = d->nblocks + d->npoints + d->nranges;
-  d->parts = ARENA_ARRAY(&d->arena, uint64_t, nparts + 1);
+  d->parts = arena_alloc_uncleared(&d->arena, sizeof *d->parts * (nparts + 1));
+  d->parts[0] = 0;
   for (uint32_t i = 0; i < nparts; i++) {
     uint64_t length = reading_varint(&col);
     if (length > bytes - d->parts[i]) return false;

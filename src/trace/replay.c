@@ -239,6 +239,7 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
   memset(value, 0, bytes);
   bool ok = true, unknown = false;
   uint32_t last = MIN(what->steps, t->nsteps);
+  reader_begin(t);
   s.kept = last && t->steps[last - 1].kind == STEP_INPUTS && !t->steps[last - 1].value;
   for (uint32_t i = MIN(what->steps, t->nsteps); i-- && ok && s.pending;) s.step = i, ok = one_step(t, &s, err);
   for (uint64_t i = 0; i < bytes; i++) {
@@ -253,6 +254,7 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
       for (uint64_t k = 0; k < bytes && !unknown; k++) unknown = known[k] == 2 && s.since[k] <= i;
     }
   }
+  reader_end(t);
   free(s.since);
   free(s.best);
   return ok;

@@ -156,9 +156,10 @@ static bool needs_table(const TraceBlock *b, uint32_t row) {
 
 NEWER_TOO bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
   Reading masks = b->masks;
-  const uint32_t *given;
-  size_t ngiven, at = 0;
-  if (!column_read_words(c, from, &b->arena, b->nwords, &given, &ngiven)) return false;
+  size_t at = 0;
+  if (!b->given && !column_read_words(c, from, &b->arena, b->nwords, &b->given, &b->ngiven)) return false;
+  const uint32_t *given = b->given;
+  size_t ngiven = b->ngiven;
   uint32_t *table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *table * VALUE_SLOTS);
   uint32_t slots[ROW_WORDS_MAX], *out = arena_alloc_uncleared(&b->arena, sizeof *out * (b->nwords + 1)), nbefore = 0;
   const uint32_t *before = NULL;
