@@ -5,14 +5,14 @@
 
 #include "trace/reader.h"
 
-enum { THREADS_MOST = 8, AT_ONCE = 256 };        // AT_ONCE: parts that wait in memory
+enum { THREADS_MOST = 8, AT_ONCE = 256, BYTES_AT_ONCE = 2 << 20 };        // parts that wait in memory: so many, or so large
 typedef struct AheadJob { Want want; uint8_t *data; size_t n; CacheEntry *entry; bool fresh, ok; } AheadJob;
 struct Ahead {
   pthread_t threads[THREADS_MOST];
   unsigned nthreads;
   pthread_mutex_t lock;
   pthread_cond_t work, done;
-  AheadJob jobs[AT_ONCE]; uint32_t filled;
+  AheadJob jobs[AT_ONCE]; uint32_t filled; size_t bytes;
   _Atomic uint32_t njobs, next;            // njobs: 0 while jobs are being collected, so that one who comes late finds nothing
   uint32_t busy;                           // threads at work
   uint64_t round;
@@ -92,7 +92,7 @@ static void run(TraceReader *t) {
     if (j->fresh) reader_keep(t, &j->want, j->entry, j->ok);
     free(j->data);
   }
-  a->filled = 0;
+  a->filled = 0, a->bytes = 0;
 }
 
 void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
@@ -113,7 +113,8 @@ void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
       j.entry = mem_alloc(sizeof *j.entry);
     }
     a->jobs[a->filled++] = j;
-    if (a->filled == AT_ONCE) run(t);
+    a->bytes += j.n;
+    if (a->filled == AT_ONCE || a->bytes > BYTES_AT_ONCE) run(t);
   }
   if (a->filled) run(t);
 }

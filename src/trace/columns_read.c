@@ -92,10 +92,16 @@ NEWER_TOO static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *
   if (from->bad || planes > 8) return false;
   b->addresses = arena_alloc_uncleared(&b->arena, n * sizeof *b->addresses);
   for (unsigned half = 0; half < (planes > 4 ? 2 : 1); half++) {
-    const uint32_t *words;
-    size_t count;
-    if (!column_read_words(c, from, &b->arena, n, &words, &count) || count != n) return false;
-    widen(words, n, half, b->addresses);
+    WordColumn col;
+    Arena planes = {0};                      // of which nothing stays
+    bool ok = column_open_words(c, from, &planes, n, &col) && col.n == n;
+    if (ok) {
+      uint32_t *words = (uint32_t *)column_coder_scratch(c, CODER_RESTS, sizeof *words * n);
+      column_join_words(&col, words);
+      widen(words, n, half, b->addresses);
+    }
+    arena_free(&planes);
+    if (!ok) return false;
   }
   for (uint32_t i = 0; i < b->nrows; i++) {
     const TraceRow *r = &b->rows[i];
@@ -131,9 +137,7 @@ NEWER_TOO bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const T
 }
 
 bool block_read_values(ColumnCoder *c, TraceBlock *b) {
-  if (b->words) return true;
-  Reading from = b->values;
-  return values_read(c, &from, b);
+  return b->words || values_read(c, b);
 }
 
 uint64_t row_address(const TraceBlock *b, const TraceRow *row, uint32_t lane) {

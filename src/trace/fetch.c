@@ -297,6 +297,21 @@ bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, 
   return ok;
 }
 
+bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, PostingVec *out, Error *err) {
+  const ChunkDirectory *d = reader_directory(t, c, err);
+  if (!d) return false;
+  for (int ranges = 0; ranges < 2; ranges++)
+    for (uint32_t i = 0; (i = next_part(d, ranges, i, low, high)) != UINT32_MAX; i++) {
+      PostingScan s;
+      Posting p;
+      if (!postings_begin(t, c, d, ranges, i, low, high, &s, err)) return false;
+      while (postings_next(d, &s, &p))
+        if (places[p.place]) vec_push(out, p);
+      if (s.points.bad) return reader_damaged(t, s.e->id, err);
+    }
+  return true;
+}
+
 // --- for ahead.c ---
 
 static uint64_t want_id(const Want *w) { return w->chunk->id << 16 | w->part; }

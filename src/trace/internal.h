@@ -81,6 +81,16 @@ void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size
 bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out);
 bool column_read_scratch(ColumnCoder *c, Reading *from, unsigned which, size_t most, Reading *out);       // in memory of the coder, until that is used for something else
 bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *n);     // most: words
+// The same in two parts: planes, some of which stay where they lie, and words of them.
+typedef struct WordColumn { size_t n; const uint32_t *words; const uint8_t *bytes[4]; unsigned planes; bool steps; } WordColumn;      // words: not NULL: these are all
+bool column_open_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, WordColumn *out);
+void column_join_words(const WordColumn *from, uint32_t *to);
+static inline uint32_t column_word(const WordColumn *c, size_t i) {           // not of steps
+  uint32_t v = 0;
+  if (c->words) return c->words[i];
+  for (unsigned p = 0; p < c->planes; p++) v |= (uint32_t)c->bytes[p][i] << 8 * p;
+  return v;
+}
 
 // --- raw.c: records as the device wrote them ---
 enum {                                     // what a row has
@@ -171,7 +181,7 @@ typedef struct TraceBlock {                // decoded
   uint64_t *addresses;
   uint32_t *words;                         // see block_read_values
   const uint8_t *flags; Reading masks, values;       // what they are made of
-  const uint32_t *given; size_t ngiven; struct GivenStart *starts;       // values_few.c
+  WordColumn given; bool given_open; struct GivenStart *starts;          // values_few.c
   struct FewWords *few; uint32_t nfew, times_few;    // of single lanes that were asked for; how often that was
   struct { uint64_t low, high; uint32_t *list, n; bool known; } found;       // rows that touch a range: of the last question
   uint32_t nwords;
@@ -195,12 +205,12 @@ static inline uint32_t lane_rank(uint32_t lanes, uint32_t lane) { return (uint32
 typedef struct ValueWriter { uint32_t *table, *given; uint8_t *masks; const uint32_t *before; uint32_t nbefore; } ValueWriter;       // given, masks: where the next ones go
 void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks);
 unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row);       // how they are kept: VALUE_*
-bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b);
+bool values_read(ColumnCoder *c, TraceBlock *b);
 // --- values_few.c: those of single lanes ---
 enum { LANE_WORDS_MAX = 8 };
 typedef struct GivenStart { uint32_t given, masks, before; } GivenStart;        // of a row: where its words and masks begin; the row with words before it
 typedef enum { FEW_OK, FEW_TOO_MUCH, FEW_DAMAGED } FewResult;
-bool block_read_given(ColumnCoder *c, TraceBlock *b);
+bool block_open_given(ColumnCoder *c, TraceBlock *b);
 FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out);       // of all planes, as they lie in the row; too much: all words of the block are cheaper
 
 // --- postings.c ---
@@ -210,6 +220,7 @@ static inline uint64_t posting_key(uint64_t address, uint64_t warp) {
   return space == WG_TRACE_GLOBAL ? address : space << 62 | (warp >> 5) << 24 | (address & 0xFFFFFF);
 }
 typedef struct Posting { uint64_t start, end; uint32_t block, place; } Posting;
+typedef VEC(Posting) PostingVec;
 typedef struct PostingPart { uint64_t first, end; } PostingPart;        // of a block of postings: its first start, its largest end
 typedef struct PostingList PostingList;
 PostingList *postings_new(void);
@@ -249,7 +260,7 @@ uint64_t row_maker_first_warp(const RowMaker *m);
 uint64_t row_maker_last_warp(const RowMaker *m);
 
 // --- chunk.c: and those become blobs ---
-typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row; } ChunkBlockInfo;
+typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row, last_time, earlier; bool has_time; } ChunkBlockInfo;      // earlier: how long before the chunk's last access its own was, at least; 0 in files of before
 struct ChunkOut {
   struct ChunkOut *next;
   uint64_t id;

@@ -72,6 +72,8 @@ typedef struct BlockSet { uint32_t *list, n, cap; } BlockSet;
 struct RangeScan;
 bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, const struct RangeScan *what, BlockSet *out, Error *err);     // what: NULL, or has `wanted`
 
+bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, PostingVec *out, Error *err);      // all of them
+
 // Parts that will be needed: of those chunks that may touch the range directories and postings; ahead.c unpacks several at a time.
 typedef struct Want { const ReaderChunk *chunk; const ChunkDirectory *directory; uint32_t part; bool values; const struct RangeScan *what; } Want;      // directory: of the chunk, unless it is the part itself; what: of a block, which rows of it are wanted; NULL: all
 void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint64_t low, uint64_t high);
@@ -100,6 +102,7 @@ typedef struct RangeScan {
 bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);       // whether it may touch some of it
 ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one chunk, which touches some of it
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one block; of global memory
 uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t most, const RangeScan *what);      // unpacks what tells which blocks touch it, of so many chunks; returns the next chunk
 ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
@@ -114,6 +117,11 @@ bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Err
 bool reader_want_of(TraceReader *t, uint64_t record, Want *out);        // the block that has it, with its values
 bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err);
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
+
+// --- scan_latest.c ---
+// Writes of a launch to global memory in [low, high), blocks with the latest accesses first, as long as an access up to some time may still decide something about some bytes.
+typedef bool OpenAt(const void *user, uint64_t start, uint64_t end, uint32_t last_time);
+ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, OpenAt *open, LaneVisitor *f, void *user, Error *err);
 
 // --- block_lines.c: which rows of a block touch which lines of 128 bytes ---
 typedef struct RowList { uint32_t *list, n, cap; } RowList;

@@ -152,6 +152,32 @@ static void blocks_ahead(TraceReader *t, const ReaderChunk *c, const ChunkDirect
   reader_ahead(t, list, n);
 }
 
+// group: the 32 warps whose shared or local memory it is; UINT64_MAX: all
+static ScanResult scan_range_block(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, uint32_t block, const RangeState *s, uint64_t group, Error *err) {
+  const RangeScan *w = s->what;
+  bool global = !(w->low >> WG_TRACE_SPACE_AT);
+  TraceBlock *b = reader_block(t, c, block, false, err);
+  if (!b) return SCAN_FAILED;
+  RowList rows = {0};
+  bool some = global && block_rows_at(b, d->place_bytes, w->low, w->high, &rows);
+  if (!some) block_find(b, d->place_bytes, w->low, w->high);
+  ScanResult result = SCAN_GO_ON;
+  for (uint32_t i = 0; i < (some ? rows.n : b->found.n) && result == SCAN_GO_ON; i++) {
+    uint32_t k = some ? rows.list[i] : b->found.list[i];
+    const TraceRow *row = &b->rows[k];
+    if ((w->writes_only && !d->writes[row->place]) || (!global && (row->warp < w->first_warp || row->warp > w->last_warp || (group != UINT64_MAX && row->warp >> 5 != group)))) continue;
+    RowRef r = {c, b, row, k, c->first_record + d->blocks[block].first_row + k};
+    result = visit_lanes(t, s, &r, d->place_bytes[row->place], err);
+  }
+  free(rows.list);
+  return result;
+}
+
+ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block, const RangeScan *what, LaneVisitor *f, void *user, Error *err) {
+  const ChunkDirectory *d = reader_directory(t, c, err);
+  return d ? scan_range_block(t, c, d, block, &(RangeState){what, f, user}, UINT64_MAX, err) : SCAN_FAILED;
+}
+
 static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeState *s, BlockSet *set, Error *err) {
   const RangeScan *w = s->what;
   const ChunkDirectory *d = reader_directory(t, c, err);
@@ -175,19 +201,7 @@ static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
     else if (!reader_blocks_touching(t, c, from, high, places, widest ? NULL : w, set, err)) result = SCAN_FAILED;
     for (uint32_t i = 0; i < set->n && result == SCAN_GO_ON; i++) {
       if (i % BLOCKS_AHEAD == 0) blocks_ahead(t, c, d, set, i, w);
-      TraceBlock *b = reader_block(t, c, set->list[i], false, err);
-      if (!b) result = SCAN_FAILED;
-      RowList rows = {0};
-      bool some = b && global && block_rows_at(b, bytes, w->low, w->high, &rows);
-      if (b && !some) block_find(b, bytes, w->low, w->high);
-      for (uint32_t j = 0; b && j < (some ? rows.n : b->found.n) && result == SCAN_GO_ON; j++) {
-        uint32_t k = some ? rows.list[j] : b->found.list[j];
-        const TraceRow *row = &b->rows[k];
-        if ((places && !places[row->place]) || (!global && (row->warp < w->first_warp || row->warp > w->last_warp || (!all && row->warp >> 5 != group)))) continue;
-        RowRef r = {c, b, row, k, c->first_record + d->blocks[set->list[i]].first_row + k};
-        result = visit_lanes(t, s, &r, bytes[row->place], err);
-      }
-      free(rows.list);
+      result = scan_range_block(t, c, d, set->list[i], s, global || all ? UINT64_MAX : group, err);
     }
     if (all) break;
   }

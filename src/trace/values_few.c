@@ -10,10 +10,24 @@ typedef struct Few { const TraceBlock *b; uint64_t left; unsigned depth; bool to
 static uint32_t words_of(const TraceBlock *b, uint32_t row) { return row_words(&b->places[b->rows[row].place], b->rows[row].lanes); }
 static unsigned mode_of(const TraceBlock *b, uint32_t row) { return b->flags[row] >> FLAG_VALUES_AT & 3; }
 
-bool block_read_given(ColumnCoder *c, TraceBlock *b) {
+bool block_open_given(ColumnCoder *c, TraceBlock *b) {
+  if (b->given_open) return true;
+  Reading from = b->values;
+  WordColumn *g = &b->given;
+  if (!column_open_words(c, &from, &b->arena, b->nwords, g)) return false;
+  if (g->steps) {
+    uint32_t *words = arena_alloc_uncleared(&b->arena, sizeof *words * g->n);
+    column_join_words(g, words);
+    *g = (WordColumn){.n = g->n, .words = words};
+  }
+  return b->given_open = true;
+}
+
+// Where the words of each row begin.
+static bool find_starts(ColumnCoder *c, TraceBlock *b) {
   if (b->starts) return true;
-  Reading from = b->values, masks = b->masks;
-  if (!b->given && !column_read_words(c, &from, &b->arena, b->nwords, &b->given, &b->ngiven)) return false;
+  if (!block_open_given(c, b)) return false;
+  Reading masks = b->masks;
   GivenStart *starts = arena_alloc_uncleared(&b->arena, sizeof *starts * (b->nrows + 1));
   uint64_t at = 0, mask_at = 0, all_masks = (uint64_t)(masks.end - masks.at);
   uint32_t before = NOWHERE, nbefore = 0;
@@ -28,7 +42,7 @@ bool block_read_given(ColumnCoder *c, TraceBlock *b) {
       if (all_masks - mask_at < (n + 7) / 8) return false;
       for (uint32_t k = 0; k < n; k += 8) at += (unsigned)__builtin_popcount(masks.at[mask_at++] & ((1u << MIN(8u, n - k)) - 1));
     }
-    if (at > b->ngiven) return false;
+    if (at > b->given.n) return false;
     before = i, nbefore = n;
   }
   b->starts = starts;
@@ -91,7 +105,7 @@ static uint32_t word_of(Few *f, uint32_t row, uint32_t k) {
   for (uint32_t sum = 0; !f->too_much;) {
     unsigned mode = mode_of(b, row);
     const GivenStart *s = &b->starts[row];
-    if (mode == VALUE_ALL) return sum + b->given[s->given + k];
+    if (mode == VALUE_ALL) return sum + column_word(&b->given, s->given + k);
     if (mode == VALUE_AGAIN) {
       row = s->before;
       continue;
@@ -100,7 +114,7 @@ static uint32_t word_of(Few *f, uint32_t row, uint32_t k) {
     if (mode == VALUE_SOME && masks[k / 8] >> k % 8 & 1) {
       uint32_t at = s->given;
       for (uint32_t i = 0; i < k / 8; i++) at += (unsigned)__builtin_popcount(masks[i]);
-      return sum + b->given[at + (unsigned)__builtin_popcount(masks[k / 8] & ((1u << k % 8) - 1))];
+      return sum + column_word(&b->given, at + (unsigned)__builtin_popcount(masks[k / 8] & ((1u << k % 8) - 1)));
     }
     uint32_t slot = slot_of(b, row, k), word = NOWHERE;
     while (row && word == NOWHERE && f->left) f->left--, word = word_at(b, --row, slot);
@@ -120,7 +134,7 @@ static uint32_t word_of(Few *f, uint32_t row, uint32_t k) {
 }
 
 FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out) {
-  if (!block_read_given(c, b)) return FEW_DAMAGED;
+  if (!find_starts(c, b)) return FEW_DAMAGED;
   Few f = {.b = b, .left = (uint64_t)b->nrows * ROWS_LOOKED_AT};
   const TraceRow *r = &b->rows[row];
   const TracePlace *p = &b->places[r->place];
