@@ -80,8 +80,7 @@ void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size
 // The next column, in memory of `arena`; at most `most` bytes, anything else is damage.
 bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out);
 bool column_read_scratch(ColumnCoder *c, Reading *from, unsigned which, size_t most, Reading *out);       // in memory of the coder, until that is used for something else
-bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *n);     // most: words
-// The same in two parts: planes, some of which stay where they lie, and words of them.
+// The next column of words, at most so many: planes, some of which stay where they lie, and words of them.
 typedef struct WordColumn { size_t n; const uint32_t *words; const uint8_t *bytes[4]; unsigned planes; bool steps; } WordColumn;      // words: not NULL: these are all
 bool column_open_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, WordColumn *out);
 void column_join_words(const WordColumn *from, uint32_t *to);

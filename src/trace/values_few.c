@@ -7,7 +7,7 @@ static const uint32_t NOWHERE = UINT32_MAX;
 
 typedef struct Few { const TraceBlock *b; uint64_t left; unsigned depth; bool too_much; } Few;
 
-static uint32_t words_of(const TraceBlock *b, uint32_t row) { return row_words(&b->places[b->rows[row].place], b->rows[row].lanes); }
+static inline uint32_t words_of(const TraceBlock *b, uint32_t row) { return row_words(&b->places[b->rows[row].place], b->rows[row].lanes); }
 static unsigned mode_of(const TraceBlock *b, uint32_t row) { return b->flags[row] >> FLAG_VALUES_AT & 3; }
 
 bool block_open_given(ColumnCoder *c, TraceBlock *b) {
@@ -24,7 +24,7 @@ bool block_open_given(ColumnCoder *c, TraceBlock *b) {
 }
 
 // Where the words of each row begin.
-static bool find_starts(ColumnCoder *c, TraceBlock *b) {
+NEWER_TOO static bool find_starts(ColumnCoder *c, TraceBlock *b) {
   if (b->starts) return true;
   if (!block_open_given(c, b)) return false;
   Reading masks = b->masks;

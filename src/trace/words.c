@@ -304,22 +304,11 @@ bool column_open_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most,
 }
 
 void column_join_words(const WordColumn *from, uint32_t *to) {
+  if (!from->n) return;
   if (from->words) {
     memcpy(to, from->words, from->n * sizeof *to);
     return;
   }
   join(to, from->n, from->planes, from->bytes);
   if (from->steps) from_steps(to, from->n);
-}
-
-bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *count) {
-  WordColumn col;
-  *words = NULL, *count = 0;
-  if (!column_open_words(c, from, arena, most, &col)) return false;
-  *count = col.n, *words = col.words;
-  if (!col.n || col.words) return true;
-  uint32_t *w = arena_alloc_uncleared(arena, col.n * sizeof *w);
-  column_join_words(&col, w);
-  *words = w;
-  return true;
 }

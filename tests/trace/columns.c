@@ -38,7 +38,7 @@ static void words(void) {
   for (unsigned kind = 0; kind < 12; kind++)
     for (size_t s = 0; s < ARRAY_LEN(sizes); s++)
       for (unsigned planes = 1; planes <= 4; planes++) {
-        size_t n = sizes[s], got;
+        size_t n = sizes[s];
         uint32_t *list = mem_alloc(4 * (n + 1));
         for (size_t i = 0; i < n; i++) list[i] = word_of(kind, i) & (planes == 4 ? UINT32_MAX : (1u << 8 * planes) - 1);
         Bytes out = {0};
@@ -48,16 +48,23 @@ static void words(void) {
         bytes_u8(&out, 77);
         Arena arena = {0};
         Reading from = {out.data, out.data + out.len, false};
-        const uint32_t *back;
-        CHECK(column_read_words(c, &from, &arena, n, &back, &got) && got == n && (!n || memcmp(back, list, 4 * n) == 0));
+        uint32_t *back = mem_alloc(4 * (n + 1));
+        WordColumn col;
+        CHECK(column_open_words(c, &from, &arena, n, &col) && col.n == n);
+        column_join_words(&col, back);
+        CHECK(memcmp(back, list, 4 * n) == 0);
+        for (size_t i = 0; i < n && !col.steps; i++) CHECK(column_word(&col, i) == list[i]);
         CHECK(from.end - from.at == 1 && *from.at == 77);
         if (n) {                                           // cut off anywhere it is damaged, and nothing worse
           Reading cut = {out.data, out.data + next() % (out.len - 1), false};
-          CHECK(!column_read_words(c, &cut, &arena, n, &back, &got) || memcmp(back, list, 4 * n) == 0);
+          if (column_open_words(c, &cut, &arena, n, &col)) {
+            column_join_words(&col, back);
+            CHECK(memcmp(back, list, 4 * n) == 0);
+          }
         }
         arena_free(&arena);
         bytes_free(&out);
-        free(list);
+        free(list), free(back);
       }
   column_coder_free(c);
   printf("ok words\n");
