@@ -37,8 +37,9 @@ static bool read_warps(Reading *col, TraceBlock *b) {
   return true;
 }
 
-static bool read_rows(Reading *streams, TraceBlock *b) {
-  BaseState *states = ARENA_ARRAY(&b->arena, BaseState, b->nplaces + 1);
+static bool read_rows(ColumnCoder *c, Reading *streams, TraceBlock *b) {
+  BaseState *states = (BaseState *)column_coder_scratch(c, CODER_STATES, sizeof *states * (b->nplaces + 1));
+  memset(states, 0, sizeof *states * (b->nplaces + 1));
   TimeState time = {0};
   uint32_t lanes = 0;
   for (uint32_t i = 0; i < b->nrows; i++) {
@@ -127,9 +128,10 @@ NEWER_TOO bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const T
   if (from.bad || !nrows || nrows > BLOCK_ROWS || nwords > (uint64_t)BLOCK_ROWS * ROW_WORDS_MAX) return false;
   b->places = places, b->nplaces = nplaces;
   b->nrows = (uint32_t)nrows, b->nwords = (uint32_t)nwords;
-  b->rows = ARENA_ARRAY(&b->arena, TraceRow, nrows);
+  b->rows = arena_alloc_uncleared(&b->arena, sizeof *b->rows * nrows);
+  memset(b->rows, 0, sizeof *b->rows * nrows);
   Reading streams[STREAMS];
-  if (!read_streams(c, &from, b, streams) || !read_places(&streams[STREAM_PLACES], b) || !read_warps(&streams[STREAM_WARPS], b) || !read_rows(streams, b) || !read_addresses(c, &from, b)) return false;
+  if (!read_streams(c, &from, b, streams) || !read_places(&streams[STREAM_PLACES], b) || !read_warps(&streams[STREAM_WARPS], b) || !read_rows(c, streams, b) || !read_addresses(c, &from, b)) return false;
   uint64_t words = 0;
   for (uint32_t i = 0; i < nrows; i++) {
     b->rows[i].words = (uint32_t)words;
