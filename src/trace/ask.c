@@ -114,14 +114,16 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
     if (!t->scanning) reader_cache_trim(t);
     if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, window, scan), window *= 2;
     ok = reader_blocks_touching(t, c, scan->low, scan->high, NULL, NULL, &set, err);
-    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){.chunk = c, .part = PART_ROWS + set.list[k], .what = scan});
+    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){.chunk = c, .part = PART_ROWS + set.list[k]});
     n += set.n;
   }
   free(set.list);
   *often = n > SORTED_MOST;
-  // All of them will be looked at; as many as the cache keeps.
+  // All of them will be looked at, as many as the cache keeps; but not all values, if they are many.
+  RangeScan few = *scan;
+  few.few_values = true;
   blocks.len = MIN(blocks.len, (uint32_t)BLOCKS_AT_ONCE);
-  for (uint32_t k = 0; ok && !*often && k < blocks.len; k++) ok = (blocks.data[k].directory = reader_directory(t, blocks.data[k].chunk, err)) != NULL;
+  for (uint32_t k = 0; ok && !*often && k < blocks.len; k++) blocks.data[k].what = &few, ok = (blocks.data[k].directory = reader_directory(t, blocks.data[k].chunk, err)) != NULL;
   if (ok && !*often) reader_ahead(t, blocks.data, blocks.len);
   vec_free(&blocks);
   return ok;

@@ -82,6 +82,7 @@ bool block_find_values(ColumnCoder *c, TraceBlock *b, const ChunkDirectory *d, c
     uint32_t row = b->found.list[i], place = b->rows[row].place;
     if (b->places[place].has & (ROW_VALUES | ROW_OLD) && (d->writes[place] || !what->writes_only)) add_lanes(b, row, d->place_bytes[place], what, &lanes);
   }
+  if (lanes.many && what->few_values) return true;
   for (uint32_t i = 0; i < lanes.n && !lanes.many; i++) {
     FewResult result = block_few_values(c, b, lanes.list[i].row, lanes.list[i].lane, lanes.list[i].words);
     if (result == FEW_DAMAGED) return false;

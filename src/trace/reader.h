@@ -96,7 +96,7 @@ typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, u
 // wanted: if not NULL, whether somebody still wants to know about some of these bytes.
 typedef struct RangeScan {
   uint64_t low, high, first_warp, last_warp;
-  bool writes_only, values;
+  bool writes_only, values, few_values;      // few_values: those of blocks that have few of the accesses only
   bool (*wanted)(const void *user, uint64_t start, uint64_t end); const void *user;
 } RangeScan;
 bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);       // whether it may touch some of it
