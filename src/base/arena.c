@@ -32,7 +32,7 @@ void *arena_alloc(Arena *a, size_t size) {
 void *arena_alloc_uncleared(Arena *a, size_t size) {
   if (size < FIRST_CHUNK) return arena_alloc(a, size);
   ArenaChunk *c = mem_realloc(NULL, size + 16);
-  c->size = size + 16;
+  c->size = FIRST_CHUNK / 2;                 // what comes next does not grow with it
   if (a->chunks) c->next = a->chunks->next, a->chunks->next = c;
   else c->next = NULL, a->chunks = c, a->next = a->end = (char *)c + size + 16;
   return (char *)c + 16;

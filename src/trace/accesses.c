@@ -53,14 +53,18 @@ bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan
   const ReaderChunk *chunks = &t->chunks[l->first_chunk];
   uint32_t middle = 0, last = l->nchunks - 1;
   while (middle < last && sought->reader->record >= chunks[middle].first_record + chunks[middle].records) middle++;
-  for (uint32_t far = 0; far <= MAX(middle, last - middle) && !g.enough; far++)
-    for (int after = 0; after < (far ? 2 : 1) && !g.enough; after++) {
+  bool ok = true;
+  reader_begin(t);
+  for (uint32_t far = 0; far <= MAX(middle, last - middle) && !g.enough && ok; far++)
+    for (int after = 0; after < (far ? 2 : 1) && !g.enough && ok; after++) {
       if (after ? far > last - middle : far > middle) continue;
       const ReaderChunk *c = &chunks[after ? middle + far : middle - far];
       if (!chunk_in_range(c, what)) continue;
       if (!t->scanning) reader_cache_trim(t);
-      if (reader_scan_range_chunk(t, c, what, gather, &g, err) == SCAN_FAILED) return false;
+      ok = reader_scan_range_chunk(t, c, what, gather, &g, err) != SCAN_FAILED;
     }
+  reader_end(t);
+  if (!ok) return false;
   if (g.enough) keep_fitting(out, sought);
   if (out->len) qsort(out->data, out->len, sizeof *out->data, by_record);
   *enough = g.enough;

@@ -1,47 +1,52 @@
-// Parts of chunks that a question will need, unpacked by several threads at once: reading them from the file is one thread's work, unpacking takes longer. Nothing fails here: what
+// Parts of chunks that a question will need, unpacked by several threads at once while the one that asks reads the next ones from the file. Nothing fails here: what
 // cannot be read is asked for again by whoever needs it, and said then.
-#include <stdatomic.h>
 #include <unistd.h>
 
 #include "trace/reader.h"
 
-enum { THREADS_MOST = 8, AT_ONCE = 256 };        // AT_ONCE: parts that wait in memory
+enum { THREADS_MOST = 8, AT_ONCE = 256, BYTES_AT_ONCE = 16 << 20 };        // parts that wait in memory: so many, or so large
 typedef struct AheadJob { Want want; uint8_t *data; size_t n; CacheEntry *entry; bool fresh, ok; } AheadJob;
 struct Ahead {
   pthread_t threads[THREADS_MOST];
   unsigned nthreads;
   pthread_mutex_t lock;
   pthread_cond_t work, done;
-  AheadJob jobs[AT_ONCE]; uint32_t filled;
-  _Atomic uint32_t njobs, next;            // njobs: 0 while jobs are being collected, so that one who comes late finds nothing
-  uint32_t busy;                           // threads at work
-  uint64_t round;
+  AheadJob jobs[AT_ONCE]; uint32_t filled, next;     // next: the first that nobody has begun
+  uint32_t waiting, busy;                  // threads
+  size_t bytes;                            // of all jobs
   bool end;
 };
 
-static void unpack(Ahead *a, ColumnCoder *coder) {
-  for (uint32_t i; (i = atomic_fetch_add(&a->next, 1)) < a->njobs;) {
-    AheadJob *j = &a->jobs[i];
-    if (j->fresh) j->ok = reader_decode(coder, &j->want, j->data, j->n, j->entry);
-    else j->ok = true;
-    if (j->ok && j->want.values && j->entry->block) j->ok = block_read_values(coder, j->entry->block);
-  }
+static void unpack(AheadJob *j, ColumnCoder *coder) {
+  j->ok = !j->fresh || reader_decode(coder, &j->want, j->data, j->n, j->entry);
+  free(j->data);
+  TraceBlock *b = j->ok ? j->entry->block : NULL;
+  if (b && j->want.what) j->ok = block_find_values(coder, b, j->want.directory, j->want.what);
+  else if (b && j->want.values) j->ok = block_read_values(coder, b);
+}
+
+// The next job; the lock is held, but not while it is worked on.
+static void one_job(Ahead *a, ColumnCoder *coder) {
+  AheadJob *j = &a->jobs[a->next++];
+  a->busy++;
+  pthread_mutex_unlock(&a->lock);
+  unpack(j, coder);
+  pthread_mutex_lock(&a->lock);
+  if (!--a->busy && a->next == a->filled) pthread_cond_signal(&a->done);
 }
 
 static void *work(void *p) {
   Ahead *a = p;
   ColumnCoder *coder = column_coder_new();
-  uint64_t seen = 0;
   pthread_mutex_lock(&a->lock);
-  for (;;) {
-    while (a->round == seen && !a->end) pthread_cond_wait(&a->work, &a->lock);
-    if (a->end) break;
-    seen = a->round;
-    a->busy++;
-    pthread_mutex_unlock(&a->lock);
-    unpack(a, coder);
-    pthread_mutex_lock(&a->lock);
-    if (!--a->busy) pthread_cond_signal(&a->done);
+  while (!a->end) {
+    if (a->next < a->filled) {
+      one_job(a, coder);
+      continue;
+    }
+    a->waiting++;
+    pthread_cond_wait(&a->work, &a->lock);
+    a->waiting--;
   }
   pthread_mutex_unlock(&a->lock);
   column_coder_free(coder);
@@ -72,25 +77,24 @@ void ahead_free(Ahead *a) {
   free(a);
 }
 
-static void run(TraceReader *t) {
+static void add(Ahead *a, AheadJob j) {
+  pthread_mutex_lock(&a->lock);
+  a->jobs[a->filled++] = j;
+  if (a->waiting) pthread_cond_signal(&a->work);
+  pthread_mutex_unlock(&a->lock);
+  a->bytes += j.n;
+}
+
+static void finish(TraceReader *t) {
   Ahead *a = t->ahead;
   pthread_mutex_lock(&a->lock);
-  atomic_store(&a->next, 0);
-  atomic_store(&a->njobs, a->filled);
-  a->round++;
-  pthread_cond_broadcast(&a->work);
-  pthread_mutex_unlock(&a->lock);
-  unpack(a, t->coder);
-  pthread_mutex_lock(&a->lock);
+  while (a->next < a->filled) one_job(a, t->coder);
   while (a->busy) pthread_cond_wait(&a->done, &a->lock);
-  atomic_store(&a->njobs, 0);
+  uint32_t n = a->filled;
+  a->filled = a->next = 0, a->bytes = 0;
   pthread_mutex_unlock(&a->lock);
-  for (uint32_t i = 0; i < a->filled; i++) {
-    AheadJob *j = &a->jobs[i];
-    if (j->fresh) reader_keep(t, &j->want, j->entry, j->ok);
-    free(j->data);
-  }
-  a->filled = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (a->jobs[i].fresh) reader_keep(t, &a->jobs[i].want, a->jobs[i].entry, a->jobs[i].ok);
 }
 
 void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
@@ -101,7 +105,7 @@ void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     AheadJob j = {.want = list[i]};
     j.entry = reader_kept(t, &j.want);
-    if (j.entry && (!j.want.values || !j.entry->block || j.entry->block->words)) continue;
+    if (j.entry && (!j.entry->block || (!j.want.what && (!j.want.values || j.entry->block->words)))) continue;
     if (j.entry && j.entry->block->nplaces != j.want.directory->nplaces) continue;
     if (j.entry) j.entry->block->places = j.want.directory->places;
     if (!j.entry) {
@@ -110,8 +114,8 @@ void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
       if (!j.data) continue;
       j.entry = mem_alloc(sizeof *j.entry);
     }
-    a->jobs[a->filled++] = j;
-    if (a->filled == AT_ONCE) run(t);
+    add(a, j);
+    if (a->filled == AT_ONCE || a->bytes > BYTES_AT_ONCE) finish(t);
   }
-  if (a->filled) run(t);
+  finish(t);
 }

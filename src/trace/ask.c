@@ -114,21 +114,25 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
     if (!t->scanning) reader_cache_trim(t);
     if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, window, scan), window *= 2;
     ok = reader_blocks_touching(t, c, scan->low, scan->high, NULL, NULL, &set, err);
-    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){c, NULL, PART_ROWS + set.list[k], false});
+    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){.chunk = c, .part = PART_ROWS + set.list[k]});
     n += set.n;
   }
   free(set.list);
   *often = n > SORTED_MOST;
-  // All of them will be looked at; as many as the cache keeps.
+  // All of them will be looked at, as many as the cache keeps; but not all values, if they are many.
+  RangeScan few = *scan;
+  few.few_values = true;
   blocks.len = MIN(blocks.len, (uint32_t)BLOCKS_AT_ONCE);
-  for (uint32_t k = 0; ok && !*often && k < blocks.len; k++) ok = (blocks.data[k].directory = reader_directory(t, blocks.data[k].chunk, err)) != NULL;
+  for (uint32_t k = 0; ok && !*often && k < blocks.len; k++) blocks.data[k].what = &few, ok = (blocks.data[k].directory = reader_directory(t, blocks.data[k].chunk, err)) != NULL;
   if (ok && !*often) reader_ahead(t, blocks.data, blocks.len);
   vec_free(&blocks);
   return ok;
 }
 
 // Values of those that come on the page.
-static void page_ahead(TraceReader *t, const Hits *h, const Page *p) {
+static void page_ahead(TraceReader *t, const Hits *h, const Page *p, const RangeScan *scan) {
+  RangeScan values = *scan;
+  values.values = true;
   Want list[BLOCKS_AT_ONCE];
   uint32_t n = 0;
   uint64_t from = p->skip > p->seen ? p->skip - p->seen : 0, upto = from + (p->most - MIN(p->most, p->out->n));
@@ -136,6 +140,7 @@ static void page_ahead(TraceReader *t, const Hits *h, const Page *p) {
     Want w;
     bool known = !reader_want_of(t, h->list[i].record, &w);
     for (uint32_t k = 0; k < n && !known; k++) known = list[k].chunk == w.chunk && list[k].part == w.part;
+    w.what = &values;
     if (!known) list[n++] = w;
   }
   reader_ahead(t, list, n);
@@ -157,7 +162,7 @@ static ScanResult element_in_launch(TraceReader *t, const ReaderLaunch *l, const
   uint32_t from = h->n ? h->list[0].time - (1u << 30) : 0;
   for (uint32_t i = 0; i < h->n; i++) h->list[i].time = (h->list[i].time - from) & 0x7FFFFFFF;
   qsort(h->list, h->n, sizeof *h->list, by_time);
-  page_ahead(t, h, p);
+  page_ahead(t, h, p, scan);
   result = result == SCAN_FAILED ? result : SCAN_GO_ON;
   for (uint32_t i = 0; i < h->n && result == SCAN_GO_ON; i++) {
     RowRef r;
@@ -178,12 +183,14 @@ bool trace_of_element(TraceReader *t, uint32_t allocation, uint64_t address, uin
   Page p = {.out = out, .skip = skip, .most = most};
   RangeScan scan = {.low = address, .high = address + bytes, .values = !skip};
   ScanResult result = SCAN_GO_ON;
+  reader_begin(t);
   for (uint32_t i = 0; i < t->nsteps && result == SCAN_GO_ON; i++) {
     const ReaderStep *s = &t->steps[i];
     if (s->process != life.process || s->order < life.born || s->order >= life.died) continue;
     if (!s->launch) result = host_element(t, s, address, bytes, &p, err);
     else if (t->launches[s->launch - 1].nchunks) result = element_in_launch(t, &t->launches[s->launch - 1], &scan, &p, err);
   }
+  reader_end(t);
   return page_end(&p, result);
 }
 

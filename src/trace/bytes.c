@@ -104,10 +104,12 @@ void column_write(ColumnCoder *c, Bytes *out, const uint8_t *data, size_t n) {
   put(out, data, n, &c->compressed);
 }
 
-bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out) {
-  uint64_t n = reading_varint(from), compressed = reading_varint(from);
-  if (from->bad || n > most || (compressed ? compressed : n) > (uint64_t)(from->end - from->at)) return false;
-  uint8_t *data = arena_alloc_uncleared(arena, n ? n : 1);
+static bool read_head(Reading *from, size_t most, uint64_t *n, uint64_t *compressed) {
+  *n = reading_varint(from), *compressed = reading_varint(from);
+  return !from->bad && *n <= most && (*compressed ? *compressed : *n) <= (uint64_t)(from->end - from->at);
+}
+
+static bool read_column(ColumnCoder *c, Reading *from, uint8_t *data, uint64_t n, uint64_t compressed, Reading *out) {
   if (compressed) {
     if (!c->expand) c->expand = ZSTD_createDCtx();
     CHECK(c->expand);
@@ -119,4 +121,14 @@ bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Readi
   }
   *out = (Reading){data, data + n, false};
   return true;
+}
+
+bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out) {
+  uint64_t n, compressed;
+  return read_head(from, most, &n, &compressed) && read_column(c, from, arena_alloc_uncleared(arena, n ? n : 1), n, compressed, out);
+}
+
+bool column_read_scratch(ColumnCoder *c, Reading *from, unsigned which, size_t most, Reading *out) {
+  uint64_t n, compressed;
+  return read_head(from, most, &n, &compressed) && read_column(c, from, column_coder_scratch(c, which, n), n, compressed, out);
 }

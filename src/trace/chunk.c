@@ -60,6 +60,7 @@ static void write_directory(ColumnCoder *c, const TracePlace *places, uint32_t n
     }
   }
   for (uint32_t i = 0; i < out->parts.len; i++) bytes_varint(&col, out->parts.data[i] - (i ? out->parts.data[i - 1] : 0));
+  for (uint32_t i = 0; i < nblocks; i++) bytes_varint(&col, blocks[i].has_time ? (out->last_time - blocks[i].last_time) & 0x7FFFFFFF : 0);
   column_write(c, &out->bytes, col.data, col.len);
   chunk_end_part(out);
   bytes_free(&col);
@@ -67,7 +68,7 @@ static void write_directory(ColumnCoder *c, const TracePlace *places, uint32_t n
 
 bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes, ChunkDirectory *d) {
   Reading from = {data, data + n, false}, col;
-  if (!column_read(c, &from, &d->arena, 64u << 20, &col)) return false;
+  if (!column_read_scratch(c, &from, CODER_STREAMS, 64u << 20, &col)) return false;
   size_t most = (size_t)(col.end - col.at);
   uint64_t nplaces = reading_varint(&col);
   if (nplaces > most) return false;
@@ -87,13 +88,13 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
   for (uint32_t i = 0; i < nblocks; i++) {
     row += reading_varint(&col), warp += reading_varint(&col);
     if (row >= records || (i && row <= d->blocks[i - 1].first_row) || (!i && row)) return false;
-    d->blocks[i] = (ChunkBlockInfo){warp, (uint32_t)row};
+    d->blocks[i] = (ChunkBlockInfo){.first_warp = warp, .first_row = (uint32_t)row};
   }
   d->blocks[nblocks].first_row = (uint32_t)records;
   for (int ranges = 0; ranges < 2; ranges++) {
     uint64_t count = reading_varint(&col), first = 0;
     if (count > most || count > (ranges ? PART_DIRECTORY - PART_RANGES : PART_RANGES - PART_POINTS)) return false;
-    PostingPart *parts = ARENA_ARRAY(&d->arena, PostingPart, count + 1);
+    PostingPart *parts = arena_alloc_uncleared(&d->arena, sizeof *parts * (count + 1));
     for (uint64_t i = 0; i < count; i++) {
       first += reading_varint(&col);
       parts[i] = (PostingPart){first, first + reading_varint(&col)};
@@ -102,12 +103,14 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
     else d->points = parts, d->npoints = (uint32_t)count;
   }
   uint32_t nparts = d->nblocks + d->npoints + d->nranges;
-  d->parts = ARENA_ARRAY(&d->arena, uint64_t, nparts + 1);
+  d->parts = arena_alloc_uncleared(&d->arena, sizeof *d->parts * (nparts + 1));
+  d->parts[0] = 0;
   for (uint32_t i = 0; i < nparts; i++) {
     uint64_t length = reading_varint(&col);
     if (length > bytes - d->parts[i]) return false;
     d->parts[i + 1] = d->parts[i] + length;
   }
+  for (uint32_t i = 0; i < nblocks && col.at < col.end; i++) d->blocks[i].earlier = (uint32_t)reading_varint(&col) & 0x7FFFFFFF;
   return !col.bad && nblocks && nplaces;
 }
 
@@ -121,7 +124,7 @@ ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t 
   VEC(ChunkBlockInfo) blocks = {0};
   BlockInput in;
   for (uint64_t row = 0; row_maker_block(s->rows, &in); row += in.nrows) {
-    vec_push(&blocks, (ChunkBlockInfo){in.rows[0].warp, (uint32_t)row});
+    vec_push(&blocks, (ChunkBlockInfo){.first_warp = in.rows[0].warp, .first_row = (uint32_t)row, .last_time = in.last_time, .has_time = in.has_time});
     if (in.has_time && (!out->has_time || time_is_later(in.last_time, out->last_time))) out->last_time = in.last_time, out->has_time = true;
     out->operations += in.lanes;
     block_write(s->coder, &in, &out->bytes);

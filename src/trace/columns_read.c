@@ -37,8 +37,9 @@ static bool read_warps(Reading *col, TraceBlock *b) {
   return true;
 }
 
-static bool read_rows(Reading *streams, TraceBlock *b) {
-  BaseState *states = ARENA_ARRAY(&b->arena, BaseState, b->nplaces + 1);
+static bool read_rows(ColumnCoder *c, Reading *streams, TraceBlock *b) {
+  BaseState *states = (BaseState *)column_coder_scratch(c, CODER_STATES, sizeof *states * (b->nplaces + 1));
+  memset(states, 0, sizeof *states * (b->nplaces + 1));
   TimeState time = {0};
   uint32_t lanes = 0;
   for (uint32_t i = 0; i < b->nrows; i++) {
@@ -61,14 +62,34 @@ static bool read_rows(Reading *streams, TraceBlock *b) {
   return !streams[STREAM_LANES].bad && !streams[STREAM_TIMES].bad && !streams[STREAM_BASES].bad && !streams[STREAM_STRIDES].bad;
 }
 
-MANY_AT_A_TIME static void widen(const uint32_t *words, size_t n, unsigned half, uint64_t *to) {
-  if (!half)
-    for (size_t i = 0; i < n; i++) to[i] = words[i];
-  else
-    for (size_t i = 0; i < n; i++) to[i] |= (uint64_t)words[i] << 32;
+// From what is kept of them, in a lower and an upper half, to addresses.
+MANY_AT_A_TIME static void place_low(const uint32_t *restrict low, uint32_t n, uint64_t least, unsigned shift, uint64_t *restrict to) {
+  for (uint32_t k = 0; k < n; k++) to[k] = (least + ((uint64_t)low[k] << shift)) & TRACE_ADDRESS_MASK;
 }
-MANY_AT_A_TIME static void place_row(uint64_t *a, uint32_t n, uint64_t least, unsigned shift) {
-  for (uint32_t k = 0; k < n; k++) a[k] = (least + (a[k] << shift)) & TRACE_ADDRESS_MASK;
+static void place_row(const uint32_t *low, const uint32_t *high, uint32_t n, bool by_steps, uint64_t least, unsigned shift, uint64_t *to) {
+  if (!high && !by_steps) {
+    place_low(low, n, least, shift, to);
+    return;
+  }
+  uint64_t before = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    uint64_t kept = low[k] | (uint64_t)(high ? high[k] : 0) << 32, rest = by_steps ? before + (uint64_t)unzigzag(kept) : kept;
+    to[k] = (least + (rest << shift)) & TRACE_ADDRESS_MASK;
+    before = rest;
+  }
+}
+
+// n words of the next column, in memory of the coder.
+static uint32_t *read_half(ColumnCoder *c, Reading *from, unsigned scratch, uint64_t n) {
+  WordColumn col;
+  Arena planes = {0};                        // of which nothing stays
+  uint32_t *words = NULL;
+  if (column_open_words(c, from, &planes, n, &col) && col.n == n) {
+    words = (uint32_t *)column_coder_scratch(c, scratch, sizeof *words * n);
+    column_join_words(&col, words);
+  }
+  arena_free(&planes);
+  return words;
 }
 
 NEWER_TOO static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *b) {
@@ -90,20 +111,13 @@ NEWER_TOO static bool read_addresses(ColumnCoder *c, Reading *from, TraceBlock *
   }
   uint8_t by_steps = reading_u8(from), planes = reading_u8(from);
   if (from->bad || planes > 8) return false;
+  const uint32_t *low = read_half(c, from, CODER_RESTS, n), *high = low && planes > 4 ? read_half(c, from, CODER_STEPS, n) : NULL;
+  if (!low || (planes > 4 && !high)) return false;
   b->addresses = arena_alloc_uncleared(&b->arena, n * sizeof *b->addresses);
-  for (unsigned half = 0; half < (planes > 4 ? 2 : 1); half++) {
-    const uint32_t *words;
-    size_t count;
-    if (!column_read_words(c, from, &b->arena, n, &words, &count) || count != n) return false;
-    widen(words, n, half, b->addresses);
-  }
   for (uint32_t i = 0; i < b->nrows; i++) {
     const TraceRow *r = &b->rows[i];
     if (!(b->places[r->place].has & ROW_EACH)) continue;
-    uint64_t *a = &b->addresses[r->addresses], before = 0;
-    uint32_t lanes = (uint32_t)__builtin_popcount(r->lanes);
-    for (uint32_t k = 0; by_steps && k < lanes; k++) before = a[k] = before + (uint64_t)unzigzag(a[k]);
-    place_row(a, lanes, least[r->place], shift[r->place]);
+    place_row(low + r->addresses, high ? high + r->addresses : NULL, (uint32_t)__builtin_popcount(r->lanes), by_steps, least[r->place], shift[r->place], b->addresses + r->addresses);
   }
   return true;
 }
@@ -114,9 +128,10 @@ NEWER_TOO bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const T
   if (from.bad || !nrows || nrows > BLOCK_ROWS || nwords > (uint64_t)BLOCK_ROWS * ROW_WORDS_MAX) return false;
   b->places = places, b->nplaces = nplaces;
   b->nrows = (uint32_t)nrows, b->nwords = (uint32_t)nwords;
-  b->rows = ARENA_ARRAY(&b->arena, TraceRow, nrows);
+  b->rows = arena_alloc_uncleared(&b->arena, sizeof *b->rows * nrows);
+  memset(b->rows, 0, sizeof *b->rows * nrows);
   Reading streams[STREAMS];
-  if (!read_streams(c, &from, b, streams) || !read_places(&streams[STREAM_PLACES], b) || !read_warps(&streams[STREAM_WARPS], b) || !read_rows(streams, b) || !read_addresses(c, &from, b)) return false;
+  if (!read_streams(c, &from, b, streams) || !read_places(&streams[STREAM_PLACES], b) || !read_warps(&streams[STREAM_WARPS], b) || !read_rows(c, streams, b) || !read_addresses(c, &from, b)) return false;
   uint64_t words = 0;
   for (uint32_t i = 0; i < nrows; i++) {
     b->rows[i].words = (uint32_t)words;
@@ -131,9 +146,7 @@ NEWER_TOO bool block_read(ColumnCoder *c, const uint8_t *data, size_t n, const T
 }
 
 bool block_read_values(ColumnCoder *c, TraceBlock *b) {
-  if (b->words) return true;
-  Reading from = b->values;
-  return values_read(c, &from, b);
+  return b->words || values_read(c, b);
 }
 
 uint64_t row_address(const TraceBlock *b, const TraceRow *row, uint32_t lane) {

@@ -6,11 +6,22 @@
 enum { MANY_ENTRIES = 100000, CONTENTS_BYTES = 1 << 20 };
 static const uint64_t CACHE_BYTES = 192ull << 20;
 
+// --- the file is open for reading as long as somebody asks: every time anew it would be locked, and looked at ---
+static void reader_blob_close(TraceReader *t) {
+  if (t->blob) sqlite3_blob_close(t->blob);
+  t->blob = NULL;
+}
+
+void reader_begin(TraceReader *t) { t->asking++; }
+void reader_end(TraceReader *t) {
+  if (!--t->asking) reader_blob_close(t);
+}
+
 static void free_entry(CacheEntry *e) {
-  if (e->block) arena_free(&e->block->arena);
-  free(e->block);
-  if (e->directory) arena_free(&e->directory->arena);
+  if (e->block) block_free(e->block);
+  if (e->directory) arena_free(&e->directory->arena), free(e->directory->asked.list);
   free(e->directory);
+  free(e->points);
   arena_free(&e->arena);
   free(e);
 }
@@ -25,8 +36,7 @@ void reader_cache_free(TraceReader *t) {
 }
 
 void reader_idle(TraceReader *t) {
-  sqlite3_finalize(t->get_block);
-  t->get_block = NULL;
+  reader_blob_close(t);
   for (size_t i = 0; i < ARRAY_LEN(t->statements); i++) {
     sqlite3_finalize(t->statements[i].statement);
     t->statements[i].sql = NULL, t->statements[i].statement = NULL;
@@ -96,22 +106,23 @@ static void part_place(const ReaderChunk *c, const ChunkDirectory *d, uint32_t p
   if (i < d->nblocks + d->npoints + d->nranges) *at = d->parts[i], *end = d->parts[i + 1];
 }
 
-// Bytes of a chunk: where the one row that has them holds them, or copied from several. NULL and no error: the file does not have them. The statement is left on the row.
-static const uint8_t *chunk_bytes(TraceReader *t, const ReaderChunk *c, uint64_t at, uint64_t end, Error *err) {
-  if (!t->get_block && !(t->get_block = reader_prepare(t, "SELECT data FROM trace_block WHERE id=?", err))) return NULL;
-  t->piece.len = 0;
-  for (uint64_t row = at / PIECE_BYTES; row * PIECE_BYTES < end && row < 1 << 16; row++) {
-    sqlite3_reset(t->get_block);
-    sqlite3_bind_int64(t->get_block, 1, (int64_t)(c->id << 16 | row));
-    int code = sqlite3_step(t->get_block);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) sql_fail(t->db, err, "recorded operations cannot be read");
-    const uint8_t *data = code == SQLITE_ROW ? sqlite3_column_blob(t->get_block, 0) : NULL;
-    uint64_t n = data ? (uint64_t)sqlite3_column_bytes(t->get_block, 0) : 0, from = MAX(at, row * PIECE_BYTES) - row * PIECE_BYTES, upto = MIN(end, (row + 1) * PIECE_BYTES) - row * PIECE_BYTES;
-    if (n < upto) return NULL;
-    if (upto - from == end - at) return data + from;
-    bytes_add(&t->piece, data + from, upto - from);
+// Bytes of a chunk. false and no error: the file does not have them.
+static bool chunk_bytes(TraceReader *t, const ReaderChunk *c, uint64_t at, uint64_t end, uint8_t *to, Error *err) {
+  bool ok = true;
+  reader_begin(t);
+  for (uint64_t row = at / PIECE_BYTES; ok && row * PIECE_BYTES < end; row++) {
+    sqlite3_int64 id = (sqlite3_int64)(c->id << 16 | row);
+    int code = row >> 16 ? SQLITE_ERROR : t->blob ? sqlite3_blob_reopen(t->blob, id) : sqlite3_blob_open(t->db, "main", "trace_block", "data", id, 0, &t->blob);
+    uint64_t from = MAX(at, row * PIECE_BYTES) - row * PIECE_BYTES, upto = MIN(end, (row + 1) * PIECE_BYTES) - row * PIECE_BYTES;
+    if (code == SQLITE_OK && (uint64_t)sqlite3_blob_bytes(t->blob) < upto) code = SQLITE_ERROR;          // as if the row were not there
+    else if (code == SQLITE_OK) code = sqlite3_blob_read(t->blob, to, (int)(upto - from), (int)from);
+    to += upto - from;
+    ok = code == SQLITE_OK;
+    if (!ok && code != SQLITE_ERROR) sql_fail(t->db, err, "recorded operations cannot be read");
   }
-  return t->piece.len == end - at ? t->piece.data : NULL;
+  if (!ok) reader_blob_close(t);
+  reader_end(t);
+  return ok;
 }
 
 static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, Decode *decode, Error *err) {
@@ -121,12 +132,12 @@ static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirector
   Error none = {{0}}, *why = err ? err : &none;
   why->text[0] = 0;
   part_place(c, d, part, &at, &end);
-  const uint8_t *data = end > at ? chunk_bytes(t, c, at, end, why) : NULL;
-  if (data) {
+  t->piece.len = 0;
+  bytes_reserve(&t->piece, end - at);
+  if (end > at && chunk_bytes(t, c, at, end, t->piece.data, why)) {
     e = mem_alloc(sizeof *e);
-    if (!decode(t->coder, c, d, data, end - at, e)) free_entry(e), e = NULL;
+    if (!decode(t->coder, c, d, t->piece.data, end - at, e)) free_entry(e), e = NULL;
   }
-  if (t->get_block) sqlite3_reset(t->get_block);
   if (e) return add(t, e, id);
   if (!why->text[0]) reader_damaged(t, id, why);
   return NULL;
@@ -155,15 +166,49 @@ static bool decode_postings(ColumnCoder *coder, const ReaderChunk *c, const Chun
 
 static bool decode_points(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e) {
   (void)coder, (void)c;
-  bool ok = points_read(data, n, d->nblocks, d->places, d->nplaces, &e->arena, &e->postings, &e->npostings);
-  e->bytes = e->npostings * sizeof(Posting) + 4096;
-  return ok;
+  if (!points_check(data, n, d->nblocks)) return false;
+  e->points = mem_realloc(NULL, n + POINTS_BEHIND);
+  e->npoints = n;
+  memcpy(e->points, data, n);
+  memset(e->points + n, 0, POINTS_BEHIND);
+  e->bytes = n + 512;
+  return true;
 }
 
-const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err) {
-  CacheEntry *e = get(t, c, NULL, PART_DIRECTORY, decode_directory, err);
-  return e ? e->directory : NULL;
+// Those of a part of points or ranges that touch [low, high), one after the other.
+typedef struct PostingScan { CacheEntry *e; PointScan points; uint64_t low, high; uint32_t at; bool ranges; } PostingScan;
+static bool postings_begin(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint32_t part, uint64_t low, uint64_t high, PostingScan *s, Error *err) {
+  *s = (PostingScan){.e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + part, ranges ? decode_postings : decode_points, err), .low = low, .high = high, .ranges = ranges};
+  if (s->e && !ranges) points_begin(&s->points, s->e->points, s->e->npoints, low, high);
+  return s->e != NULL;
 }
+static bool postings_next(const ChunkDirectory *d, PostingScan *s, Posting *out) {
+  if (!s->ranges) return points_next(&s->points, d->places, d->nplaces, out);
+  for (; s->at < s->e->npostings; s->at++) {
+    const Posting *p = &s->e->postings[s->at];
+    if (p->start >= s->high || p->end <= s->low) continue;
+    *out = *p;
+    s->at++;
+    return true;
+  }
+  return false;
+}
+
+static ChunkDirectory *directory_of(TraceReader *t, const ReaderChunk *c, Error *err) {
+  CacheEntry *e = get(t, c, NULL, PART_DIRECTORY, decode_directory, err);
+  ChunkDirectory *d = e ? e->directory : NULL;
+  if (d && !d->place_bytes) {
+    uint32_t process = t->launches[c->launch].process;
+    d->place_bytes = ARENA_ARRAY(&d->arena, uint32_t, d->nplaces);
+    d->writes = ARENA_ARRAY(&d->arena, bool, d->nplaces);
+    for (uint32_t i = 0; i < d->nplaces; i++) {
+      d->writes[i] = place_writes(t, process, &d->places[i]);
+      if (d->places[i].has & (ROW_AFFINE | ROW_EACH)) d->place_bytes[i] = place_bytes_of(&d->places[i], reader_site(t, process, d->places[i].site));
+    }
+  }
+  return d;
+}
+const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Error *err) { return directory_of(t, c, err); }
 
 TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values, Error *err) {
   const ChunkDirectory *d = reader_directory(t, c, err);
@@ -208,14 +253,15 @@ static uint32_t next_part(const ChunkDirectory *d, bool ranges, uint32_t i, uint
 
 static bool collect(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, bool ranges, uint64_t low, uint64_t high, const bool *places, const RangeScan *what, uint8_t *marked, BlockSet *out, Error *err) {
   for (uint32_t i = 0; (i = next_part(d, ranges, i, low, high)) != UINT32_MAX; i++) {
-    CacheEntry *e = get(t, c, d, (ranges ? PART_RANGES : PART_POINTS) + i, ranges ? decode_postings : decode_points, err);
-    if (!e) return false;
-    for (uint32_t at = 0; at < e->npostings; at++) {
-      const Posting *p = &e->postings[at];
-      if (p->start >= high || p->end <= low || marked[p->block] || (places && !places[p->place]) || (what && what->wanted && !what->wanted(what->user, p->start, p->end))) continue;
-      marked[p->block] = 1;
-      add_block(out, p->block);
+    PostingScan s;
+    Posting p;
+    if (!postings_begin(t, c, d, ranges, i, low, high, &s, err)) return false;
+    while (postings_next(d, &s, &p)) {
+      if (marked[p.block] || (places && !places[p.place]) || (what && what->wanted && !what->wanted(what->user, p.start, p.end))) continue;
+      marked[p.block] = 1;
+      add_block(out, p.block);
     }
+    if (s.points.bad) return reader_damaged(t, s.e->id, err);
   }
   return true;
 }
@@ -225,15 +271,45 @@ static int ascending(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
+// A question asks for the same again and again: how often, where, what.
+static bool asked_before(const ChunkDirectory *d, uint64_t low, uint64_t high, BlockSet *out) {
+  if (!d->asked.known || d->asked.low != low || d->asked.high != high) return false;
+  for (uint32_t i = 0; i < d->asked.n; i++) add_block(out, d->asked.list[i]);
+  return true;
+}
+static void keep_asked(ChunkDirectory *d, uint64_t low, uint64_t high, const BlockSet *set) {
+  d->asked.low = low, d->asked.high = high, d->asked.n = set->n, d->asked.known = true;
+  d->asked.list = mem_realloc(d->asked.list, sizeof *d->asked.list * (set->n + 1));
+  if (set->n) memcpy(d->asked.list, set->list, sizeof *set->list * set->n);
+}
+
 bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, const RangeScan *what, BlockSet *out, Error *err) {
   out->n = 0;
-  const ChunkDirectory *d = reader_directory(t, c, err);
+  ChunkDirectory *d = directory_of(t, c, err);
   if (!d) return false;
+  bool all = !places && !(what && what->wanted);
+  if (all && asked_before(d, low, high, out)) return true;
   uint8_t *marked = mem_alloc(d->nblocks);
   bool ok = collect(t, c, d, false, low, high, places, what, marked, out, err) && collect(t, c, d, true, low, high, places, what, marked, out, err);
   free(marked);
   if (out->n) qsort(out->list, out->n, sizeof *out->list, ascending);
+  if (ok && all) keep_asked(d, low, high, out);
   return ok;
+}
+
+bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, PostingVec *out, Error *err) {
+  const ChunkDirectory *d = reader_directory(t, c, err);
+  if (!d) return false;
+  for (int ranges = 0; ranges < 2; ranges++)
+    for (uint32_t i = 0; (i = next_part(d, ranges, i, low, high)) != UINT32_MAX; i++) {
+      PostingScan s;
+      Posting p;
+      if (!postings_begin(t, c, d, ranges, i, low, high, &s, err)) return false;
+      while (postings_next(d, &s, &p))
+        if (places[p.place]) vec_push(out, p);
+      if (s.points.bad) return reader_damaged(t, s.e->id, err);
+    }
+  return true;
 }
 
 // --- for ahead.c ---
@@ -245,11 +321,12 @@ uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n) {
   Error none = {{0}};
   uint64_t at, end;
   part_place(w->chunk, w->directory, w->part, &at, &end);
-  const uint8_t *data = end > at ? chunk_bytes(t, w->chunk, at, end, &none) : NULL;
-  uint8_t *copy = data ? memcpy(mem_realloc(NULL, end - at), data, end - at) : NULL;
   *n = end - at;
-  if (t->get_block) sqlite3_reset(t->get_block);
-  return copy;
+  if (end <= at) return NULL;
+  uint8_t *data = mem_realloc(NULL, end - at);
+  if (chunk_bytes(t, w->chunk, at, end, data, &none)) return data;
+  free(data);
+  return NULL;
 }
 
 bool reader_decode(ColumnCoder *c, const Want *w, const uint8_t *data, size_t n, CacheEntry *e) {
@@ -269,8 +346,8 @@ void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uin
   wants.len = 0;
   for (uint32_t i = 0; i < n; i++) {
     const ChunkDirectory *d = reader_directory(t, chunks[i], NULL);
-    for (int ranges = 0; d && ranges < 2; ranges++)
-      for (uint32_t k = 0; (k = next_part(d, ranges, k, low, high)) != UINT32_MAX; k++) vec_push(&wants, (Want){chunks[i], d, (ranges ? PART_RANGES : PART_POINTS) + k, false});
+    // Points are looked through as they are: nothing is to be unpacked.
+    for (uint32_t k = 0; d && (k = next_part(d, true, k, low, high)) != UINT32_MAX; k++) vec_push(&wants, (Want){.chunk = chunks[i], .directory = d, .part = PART_RANGES + k});
   }
   reader_ahead(t, wants.data, wants.len);
   vec_free(&wants);
@@ -289,12 +366,12 @@ bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, 
       bool range = k >= d->npoints;
       const PostingPart *part = range ? &d->ranges[k - d->npoints] : &d->points[k];
       if (part->first >= high || part->end <= low) continue;
-      CacheEntry *e = get(t, c, d, range ? PART_RANGES + k - d->npoints : PART_POINTS + k, range ? decode_postings : decode_points, err);
-      for (uint32_t j = 0; e && ok && j < e->npostings; j++) {
-        const Posting *p = &e->postings[j];
-        if (writes[p->place] && p->start < high && p->end > low) ok = f(t, c, &d->places[p->place], p->start, p->end, user);
-      }
-      ok = ok && e;
+      PostingScan s;
+      Posting p;
+      ok = postings_begin(t, c, d, range, range ? k - d->npoints : k, low, high, &s, err);
+      while (ok && postings_next(d, &s, &p))
+        if (writes[p.place]) ok = f(t, c, &d->places[p.place], p.start, p.end, user);
+      if (ok && s.points.bad) ok = reader_damaged(t, s.e->id, err);
     }
     free(writes);
     if (!ok) return false;

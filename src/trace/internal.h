@@ -50,7 +50,12 @@ static inline int64_t unzigzag(uint64_t v) { return (int64_t)(v >> 1) ^ -(int64_
 
 uint64_t reading_varint_slow(Reading *r);
 static inline uint64_t reading_varint(Reading *r) {
-  return r->at < r->end && *r->at < 0x80 ? *r->at++ : reading_varint_slow(r);
+  const uint8_t *p = r->at;
+  if (r->end - p < 3) return reading_varint_slow(r);
+  if (p[0] < 0x80) return r->at = p + 1, p[0];
+  if (p[1] < 0x80) return r->at = p + 2, (p[0] & 0x7Fu) | (uint32_t)p[1] << 7;
+  if (p[2] < 0x80) return r->at = p + 3, (p[0] & 0x7Fu) | (p[1] & 0x7Fu) << 7 | (uint32_t)p[2] << 14;
+  return reading_varint_slow(r);
 }
 static inline uint8_t reading_u8(Reading *r) { return r->at < r->end ? *r->at++ : (r->bad = true, 0); }
 static inline uint32_t reading_u32(Reading *r) {
@@ -74,7 +79,17 @@ void column_write_words(ColumnCoder *c, Bytes *out, const uint32_t *words, size_
 void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size_t n, unsigned planes);      // the lowest planes of words whose others are 0
 // The next column, in memory of `arena`; at most `most` bytes, anything else is damage.
 bool column_read(ColumnCoder *c, Reading *from, Arena *arena, size_t most, Reading *out);
-bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *n);     // most: words
+bool column_read_scratch(ColumnCoder *c, Reading *from, unsigned which, size_t most, Reading *out);       // in memory of the coder, until that is used for something else
+// The next column of words, at most so many: planes, some of which stay where they lie, and words of them.
+typedef struct WordColumn { size_t n; const uint32_t *words; const uint8_t *bytes[4]; unsigned planes; bool steps; } WordColumn;      // words: not NULL: these are all
+bool column_open_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, WordColumn *out);
+void column_join_words(const WordColumn *from, uint32_t *to);
+static inline uint32_t column_word(const WordColumn *c, size_t i) {           // not of steps
+  uint32_t v = 0;
+  if (c->words) return c->words[i];
+  for (unsigned p = 0; p < c->planes; p++) v |= (uint32_t)c->bytes[p][i] << 8 * p;
+  return v;
+}
 
 // --- raw.c: records as the device wrote them ---
 enum {                                     // what a row has
@@ -165,6 +180,9 @@ typedef struct TraceBlock {                // decoded
   uint64_t *addresses;
   uint32_t *words;                         // see block_read_values
   const uint8_t *flags; Reading masks, values;       // what they are made of
+  WordColumn given; bool given_open; struct GivenStart *starts;          // values_few.c
+  struct FewWords *few; uint32_t nfew, times_few;    // of single lanes that were asked for; how often that was
+  struct { uint64_t low, high; uint32_t *list, n; bool known; } found;       // rows that touch a range: of the last question
   uint32_t nwords;
   size_t bytes;
   uint64_t used;                           // by the cache
@@ -186,7 +204,13 @@ static inline uint32_t lane_rank(uint32_t lanes, uint32_t lane) { return (uint32
 typedef struct ValueWriter { uint32_t *table, *given; uint8_t *masks; const uint32_t *before; uint32_t nbefore; } ValueWriter;       // given, masks: where the next ones go
 void values_begin(ColumnCoder *c, ValueWriter *v, const BlockInput *in, uint8_t *masks);
 unsigned values_write(ValueWriter *v, const BlockInput *in, uint32_t row);       // how they are kept: VALUE_*
-bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b);
+bool values_read(ColumnCoder *c, TraceBlock *b);
+// --- values_few.c: those of single lanes ---
+enum { LANE_WORDS_MAX = 8 };
+typedef struct GivenStart { uint32_t given, masks, before; } GivenStart;        // of a row: where its words and masks begin; the row with words before it
+typedef enum { FEW_OK, FEW_TOO_MUCH, FEW_DAMAGED } FewResult;
+bool block_open_given(ColumnCoder *c, TraceBlock *b);
+FewResult block_few_values(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out);       // of all planes, as they lie in the row; too much: all words of the block are cheaper
 
 // --- postings.c ---
 // What addresses are sorted by: shared and local memory belong to warps near one another, so that 32 warps have one key space.
@@ -195,6 +219,7 @@ static inline uint64_t posting_key(uint64_t address, uint64_t warp) {
   return space == WG_TRACE_GLOBAL ? address : space << 62 | (warp >> 5) << 24 | (address & 0xFFFFFF);
 }
 typedef struct Posting { uint64_t start, end; uint32_t block, place; } Posting;
+typedef VEC(Posting) PostingVec;
 typedef struct PostingPart { uint64_t first, end; } PostingPart;        // of a block of postings: its first start, its largest end
 typedef struct PostingList PostingList;
 PostingList *postings_new(void);
@@ -215,7 +240,12 @@ void points_add_row(PointList *p, const uint64_t *starts, uint32_t n, uint32_t t
 size_t points_count(const PointList *p);
 void points_get(const PointList *p, size_t i, uint64_t *start, uint32_t *tag);
 bool points_write(PointList *p, const TracePlace *places, uint32_t nplaces, uint32_t nblocks, ChunkOut *out);       // false: they are too far apart for it
-bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, const TracePlace *places, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count);
+// Those of a part that touch [low, high): begun for a part that was checked, of which POINTS_BEHIND bytes more may be read.
+enum { POINTS_BEHIND = 16 };
+typedef struct PointScan { Reading runs; const uint8_t *bits; uint64_t low, high, entries, at, run_end, least, first, span; uint32_t block; uint8_t shift, width, place_bits; bool bad; } PointScan;
+bool points_check(const uint8_t *data, size_t n, uint32_t nblocks);          // false: damaged
+void points_begin(PointScan *s, const uint8_t *data, size_t n, uint64_t low, uint64_t high);
+bool points_next(PointScan *s, const TracePlace *places, uint32_t nplaces, Posting *out);      // false: no more, or (bad) damaged
 
 typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap; uint32_t records; bool segment; } RawPiece;     // segment: its memory is one of writer.h
 // --- chunk_rows.c: raw records of one launch become rows ---
@@ -229,7 +259,7 @@ uint64_t row_maker_first_warp(const RowMaker *m);
 uint64_t row_maker_last_warp(const RowMaker *m);
 
 // --- chunk.c: and those become blobs ---
-typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row; } ChunkBlockInfo;
+typedef struct ChunkBlockInfo { uint64_t first_warp; uint32_t first_row, last_time, earlier; bool has_time; } ChunkBlockInfo;      // earlier: how long before the chunk's last access its own was, at least; 0 in files of before
 struct ChunkOut {
   struct ChunkOut *next;
   uint64_t id;
@@ -255,6 +285,8 @@ typedef struct ChunkDirectory {
   ChunkBlockInfo *blocks; uint32_t nblocks;
   PostingPart *points, *ranges; uint32_t npoints, nranges;
   uint64_t *parts;                         // where each begins: blocks, points, ranges; and where the last one ends
+  uint32_t *place_bytes; bool *writes;     // of an access of each place, 0: none; whether it writes. By the reader
+  struct { uint64_t low, high; uint32_t *list, n; bool known; } asked;       // blocks that touch a range: of the last question
 } ChunkDirectory;
 bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes, ChunkDirectory *out);      // bytes: of the chunk
 

@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 // Opening a recording: what is known of steps, launches, chunks and sites is read; blocks are read when they are asked for.
 #include <malloc.h>
+#include <sys/mman.h>
 
 #include "trace/reader.h"
 
@@ -159,10 +161,25 @@ static bool load_chunks(TraceReader *t, Error *err) {
   return true;
 }
 
-TraceReader *trace_open(sqlite3 *db, Error *err) {
-  // Blocks come and go: their memory is not to be given back to the system, which would have to clear it again.
+// Blocks come and go: their memory is not to be given back to the system, which would have to clear it again. A question may need a hundred of them at once, tens of megabytes; the
+// first one spent half of its time asking for small pages. So all threads share one heap, which begins with large ones; nothing is taken of them before it is used.
+static void prepare_memory(void) {
+  enum { PAGE = 2 << 20, PIECE = 30 << 20, PIECES = 3 };        // a piece: less than what malloc would map by itself
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  mallopt(M_ARENA_MAX, 1);
+  void *pieces[PIECES];
+  for (unsigned i = 0; i < PIECES; i++) {
+    pieces[i] = mem_realloc(NULL, PIECE);
+    uintptr_t from = ((uintptr_t)pieces[i] + PAGE - 1) & ~(uintptr_t)(PAGE - 1), end = ((uintptr_t)pieces[i] + PIECE) & ~(uintptr_t)(PAGE - 1);
+    madvise((void *)from, end - from, MADV_HUGEPAGE);
+  }
+  for (unsigned i = 0; i < PIECES; i++) free(pieces[i]);
+}
+
+TraceReader *trace_open(sqlite3 *db, Error *err) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare_memory);
   TraceReader *t = mem_alloc(sizeof *t);
   t->db = db;
   t->coder = column_coder_new();

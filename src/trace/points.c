@@ -271,43 +271,82 @@ NEWER_TOO bool points_write(PointList *p, const TracePlace *places, uint32_t npl
   return true;
 }
 
-NEWER_TOO bool points_read(const uint8_t *data, size_t n, uint32_t nblocks, const TracePlace *places, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {
-  Reading from = {data, data + n, false};
-  uint64_t entries = reading_varint(&from), least = reading_varint(&from);
-  uint8_t shift = reading_u8(&from) & 15, width = reading_u8(&from), place_bits = reading_u8(&from);
-  if (from.bad || entries > PART_POINTS_MOST || width > 62 || place_bits > POSTING_PLACE_BITS) return false;
-  Posting *out = arena_alloc_uncleared(arena, sizeof *out * (entries + 1));
-  for (uint64_t i = 0; i < entries;) {
-    uint64_t block = reading_varint(&from), run = reading_varint(&from);
-    if (from.bad || !run || run > entries - i || block >= nblocks) return false;
-    for (; run; run--) out[i++].block = (uint32_t)block;
+// --- reading: a part is looked through as it lies in the file ---
+
+static bool read_head(PointScan *s, const uint8_t *data, size_t n) {
+  *s = (PointScan){.runs = {data, data + n, false}};
+  s->entries = reading_varint(&s->runs), s->least = reading_varint(&s->runs);
+  s->shift = reading_u8(&s->runs) & 15, s->width = reading_u8(&s->runs), s->place_bits = reading_u8(&s->runs);
+  return !s->runs.bad && s->entries <= PART_POINTS_MOST && s->width <= 62 && s->place_bits <= POSTING_PLACE_BITS;
+}
+
+bool points_check(const uint8_t *data, size_t n, uint32_t nblocks) {
+  PointScan s;
+  if (!read_head(&s, data, n)) return false;
+  for (uint64_t i = 0; i < s.entries;) {
+    uint64_t block = reading_varint(&s.runs), run = reading_varint(&s.runs);
+    if (s.runs.bad || !run || run > s.entries - i || block >= nblocks) return false;
+    i += run;
   }
-  unsigned each = width + place_bits, have = 0;
-  if ((uint64_t)(from.end - from.at) < (entries * each + 7) / 8) return false;
-  unsigned __int128 pending = 0;
-  uint64_t i = 0;
-  if (each <= 56)                            // all but the last ones: 8 bytes at once
-    for (uint64_t at = 0; i < entries && (uint64_t)(from.end - from.at) >= at / 8 + 8; i++, at += each) {
-      uint64_t bits;
-      memcpy(&bits, from.at + at / 8, 8);
-      bits >>= at % 8;
-      uint32_t place = (uint32_t)bits & ((1u << place_bits) - 1);
-      if (place >= nplaces) return false;
-      out[i].start = least + ((bits >> place_bits & ((1ull << width) - 1)) << shift), out[i].end = out[i].start + place_width(&places[place]), out[i].place = place;
+  return (uint64_t)(s.runs.end - s.runs.at) >= (s.entries * (s.width + s.place_bits) + 7) / 8;
+}
+
+void points_begin(PointScan *s, const uint8_t *data, size_t n, uint64_t low, uint64_t high) {
+  read_head(s, data, n);
+  s->low = low, s->high = high;
+  Reading bits = s->runs;
+  for (uint64_t i = 0; i < s->entries;) reading_varint(&bits), i += reading_varint(&bits);
+  s->bits = bits.at;
+  // Starts that may reach into the range, in their unit.
+  uint64_t from = low < POINT_BYTES ? 0 : low - POINT_BYTES, last = high > s->least ? (high - 1 - s->least) >> s->shift : 0;
+  s->first = from > s->least ? (from - s->least) >> s->shift : 0;
+  if (high <= s->least || high <= low || last < s->first) s->at = s->entries;
+  s->span = last - s->first;
+}
+
+// The next one whose start, in its unit, is among those.
+NEWER_TOO static uint64_t next_start(const PointScan *s) {
+  unsigned each = s->width + s->place_bits, place_bits = s->place_bits, offset[8], shift[8];
+  uint64_t i = s->at, n = s->entries, first = s->first, span = s->span, mask = (1ull << s->width) - 1;
+  for (; each <= 56 - 7 && i % 8 && i < n; i++) {
+    uint64_t v;
+    memcpy(&v, s->bits + i * each / 8, 8);
+    if ((v >> (i * each % 8 + place_bits) & mask) - first <= span) return i;
+  }
+  for (unsigned k = 0; k < 8; k++) offset[k] = k * each / 8, shift[k] = k * each % 8 + place_bits;
+  for (const uint8_t *at = s->bits + i / 8 * each; each <= 56 - 7 && i + 8 <= n; i += 8, at += each) {          // eight of them begin at a byte again
+    unsigned some = 0;
+    for (unsigned k = 0; k < 8; k++) {
+      uint64_t v;
+      memcpy(&v, at + offset[k], 8);
+      some |= (unsigned)((v >> shift[k] & mask) - first <= span) << k;
     }
-  if (i < entries) {
-    from.at += i * each / 8;
-    have = (unsigned)(i * each % 8);
-    if (have) pending = reading_u8(&from) >> have, have = 8 - have;
+    if (some) return i + (unsigned)__builtin_ctz(some);
   }
-  for (; i < entries; i++) {
-    while (have < each) pending |= (unsigned __int128)reading_u8(&from) << have, have += 8;      // never more than is there
-    uint32_t place = (uint32_t)pending & ((1u << place_bits) - 1);
-    uint64_t rest = (uint64_t)(pending >> place_bits) & ((1ull << width) - 1);
-    pending >>= each, have -= each;
-    if (place >= nplaces) return false;
-    out[i].start = least + (rest << shift), out[i].end = out[i].start + place_width(&places[place]), out[i].place = place;
+  for (; i < n; i++) {
+    unsigned __int128 v;
+    memcpy(&v, s->bits + i * each / 8, 16);
+    if (((uint64_t)(v >> (i * each % 8 + place_bits)) & mask) - first <= span) break;
   }
-  *list = out, *count = (uint32_t)entries;
-  return true;
+  return i;
+}
+
+bool points_next(PointScan *s, const TracePlace *places, uint32_t nplaces, Posting *out) {
+  while (s->at < s->entries && (s->at = next_start(s)) < s->entries) {
+    while (s->at >= s->run_end) s->block = (uint32_t)reading_varint(&s->runs), s->run_end += reading_varint(&s->runs);
+    uint64_t at = s->at++ * (s->width + s->place_bits);
+    unsigned __int128 bits;
+    memcpy(&bits, s->bits + at / 8, 16);
+    bits >>= at % 8;
+    uint32_t place = (uint32_t)bits & ((1u << s->place_bits) - 1);
+    if (place >= nplaces) {
+      s->bad = true;
+      return false;
+    }
+    uint64_t start = s->least + (((uint64_t)(bits >> s->place_bits) & ((1ull << s->width) - 1)) << s->shift), end = start + place_width(&places[place]);
+    if (start >= s->high || end <= s->low) continue;
+    *out = (Posting){start, end, s->block, place};
+    return true;
+  }
+  return false;
 }

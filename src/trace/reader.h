@@ -29,16 +29,17 @@ typedef struct ReaderStep {
   bool recorded, from_host, to_host;
 } ReaderStep;
 
-typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; uint8_t *contents; const Posting *postings; uint32_t npostings; } CacheEntry;
+typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; uint8_t *contents; const Posting *postings; uint32_t npostings; uint8_t *points; size_t npoints; } CacheEntry;
 
 typedef struct Ahead Ahead;
 struct TraceReader {
   sqlite3 *db;
   Ahead *ahead;                            // threads that unpack; NULL: none yet
   ColumnCoder *coder;
-  sqlite3_stmt *get_block;
+  sqlite3_blob *blob;                      // a row of trace_block; open while somebody asks
+  unsigned asking;
   struct { const char *sql; sqlite3_stmt *statement; } statements[8];
-  Bytes piece;                             // a part that lies in several rows
+  Bytes piece;                             // a part as the file has it
   ReaderStep *steps; uint32_t nsteps;
   ReaderLaunch *launches; uint32_t nlaunches;
   ReaderChunk *chunks; uint32_t nchunks;   // by step, then id
@@ -62,6 +63,8 @@ const ChunkDirectory *reader_directory(TraceReader *t, const ReaderChunk *c, Err
 TraceBlock *reader_block(TraceReader *t, const ReaderChunk *c, uint32_t block, bool values, Error *err);
 const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_stmt *row, int column);      // of a row of trace_contents; NULL: damaged
 void reader_cache_free(TraceReader *t);
+void reader_begin(TraceReader *t);         // a question that needs several parts, up to reader_end: one look at the file's state for all of them
+void reader_end(TraceReader *t);
 void reader_idle(TraceReader *t);          // no statement is left open
 void reader_cache_trim(TraceReader *t);    // no scan is under way
 // Blocks of a chunk that may touch [low, high), as keys of postings; ascending. places NULL: all, else only those that are true. false: damaged
@@ -69,8 +72,10 @@ typedef struct BlockSet { uint32_t *list, n, cap; } BlockSet;
 struct RangeScan;
 bool reader_blocks_touching(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, const struct RangeScan *what, BlockSet *out, Error *err);     // what: NULL, or has `wanted`
 
+bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_t high, const bool *places, PostingVec *out, Error *err);      // all of them
+
 // Parts that will be needed: of those chunks that may touch the range directories and postings; ahead.c unpacks several at a time.
-typedef struct Want { const ReaderChunk *chunk; const ChunkDirectory *directory; uint32_t part; bool values; } Want;      // directory: of the chunk, unless it is the part itself
+typedef struct Want { const ReaderChunk *chunk; const ChunkDirectory *directory; uint32_t part; bool values; const struct RangeScan *what; } Want;      // directory: of the chunk, unless it is the part itself; what: of a block, which rows of it are wanted; NULL: all
 void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint64_t low, uint64_t high);
 CacheEntry *reader_kept(TraceReader *t, const Want *w);
 uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n);         // its bytes, to be freed; NULL: not to be had
@@ -91,12 +96,13 @@ typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, u
 // wanted: if not NULL, whether somebody still wants to know about some of these bytes.
 typedef struct RangeScan {
   uint64_t low, high, first_warp, last_warp;
-  bool writes_only, values;
+  bool writes_only, values, few_values;      // few_values: those of blocks that have few of the accesses only
   bool (*wanted)(const void *user, uint64_t start, uint64_t end); const void *user;
 } RangeScan;
 bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);       // whether it may touch some of it
 ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one chunk, which touches some of it
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
+ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one block; of global memory
 uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t most, const RangeScan *what);      // unpacks what tells which blocks touch it, of so many chunks; returns the next chunk
 ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
@@ -104,6 +110,7 @@ bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
 typedef bool RangeVisitor(TraceReader *t, const ReaderChunk *c, const TracePlace *place, uint64_t start, uint64_t end, void *user);
 bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, RangeVisitor *f, void *user, Error *err);
 TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site);
+uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site);
 uint32_t row_bytes(const RowRef *r, const ReaderSite *site);
 bool row_writes(const TraceReader *t, const RowRef *r);
 bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err);
@@ -111,10 +118,21 @@ bool reader_want_of(TraceReader *t, uint64_t record, Want *out);        // the b
 bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep **host, Error *err);
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane);
 
+// --- scan_latest.c ---
+// Writes of a launch to global memory in [low, high), blocks with the latest accesses first, as long as an access up to some time may still decide something about some bytes.
+typedef bool OpenAt(const void *user, uint64_t start, uint64_t end, uint32_t last_time);
+ScanResult reader_scan_latest(TraceReader *t, const ReaderLaunch *l, uint64_t low, uint64_t high, OpenAt *open, LaneVisitor *f, void *user, Error *err);
+
 // --- block_lines.c: which rows of a block touch which lines of 128 bytes ---
 typedef struct RowList { uint32_t *list, n, cap; } RowList;
 // Rows that may touch a byte of [low, high) in global memory, ascending; false: all of them have to be looked at. bytes: of an access of each place; 0: none
 bool block_rows_at(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high, RowList *out);
+
+// --- block_find.c: what of a decoded block a question is about ---
+void block_find(TraceBlock *b, const uint32_t *bytes, uint64_t low, uint64_t high);      // rows that may touch [low, high) become those that were found
+bool block_find_values(ColumnCoder *c, TraceBlock *b, const ChunkDirectory *d, const RangeScan *what);     // and the values of the lanes that touch it, or all where these are many; false: damaged
+bool block_lane_words(ColumnCoder *c, TraceBlock *b, uint32_t row, uint32_t lane, uint32_t *out);        // of all planes: what was written or read, what was found; false: damaged
+void block_free(TraceBlock *b);
 
 // --- host.c: copies and sets ---
 typedef struct HostRange { uint64_t address, bytes; } HostRange;

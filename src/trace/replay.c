@@ -69,52 +69,20 @@ static ScanResult visit(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
   return SCAN_GO_ON;
 }
 
-// Chunks whose last access is the latest come first: most bytes that are written often are settled by few of them, and others need not look at those bytes.
-typedef struct Late { uint32_t time, chunk; } Late;
-static int latest_first(const void *p, const void *q) {
-  const Late *a = p, *b = q;
-  return a->time != b->time ? (a->time > b->time ? -1 : 1) : a->chunk > b->chunk ? -1 : a->chunk < b->chunk;
-}
-
-typedef struct Open { const State *s; uint32_t last_time; } Open;       // what an access up to then may still decide
-static bool is_open(const Open *o, uint64_t i) {
-  const State *s = o->s;
-  return s->known[i] == PENDING && !(s->touched && s->best[i].seen && time_is_later(s->best[i].time, o->last_time));
-}
-static bool is_any_open(const void *user, uint64_t start, uint64_t end) {
-  const Open *o = user;
-  uint64_t from = MAX(start, o->s->address), to = MIN(end, o->s->address + o->s->bytes);
-  for (uint64_t a = from; a < to; a++)
-    if (is_open(o, a - o->s->address)) return true;
+// Whether an access up to that time may still decide something.
+static bool is_any_open(const void *user, uint64_t start, uint64_t end, uint32_t last_time) {
+  const State *s = user;
+  uint64_t from = MAX(start, s->address), to = MIN(end, s->address + s->bytes);
+  for (uint64_t i = from - s->address; i < to - s->address && from < to; i++)
+    if (s->known[i] == PENDING && !(s->touched && s->best[i].seen && time_is_later(s->best[i].time, last_time))) return true;
   return false;
-}
-
-static bool last_writes(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
-  uint64_t end = s->address + s->bytes;
-  VEC(Late) order = {0};
-  for (uint32_t i = 0; i < l->nchunks; i++) {
-    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
-    if (!c->has_global || c->low >= end || c->high + 64 <= s->address) continue;
-    vec_push(&order, (Late){(c->last_time - (t->chunks[l->first_chunk].last_time - (1u << 30))) & 0x7FFFFFFF, l->first_chunk + i});
-  }
-  if (order.len) qsort(order.data, order.len, sizeof *order.data, latest_first);
-  bool ok = true;
-  for (uint32_t i = 0; i < order.len && ok; i++) {
-    const ReaderChunk *c = &t->chunks[order.data[i].chunk];
-    Open open = {s, c->last_time};
-    if (!is_any_open(&open, s->address, end)) continue;
-    RangeScan scan = {.low = s->address, .high = end, .writes_only = true, .values = true, .wanted = is_any_open, .user = &open};
-    ok = reader_scan_range_chunk(t, c, &scan, visit, s, err) != SCAN_FAILED;
-  }
-  vec_free(&order);
-  return ok;
 }
 
 static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
   RangeScan scan = {.low = s->address, .high = s->address + s->bytes, .values = true};
   s->touched = false;                        // most launches of a long run have nothing to do with these bytes, and must cost nothing
   if (s->loads) return reader_scan_range(t, l, &scan, visit, s, err) != SCAN_FAILED;
-  if (!last_writes(t, s, l, err)) return false;
+  if (reader_scan_latest(t, l, s->address, s->address + s->bytes, is_any_open, visit, s, err) == SCAN_FAILED) return false;
   for (uint64_t i = 0; s->touched && i < s->bytes; i++)
     if (s->known[i] == PENDING && s->best[i].seen) settle(s, i, s->since[i] ? 1 : 2);
   return true;
@@ -239,6 +207,7 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
   memset(value, 0, bytes);
   bool ok = true, unknown = false;
   uint32_t last = MIN(what->steps, t->nsteps);
+  reader_begin(t);
   s.kept = last && t->steps[last - 1].kind == STEP_INPUTS && !t->steps[last - 1].value;
   for (uint32_t i = MIN(what->steps, t->nsteps); i-- && ok && s.pending;) s.step = i, ok = one_step(t, &s, err);
   for (uint64_t i = 0; i < bytes; i++) {
@@ -253,6 +222,7 @@ bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_
       for (uint64_t k = 0; k < bytes && !unknown; k++) unknown = known[k] == 2 && s.since[k] <= i;
     }
   }
+  reader_end(t);
   free(s.since);
   free(s.best);
   return ok;

@@ -21,16 +21,10 @@ bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p) {
 
 bool row_writes(const TraceReader *t, const RowRef *r) { return place_writes(t, t->launches[r->chunk->launch].process, &r->block->places[r->row->place]); }
 
-static uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site) { return site && site->bytes ? site->bytes : 4u * p->planes; }
+uint32_t place_bytes_of(const TracePlace *p, const ReaderSite *site) { return site && site->bytes ? site->bytes : 4u * p->planes; }
 uint32_t row_bytes(const RowRef *r, const ReaderSite *site) { return place_bytes_of(&r->block->places[r->row->place], site); }
 
 uint64_t reader_thread(const ReaderLaunch *l, uint64_t warp, uint32_t lane) { return warp / l->warps * l->threads + warp % l->warps * 32 + lane; }
-
-static void copy_words(const RowRef *r, uint32_t first_plane, uint32_t lane, uint8_t *to) {
-  const TracePlace *p = &r->block->places[r->row->place];
-  uint32_t n = row_plane_words(p, r->row->lanes), k = p->has & ROW_ONE ? 0 : lane_rank(r->row->lanes, lane);
-  for (uint32_t plane = 0; plane < p->planes; plane++) memcpy(to + 4 * plane, &r->block->words[r->row->words + (first_plane + plane) * n + k], 4);
-}
 
 bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Error *err) {
   const TracePlace *p = &r->block->places[r->row->place];
@@ -45,19 +39,25 @@ bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Err
     out->space = (uint8_t)(a >> WG_TRACE_SPACE_AT & 3);
     out->address = a & ((1ull << WG_TRACE_SPACE_AT) - 1);
   }
-  if (p->has & (ROW_VALUES | ROW_OLD) && !block_read_values(t->coder, r->block)) return reader_damaged(t, r->chunk->id << 16, err);
-  if (p->has & ROW_VALUES) copy_words(r, 0, lane, out->value), out->value_known = true;
-  if (p->has & ROW_OLD) copy_words(r, p->has & ROW_VALUES ? p->planes : 0, lane, out->old), out->old_known = true;
+  if (!(p->has & (ROW_VALUES | ROW_OLD))) return true;
+  uint32_t words[LANE_WORDS_MAX];
+  if (!block_lane_words(t->coder, r->block, r->index, lane, words)) return reader_damaged(t, r->chunk->id << 16, err);
+  if (p->has & ROW_VALUES) memcpy(out->value, words, p->planes * sizeof *words), out->value_known = true;
+  if (p->has & ROW_OLD) memcpy(out->old, words + (p->has & ROW_VALUES ? p->planes : 0), p->planes * sizeof *words), out->old_known = true;
   return true;
 }
 
 static void enter(TraceReader *t) {
+  reader_begin(t);
   if (!t->scanning++) reader_cache_trim(t);
 }
 static void between(TraceReader *t) {
   if (t->scanning == 1) reader_cache_trim(t);
 }
-static void leave(TraceReader *t) { t->scanning--; }
+static void leave(TraceReader *t) {
+  t->scanning--;
+  reader_end(t);
+}
 
 static uint32_t first_row_of(const TraceBlock *b, uint64_t warp) {
   uint32_t low = 0, high = b->nrows;
@@ -127,22 +127,9 @@ ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor 
 
 typedef struct RangeState { const RangeScan *what; LaneVisitor *f; void *user; } RangeState;
 
-MANY_AT_A_TIME static bool some_between(const uint64_t *a, uint32_t n, uint64_t from, uint64_t length) {
-  uint32_t some = 0;
-  for (uint32_t k = 0; k < n; k++) some |= a[k] - from < length;
-  return some;
-}
-
 static ScanResult visit_lanes(TraceReader *t, const RangeState *s, const RowRef *r, uint32_t bytes, Error *err) {
   const RangeScan *w = s->what;
-  const TracePlace *p = &r->block->places[r->row->place];
-  uint64_t base = r->row->base;
-  if (p->has & ROW_AFFINE) {                 // most rows are elsewhere: one look at both ends
-    uint64_t a = base & ((1ull << 62) - 1), b = (base + (uint64_t)((int64_t)r->row->stride * 31)) & ((1ull << 62) - 1), low = MIN(a, b), high = MAX(a, b) + bytes;
-    if (high - low < 1ull << 40 && (high <= w->low || low >= w->high)) return SCAN_GO_ON;
-  }
-  const uint64_t *each = p->has & ROW_EACH ? r->block->addresses + r->row->addresses : NULL;
-  if (each && w->low >= bytes && !some_between(each, (uint32_t)__builtin_popcount(r->row->lanes), w->low - bytes + 1, w->high - w->low + bytes - 1)) return SCAN_GO_ON;
+  const uint64_t *each = r->block->places[r->row->place].has & ROW_EACH ? r->block->addresses + r->row->addresses : NULL;
   for (uint32_t left = r->row->lanes; left; left &= left - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(left);
     uint64_t a = each ? *each++ : row_address(r->block, r->row, lane);
@@ -158,27 +145,50 @@ static void blocks_all(BlockSet *set, uint32_t n) {
   for (set->n = 0; set->n < n; set->n++) set->list[set->n] = set->n;
 }
 
-static void blocks_ahead(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const BlockSet *set, uint32_t from, bool values) {
+static void blocks_ahead(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, const BlockSet *set, uint32_t from, const RangeScan *what) {
   Want list[BLOCKS_AHEAD];
   uint32_t n = MIN(set->n - from, (uint32_t)BLOCKS_AHEAD);
-  for (uint32_t i = 0; i < n; i++) list[i] = (Want){c, d, PART_ROWS + set->list[from + i], values};
+  for (uint32_t i = 0; i < n; i++) list[i] = (Want){c, d, PART_ROWS + set->list[from + i], what->values, what};
   reader_ahead(t, list, n);
+}
+
+// group: the 32 warps whose shared or local memory it is; UINT64_MAX: all
+static ScanResult scan_range_block(TraceReader *t, const ReaderChunk *c, const ChunkDirectory *d, uint32_t block, const RangeState *s, uint64_t group, Error *err) {
+  const RangeScan *w = s->what;
+  bool global = !(w->low >> WG_TRACE_SPACE_AT);
+  TraceBlock *b = reader_block(t, c, block, false, err);
+  if (!b) return SCAN_FAILED;
+  RowList rows = {0};
+  bool some = global && block_rows_at(b, d->place_bytes, w->low, w->high, &rows);
+  if (!some) block_find(b, d->place_bytes, w->low, w->high);
+  ScanResult result = SCAN_GO_ON;
+  for (uint32_t i = 0; i < (some ? rows.n : b->found.n) && result == SCAN_GO_ON; i++) {
+    uint32_t k = some ? rows.list[i] : b->found.list[i];
+    const TraceRow *row = &b->rows[k];
+    if ((w->writes_only && !d->writes[row->place]) || (!global && (row->warp < w->first_warp || row->warp > w->last_warp || (group != UINT64_MAX && row->warp >> 5 != group)))) continue;
+    RowRef r = {c, b, row, k, c->first_record + d->blocks[block].first_row + k};
+    result = visit_lanes(t, s, &r, d->place_bytes[row->place], err);
+  }
+  free(rows.list);
+  return result;
+}
+
+ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block, const RangeScan *what, LaneVisitor *f, void *user, Error *err) {
+  const ChunkDirectory *d = reader_directory(t, c, err);
+  return d ? scan_range_block(t, c, d, block, &(RangeState){what, f, user}, UINT64_MAX, err) : SCAN_FAILED;
 }
 
 static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeState *s, BlockSet *set, Error *err) {
   const RangeScan *w = s->what;
   const ChunkDirectory *d = reader_directory(t, c, err);
   if (!d) return SCAN_FAILED;
-  uint32_t process = t->launches[c->launch].process;
-  bool *places = mem_alloc(d->nplaces);
-  uint32_t *bytes = mem_alloc(sizeof *bytes * d->nplaces * 2), *all_bytes = bytes + d->nplaces, widest = 0, wanted = 0;
+  const bool *places = w->writes_only ? d->writes : NULL;
+  const uint32_t *bytes = d->place_bytes;
+  uint32_t widest = 0, wanted = 0;
   for (uint32_t i = 0; i < d->nplaces; i++) {
-    const ReaderSite *site = reader_site(t, process, d->places[i].site);
-    places[i] = d->places[i].has & (ROW_AFFINE | ROW_EACH) && (!w->writes_only || place_writes(t, process, &d->places[i]));
-    wanted += places[i];
-    bytes[i] = place_bytes_of(&d->places[i], site);
-    all_bytes[i] = d->places[i].has & (ROW_AFFINE | ROW_EACH) ? bytes[i] : 0;
-    if (places[i] && bytes[i] > place_width(&d->places[i])) widest = MAX(widest, bytes[i]);      // postings know less than the site
+    if (!bytes[i] || (places && !places[i])) continue;
+    wanted++;
+    if (bytes[i] > place_width(&d->places[i])) widest = MAX(widest, bytes[i]);      // postings know less than the site
   }
   // Global memory is everybody's; shared and local memory is looked up for 32 warps at a time, unless there are so many that the blocks themselves are fewer.
   bool global = !(w->low >> WG_TRACE_SPACE_AT);
@@ -190,24 +200,11 @@ static ScanResult scan_range_chunk(TraceReader *t, const ReaderChunk *c, const R
     if (all) blocks_all(set, d->nblocks);
     else if (!reader_blocks_touching(t, c, from, high, places, widest ? NULL : w, set, err)) result = SCAN_FAILED;
     for (uint32_t i = 0; i < set->n && result == SCAN_GO_ON; i++) {
-      if (i % BLOCKS_AHEAD == 0) blocks_ahead(t, c, d, set, i, w->values);
-      TraceBlock *b = reader_block(t, c, set->list[i], w->values, err);
-      if (!b) result = SCAN_FAILED;
-      RowList rows = {0};
-      bool some = b && global && block_rows_at(b, all_bytes, w->low, w->high, &rows);
-      for (uint32_t j = 0, n = some ? rows.n : b ? b->nrows : 0; j < n && result == SCAN_GO_ON; j++) {
-        uint32_t k = some ? rows.list[j] : j;
-        const TraceRow *row = &b->rows[k];
-        if (!places[row->place] || (!global && (row->warp < w->first_warp || row->warp > w->last_warp || (!all && row->warp >> 5 != group)))) continue;
-        RowRef r = {c, b, row, k, c->first_record + d->blocks[set->list[i]].first_row + k};
-        result = visit_lanes(t, s, &r, bytes[row->place], err);
-      }
-      free(rows.list);
+      if (i % BLOCKS_AHEAD == 0) blocks_ahead(t, c, d, set, i, w);
+      result = scan_range_block(t, c, d, set->list[i], s, global || all ? UINT64_MAX : group, err);
     }
     if (all) break;
   }
-  free(places);
-  free(bytes);
   return result;
 }
 
@@ -277,7 +274,7 @@ static bool find_block(TraceReader *t, const ReaderLaunch *l, uint64_t record, W
       if (d->blocks[m].first_row <= row) a = m;
       else b = m;
     }
-    *out = (Want){c, d, PART_ROWS + a, true};
+    *out = (Want){c, d, PART_ROWS + a, true, NULL};
     *index = row - d->blocks[a].first_row;
     return true;
   }
@@ -304,7 +301,7 @@ bool reader_row(TraceReader *t, uint64_t record, RowRef *out, const ReaderStep *
   Want w;
   uint32_t index;
   if (!find_block(t, &t->launches[s->launch - 1], record, &w, &index, err)) return false;
-  TraceBlock *block = reader_block(t, w.chunk, w.part - PART_ROWS, true, err);
+  TraceBlock *block = reader_block(t, w.chunk, w.part - PART_ROWS, false, err);
   if (!block) return false;
   *out = (RowRef){w.chunk, block, &block->rows[index], index, record};
   return true;

@@ -154,11 +154,17 @@ static bool needs_table(const TraceBlock *b, uint32_t row) {
   return b->places[b->rows[row].place].has & (ROW_VALUES | ROW_OLD) && (mode == VALUE_SOME || mode == VALUE_EXPECTED);
 }
 
-NEWER_TOO bool values_read(ColumnCoder *c, Reading *from, TraceBlock *b) {
+NEWER_TOO bool values_read(ColumnCoder *c, TraceBlock *b) {
   Reading masks = b->masks;
-  const uint32_t *given;
-  size_t ngiven, at = 0;
-  if (!column_read_words(c, from, &b->arena, b->nwords, &given, &ngiven)) return false;
+  size_t at = 0;
+  if (!block_open_given(c, b)) return false;
+  const uint32_t *given = b->given.words;
+  size_t ngiven = b->given.n;
+  if (!given && ngiven) {
+    uint32_t *all = (uint32_t *)column_coder_scratch(c, CODER_GIVEN, sizeof *all * ngiven);
+    column_join_words(&b->given, all);
+    given = all;
+  }
   uint32_t *table = (uint32_t *)column_coder_scratch(c, CODER_TABLE, sizeof *table * VALUE_SLOTS);
   uint32_t slots[ROW_WORDS_MAX], *out = arena_alloc_uncleared(&b->arena, sizeof *out * (b->nwords + 1)), nbefore = 0;
   const uint32_t *before = NULL;

@@ -266,44 +266,49 @@ void column_write_planes(ColumnCoder *c, Bytes *out, const uint32_t *words, size
   write_planes(c, out, words, n, planes, 0, &ways);
 }
 
-
-bool column_read_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, const uint32_t **words, size_t *count) {
+bool column_open_words(ColumnCoder *c, Reading *from, Arena *arena, size_t most, WordColumn *out) {
   uint64_t n = reading_varint(from);
-  *words = NULL, *count = 0;
+  *out = (WordColumn){0};
   if (from->bad || n > most) return false;
   if (!n) return true;
   uint8_t kind = reading_u8(from), planes = kind & ~KIND_STEPS;
   Reading col = {0};
-  *count = n;
+  out->n = n;
   if (kind == KIND_PLAIN) {
     if (!column_read(c, from, arena, n * 4, &col) || (uint64_t)(col.end - col.at) != n * 4) return false;
-    *words = (const uint32_t *)col.at;     // arenas align to 16
+    out->words = (const uint32_t *)col.at;     // arenas align to 16
     return true;
   }
   uint8_t ways = reading_u8(from);
   uint64_t compressed = 0;
   if (from->bad || planes > 4) return false;
+  out->planes = planes, out->steps = kind & KIND_STEPS;
   for (unsigned p = 0; p < planes; p++) compressed += (ways >> 2 * p & 3) == PLANE_COMPRESSED;
   if (compressed && (!column_read(c, from, arena, n * 4, &col) || (uint64_t)(col.end - col.at) != n * compressed)) return false;
-  uint32_t *w = arena_alloc_uncleared(arena, n * sizeof *w);
-  const uint8_t *bytes[4] = {0};
   for (unsigned p = 0; p < planes; p++) {
     unsigned way = ways >> 2 * p & 3;
     if (way == PLANE_COMPRESSED) {
-      bytes[p] = col.at;
+      out->bytes[p] = col.at;
       col.at += n;
     } else if (way == PLANE_RAW) {
       if ((uint64_t)(from->end - from->at) < n) return false;
-      bytes[p] = from->at;
+      out->bytes[p] = from->at;
       from->at += n;
     } else {
-      uint8_t *to = column_coder_scratch(c, CODER_PACKED, 4 * n) + p * n;
+      uint8_t *to = arena_alloc_uncleared(arena, n);
       if (!read_packed(from, to, n, way == PLANE_FOUR_BITS)) return false;
-      bytes[p] = to;
+      out->bytes[p] = to;
     }
   }
-  join(w, n, planes, bytes);
-  if (kind & KIND_STEPS) from_steps(w, n);
-  *words = w;
   return true;
+}
+
+void column_join_words(const WordColumn *from, uint32_t *to) {
+  if (!from->n) return;
+  if (from->words) {
+    memcpy(to, from->words, from->n * sizeof *to);
+    return;
+  }
+  join(to, from->n, from->planes, from->bytes);
+  if (from->steps) from_steps(to, from->n);
 }

@@ -38,7 +38,7 @@ static void words(void) {
   for (unsigned kind = 0; kind < 12; kind++)
     for (size_t s = 0; s < ARRAY_LEN(sizes); s++)
       for (unsigned planes = 1; planes <= 4; planes++) {
-        size_t n = sizes[s], got;
+        size_t n = sizes[s];
         uint32_t *list = mem_alloc(4 * (n + 1));
         for (size_t i = 0; i < n; i++) list[i] = word_of(kind, i) & (planes == 4 ? UINT32_MAX : (1u << 8 * planes) - 1);
         Bytes out = {0};
@@ -48,16 +48,23 @@ static void words(void) {
         bytes_u8(&out, 77);
         Arena arena = {0};
         Reading from = {out.data, out.data + out.len, false};
-        const uint32_t *back;
-        CHECK(column_read_words(c, &from, &arena, n, &back, &got) && got == n && (!n || memcmp(back, list, 4 * n) == 0));
+        uint32_t *back = mem_alloc(4 * (n + 1));
+        WordColumn col;
+        CHECK(column_open_words(c, &from, &arena, n, &col) && col.n == n);
+        column_join_words(&col, back);
+        CHECK(memcmp(back, list, 4 * n) == 0);
+        for (size_t i = 0; i < n && !col.steps; i++) CHECK(column_word(&col, i) == list[i]);
         CHECK(from.end - from.at == 1 && *from.at == 77);
         if (n) {                                           // cut off anywhere it is damaged, and nothing worse
           Reading cut = {out.data, out.data + next() % (out.len - 1), false};
-          CHECK(!column_read_words(c, &cut, &arena, n, &back, &got) || memcmp(back, list, 4 * n) == 0);
+          if (column_open_words(c, &cut, &arena, n, &col)) {
+            column_join_words(&col, back);
+            CHECK(memcmp(back, list, 4 * n) == 0);
+          }
         }
         arena_free(&arena);
         bytes_free(&out);
-        free(list);
+        free(list), free(back);
       }
   column_coder_free(c);
   printf("ok words\n");
@@ -97,18 +104,34 @@ static void points(void) {
       CHECK(points_write(p, places, PLACES, BLOCKS, out));
       uint64_t at = 0;
       for (uint32_t i = 0; i < out->points.len; i++) {
-        Arena arena = {0};
-        const Posting *got;
-        uint32_t count;
-        CHECK(points_read(out->bytes.data + at, out->parts.data[i] - at, BLOCKS, places, PLACES, &arena, &got, &count));
-        CHECK(!points_read(out->bytes.data + at, (out->parts.data[i] - at) / 2, BLOCKS, places, PLACES, &arena, &(const Posting *){0}, &(uint32_t){0}));
+        // Behind a part more may be read, but not used.
+        size_t bytes = out->parts.data[i] - at;
+        uint8_t *data = memset(mem_alloc(bytes + POINTS_BEHIND), 0xA5, bytes + POINTS_BEHIND);
+        memcpy(data, out->bytes.data + at, bytes);
+        CHECK(points_check(data, bytes, BLOCKS) && !points_check(data, bytes / 2, BLOCKS) && !points_check(data, bytes, 0));
         CHECK(!i || out->points.data[i].first >= out->points.data[i - 1].first);
-        for (uint32_t k = 0; k < count; k++) {
-          CHECK(nback < n && got[k].start >= out->points.data[i].first && got[k].end <= out->points.data[i].end && got[k].end - got[k].start == place_width(&places[got[k].place]));
-          back[nback++] = (Point){got[k].start, got[k].block << POSTING_PLACE_BITS | got[k].place};
+        PointScan s;
+        Posting got;
+        uint32_t before = nback, some = 0, expected = 0;
+        points_begin(&s, data, bytes, 0, UINT64_MAX);
+        while (points_next(&s, places, PLACES, &got)) {
+          CHECK(nback < n && got.start >= out->points.data[i].first && got.end <= out->points.data[i].end && got.end - got.start == place_width(&places[got.place]));
+          back[nback++] = (Point){got.start, got.block << POSTING_PLACE_BITS | got.place};
         }
+        CHECK(!s.bad);
+        // Those of a range are those of all that touch it.
+        uint64_t low = back[before + next() % (nback - before)].start + next() % 8, high = low + 1 + next() % 64;
+        for (uint32_t k = before; k < nback; k++) expected += back[k].start < high && back[k].start + place_width(&places[back[k].tag & ((1u << POSTING_PLACE_BITS) - 1)]) > low;
+        points_begin(&s, data, bytes, low, high);
+        while (points_next(&s, places, PLACES, &got)) {
+          CHECK(got.start < high && got.end > low);
+          some++;
+        }
+        CHECK(some == expected && !s.bad);
+        points_begin(&s, data, bytes, 0, UINT64_MAX);
+        while (points_next(&s, places, 1, &got)) CHECK(got.place == 0);
         at = out->parts.data[i];
-        arena_free(&arena);
+        free(data);
       }
       uint32_t a = different(list, n), b = different(back, nback);
       CHECK(a == b);
@@ -126,6 +149,7 @@ static void points(void) {
 // Rows of every kind: few and many lanes, in a row or not, adjacent, apart and anywhere, values of one to four words that come again or do not.
 static void blocks(void) {
   enum { PLACES = 24 };
+  uint64_t few[3] = {0};
   ColumnCoder *c = column_coder_new();
   for (unsigned round = 0; round < 60; round++) {
     TracePlace places[PLACES];
@@ -158,7 +182,18 @@ static void blocks(void) {
     Bytes out = {0};
     block_write(c, &(BlockInput){.places = places, .nplaces = PLACES, .rows = rows, .words = words_of, .nrows = n, .addresses = addresses, .naddresses = naddresses, .nwords = nwords}, &out);
     TraceBlock b = {0};
-    CHECK(block_read(c, out.data, out.len, places, PLACES, &b) && block_read_values(c, &b) && b.nrows == n && b.nwords == nwords);
+    CHECK(block_read(c, out.data, out.len, places, PLACES, &b));
+    // Single lanes, without the others.
+    for (uint32_t i = 0; i < n; i++)
+      for (uint32_t lane = 0, planes = places[rows[i].place].planes, has = places[rows[i].place].has; lane < 32; lane++) {
+        uint32_t got[LANE_WORDS_MAX], each = row_plane_words(&places[rows[i].place], rows[i].lanes), k = has & ROW_ONE ? 0 : lane_rank(rows[i].lanes, lane);
+        if (!(rows[i].lanes >> lane & 1) || !(has & (ROW_VALUES | ROW_OLD))) continue;
+        FewResult result = block_few_values(c, &b, i, lane, got);
+        CHECK(result != FEW_DAMAGED);
+        few[result]++;
+        for (uint32_t plane = 0; result == FEW_OK && plane < planes * (!!(has & ROW_VALUES) + !!(has & ROW_OLD)); plane++) CHECK(got[plane] == (words_of[i][plane * each + k] ^ (uint32_t)WG_TRACE_KEY));
+      }
+    CHECK(block_read_values(c, &b) && b.nrows == n && b.nwords == nwords);
     for (uint32_t i = 0; i < n; i++) {
       const TraceRow *r = &b.rows[i];
       CHECK(r->warp == rows[i].warp && r->lanes == rows[i].lanes && r->place == rows[i].place && r->time == rows[i].time && r->base == rows[i].base && r->stride == rows[i].stride);
@@ -170,6 +205,7 @@ static void blocks(void) {
     free(rows), free(words_of), free(addresses), free(words);
   }
   column_coder_free(c);
+  CHECK(few[FEW_OK] > 10 * few[FEW_TOO_MUCH]);
   printf("ok blocks\n");
 }
 
