@@ -81,7 +81,7 @@ static inline uint32_t wg_fp_hash(uint64_t x) { return ((uint32_t)x ^ (uint32_t)
 enum {
   WG_LAUNCH_FP_FULL = 1 << 8,              // this launch is to be tested at every instruction
   WG_LAUNCH_FP_APART = 1 << 9,             // what it reads and what it writes are different allocations
-  WG_LAUNCH_FP_GRAPH = 1 << 10,            // a graph launches it, as often as it likes with the same record: what turn it is is not known
+  WG_LAUNCH_FP_GRAPH = 1 << 12,            // a graph launches it, as often as it likes with the same record: what turn it is is not known
   WG_LAUNCH_FP_TURN = 16,                  // from this bit on: which launch of its kernel it is, from 1; after 65535 it begins again
 };
 

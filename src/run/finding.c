@@ -89,6 +89,9 @@ static bool is_full(Run *r) {
   return true;
 }
 
+enum { MOST_WAITING = 4096 };
+static uint32_t last_launch(const RunProcess *p) { return p->nlaunches ? p->launches[(p->nlaunches - 1) % RUN_LAUNCHES_KEPT].number : 0; }
+
 void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *places, uint32_t nplaces) {
   const ChannelKindInfo *kind = channel_kind((uint32_t)e->kind);
   if (!kind) return;
@@ -99,6 +102,9 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
   str_printf(&key, "%u %s %s", p->id, kind->name, kernel ? kernel->name : "");
   if (nplaces) str_printf(&key, " %s:%u", places[0].file ? places[0].file : "", places[0].line);
   else str_printf(&key, " %u %s", stack ? stack->id : 0, e->text ? e->text : "");
+  // One call may copy what several kernels wrote: which one is known when all of their stores are.
+  bool waits = kind->number == KIND_UNINIT_USE && e->flags & FINDING_HAS_ADDRESS;
+  if (waits && r->waiting.len < MOST_WAITING) str_printf(&key, " %llu %llx", (unsigned long long)p->nlaunches, (unsigned long long)e->address);
   RunFinding *f = strmap_get(&r->finding_keys, key.data);
   if (f) {
     f->count++;
@@ -112,7 +118,7 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
                       .block = {(uint32_t)e->block_x, (uint32_t)e->block_y, (uint32_t)e->block_z},
                       .thread = {(uint32_t)e->thread_x, (uint32_t)e->thread_y, (uint32_t)e->thread_z},
                       .size = e->size, .address = e->address, .stack = stack, .other_stack = u64map_get(&p->stacks, e->other_stack),
-                      .other_title = run_text(r, e->other_title), .count = 1};
+                      .other_title = run_text(r, e->other_title), .last_launch = last_launch(p), .count = 1};
     if (nplaces) {
       f->site = ARENA_NEW(&r->arena, RunSite);
       *f->site = (RunSite){.id = ++r->last_id, .number = UINT64_MAX, .places = places, .nplaces = nplaces};
@@ -120,18 +126,21 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
     }
     if (f->has_address) find_allocation(r, p, f, e->related);
     strmap_put(&r->finding_keys, arena_strdup(&r->arena, key.data), f);
-    if ((kind->number == KIND_UNINIT_USE && f->allocation) || kind->number == KIND_FP_OUTPUT) vec_push(&r->waiting, f);
+    if ((waits && f->allocation) || kind->number == KIND_FP_OUTPUT) vec_push(&r->waiting, f);
     else add(r, f);
   }
   str_free(&key);
 }
 
+// The last one before it is copied: into the same place, or else into the same allocation.
 static RunFinding *store_into(const Run *r, const RunFinding *f) {
   RunFinding *best = NULL;
   for (uint32_t i = 0; i < r->bad_stores.len; i++) {
     RunFinding *s = r->bad_stores.data[i];
     if (s->process != f->process || s->value[0] - f->allocation->base >= f->allocation->size) continue;
-    if (!best || s->value[0] == f->address) best = s;
+    if (s->launch_number <= f->allocation->born || s->launch_number > f->last_launch) continue;
+    bool same = s->value[0] == f->address, was = best && best->value[0] == f->address;
+    if (!best || same > was || (same == was && s->launch_number >= best->launch_number)) best = s;
   }
   return best;
 }
@@ -141,9 +150,19 @@ static void set_source(RunFinding *f, RunSite *source) {
   f->extra[2] = source ? source->id : 0;     // for the run file
 }
 
+// The same call copies what the same store wrote, of memory that was allocated at the same place.
+static bool same_copy(Run *r, StrMap *told, RunFinding *f) {
+  char key[96];
+  snprintf(key, sizeof key, "%u %u %u", f->stack ? f->stack->id : 0, f->site ? f->site->id : 0, f->allocation->stack ? f->allocation->stack->id : 0);
+  RunFinding *first = strmap_get(told, key);
+  if (first) first->count += f->count;
+  else strmap_put(told, arena_strdup(&r->arena, key), f);
+  return first;
+}
+
 void run_settle_findings(Run *r, const RunProcess *p) {
   uint32_t left = 0;
-  StrMap makers = {0};
+  StrMap makers = {0}, told = {0};
   if (r->waiting.len) run_fp_makers(r, &makers);
   for (uint32_t i = 0; i < r->waiting.len; i++) {
     RunFinding *f = r->waiting.data[i];
@@ -157,10 +176,11 @@ void run_settle_findings(Run *r, const RunProcess *p) {
     }
     RunFinding *s = store_into(r, f);
     if (s) f->site = s->site, f->kernel = s->kernel, f->origin = s->origin, f->extra[1] = s->origin ? s->origin->id : 0, set_source(f, s->source);
-    add(r, f);
+    if (!same_copy(r, &told, f)) add(r, f);
   }
   r->waiting.len = left;
   strmap_free(&makers);
+  strmap_free(&told);
 }
 
 static bool has_memory_address(const ChannelKindInfo *kind) {

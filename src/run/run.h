@@ -79,6 +79,7 @@ typedef struct RunFinding {
   RunKernel *kernel;
   const RunLaunch *launch;                 // NULL: not known any more
   uint32_t launch_number;                  // 0: not about a launch
+  uint32_t last_launch;                    // of findings of the host: the last before it
   RunSite *site;
   RunSite *origin;                         // initcheck: where the value was read; fp-input: where it was stored; NULL: not known
   RunSite *source;                         // initcheck: the malloc of device code that made the memory it was read from; NULL: none, or not known

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # timeout: 600
-# tests/initcheck/programs/*.cu: a line that ends in `// use: …` is one place of the report, nothing else is. A program without one is silent
+# tests/initcheck/programs/*.cu: a line that ends in `// use: …` is one place of the report (`// use 3: …`: as many), nothing else is. A program without one is silent
 # and prints what it prints without the tool. `device: cpu`: only the virtual device is as exact. With memcheck beside it the findings are the same,
 # and those of `// left out: KIND`: there memcheck leaves the access out. `// says: TEXT`: so does the report. `// read:`: a line that the report names as the origin of a finding; the others are none, if there is one.
 set -u
@@ -15,7 +15,7 @@ for f in tests/initcheck/programs/${INITCHECK_ONLY:-*}.cu; do
   tests/lib/nvcc -w -g -O3 -lineinfo ${INITCHECK_NVCC:-} -gencode arch=$arch,code=$arch -o "$d/program" "$f" > "$d/nvcc" 2>&1 || { cat "$d/nvcc"; echo "FAIL $name: nvcc"; continue; }
   "$WARPGRIND" --device="$device" --tool=none -q -- "$d/program" > "$d/none.out" 2> "$d/none.err"
   for tool in initcheck memcheck,initcheck; do
-    grep -n '// use:' "$f" | sed 's/:.*/ uninit-use/' > "$d/want"
+    awk '/\/\/ use/ { n = $0 ~ /\/\/ use [0-9]+:/ ? substr($0, index($0, "// use") + 6) + 0 : 1; while (n-- > 0) print FNR " uninit-use" }' "$f" > "$d/want"
     [ $tool = initcheck ] || sed -n '\#// left out:#{=;s#.*// left out: ##p}' "$f" | paste -d ' ' - - >> "$d/want"
     sort -n -o "$d/want" "$d/want"
     "$WARPGRIND" --device="$device" --tool=$tool --json="$d/report.json" -- "$d/program" > "$d/out" 2> "$d/err"; code=$?

@@ -19,7 +19,7 @@ __global__ void shuffled(const int *p, int *out) {
 }
 __global__ void balloted(const int *p, int *out) {
   unsigned m = __ballot_sync(ALL, p[threadIdx.x] > 3);
-  if (threadIdx.x < 16 && m >> 30)          // use: lane 31's
+  if (threadIdx.x < 16 && m >> 31)          // use: lane 31's
     atomicAdd(out, 1);
 }
 __global__ void voted(const int *p, int *out) {
