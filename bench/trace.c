@@ -118,6 +118,7 @@ static void ask(const char *path) {
   Error err = {{0}};
   CHECK(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
   Moment began = moment();
+  trace_prepare_memory();
   TraceReader *t = trace_open(db, &err);
   if (!t) { fprintf(stderr, "%s\n", err.text); exit(1); }
   enum { OPEN, THREAD, ELEMENT, WRITERS, TOUCHING, CONTENTS, QUESTIONS };

@@ -53,6 +53,7 @@ int cli_query(const char *path, const char *sql) {
   else if (!run_file_check(db, path, &err) || !trace_register(db, &err)) code = cli_fail("%s", err.text);
   else {
     if (strstr(sql, "race") && is_recorded(db) && !trace_knows_order(db)) fprintf(stderr, "warpgrind: note: %s.\n", trace_order_unknown);
+    trace_prepare_memory();
     code = run_statements(db, sql);
   }
   sqlite3_close(db);

@@ -40,6 +40,7 @@ struct DiffRecording { sqlite3 *db; TraceReader *trace; };
 
 void diff_recording_open(DiffRun *r, void *sqlite) {
   Error ignored;
+  trace_prepare_memory();
   TraceReader *trace = trace_open(sqlite, &ignored);
   if (!trace) {
     sqlite3_close(sqlite);

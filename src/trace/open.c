@@ -163,7 +163,7 @@ static bool load_chunks(TraceReader *t, Error *err) {
 
 // Blocks come and go: their memory is not to be given back to the system, which would have to clear it again. A question may need a hundred of them at once, tens of megabytes; the
 // first one spent half of its time asking for small pages. So all threads share one heap, which begins with large ones; nothing is taken of them before it is used.
-static void prepare_memory(void) {
+static void prepare(void) {
   enum { PAGE = 2 << 20, PIECE = 30 << 20, PIECES = 3 };        // a piece: less than what malloc would map by itself
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
@@ -177,9 +177,12 @@ static void prepare_memory(void) {
   for (unsigned i = 0; i < PIECES; i++) free(pieces[i]);
 }
 
-TraceReader *trace_open(sqlite3 *db, Error *err) {
+void trace_prepare_memory(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, prepare_memory);
+  pthread_once(&once, prepare);
+}
+
+TraceReader *trace_open(sqlite3 *db, Error *err) {
   TraceReader *t = mem_alloc(sizeof *t);
   t->db = db;
   t->coder = column_coder_new();

@@ -53,6 +53,7 @@ void trace_writer_free(TraceWriter *w);
 
 // --- read.c … ---
 typedef struct TraceReader TraceReader;
+void trace_prepare_memory(void);           // for a process that asks many questions: changes how malloc works in all of it
 TraceReader *trace_open(sqlite3 *db, Error *err);                // the database stays the caller's; NULL: nothing was recorded, or damaged
 void trace_close(TraceReader *t);
 uint64_t trace_count(const TraceReader *t);                      // operations of threads

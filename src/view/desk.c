@@ -98,6 +98,7 @@ ViewDesk *view_desk_open(const char *path, Error *err) {
       sqlite3_exec(d->db, "CREATE TEMP TABLE launch_time(launch INTEGER PRIMARY KEY, begin_ns INTEGER, end_ns INTEGER)", NULL, NULL, NULL);
   }
   if (!ok) { view_desk_close(d); return NULL; }
+  trace_prepare_memory();
   d->trace = trace_open(d->db, &d->no_trace);
   return d;
 }
