@@ -14,14 +14,25 @@ void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg 
   code_guard(c, NULL, false);
 }
 
-// Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word.
-void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes) {
+// Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word. sampled: what is known may hide
+// something else; so of the turn behind it, which would cost much for what is mostly known, one block in 8 is tested.
+enum { SAMPLE = 8 };
+void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes, bool sampled) {
   PtxReg *before = body_temp(k->body, TYPE_B32, 1), *graph = body_temp(k->body, TYPE_B32, 5), *in_graph = body_temp(k->body, TYPE_PRED, 2);
   EMIT(c, "and.b32", opd_reg(graph), opd_reg(flags), opd_imm(WG_LAUNCH_FP_GRAPH));
   EMIT(c, "setp.ne.u32", opd_reg(in_graph), opd_reg(graph), opd_imm(0));
   EMIT(c, "shr.u32", opd_reg(flags), opd_reg(flags), opd_imm(WG_LAUNCH_FP_TURN));
   EMIT(c, "sub.u32", opd_reg(hot), opd_reg(flags), opd_reg(hot));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_imm(0xffff));
+  EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_reg(known));      // known, and the next turn: another distance, which is no power of 16
+  if (sampled) {
+    EMIT(c, "mov.u32", opd_reg(before), opd_sreg(SREG_CTAID, SEL_X));
+    EMIT(c, "and.b32", opd_reg(before), opd_reg(before), opd_imm(SAMPLE - 1));
+    EMIT(c, "setp.ne.and.u32", opd_reg(yes), opd_reg(before), opd_imm(0), opd_reg(yes));
+  }
+  code_guard(c, yes, false);
+  EMIT(c, "shl.b32", opd_reg(hot), opd_reg(known), opd_imm(1));
+  code_guard(c, NULL, false);
   EMIT(c, "add.u32", opd_reg(before), opd_reg(hot), opd_imm(-1));
   EMIT(c, "or.b32", opd_reg(before), opd_reg(before), opd_imm(WG_FP_SKIPPED));
   EMIT(c, "and.b32", opd_reg(hot), opd_reg(hot), opd_reg(before));
@@ -144,7 +155,7 @@ static void choose_body(FpCheck *k, PtxLabel *full) {
     if (!waits) load_counter(k, cold, flags, hot);
     EMIT(cold, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
     load_known(k, cold, has, known);
-    fp_ask_counter(k, cold, flags, hot, known, yes);
+    fp_ask_counter(k, cold, flags, hot, known, yes, true);
     EMIT(cold, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
     branch_together(k, cold, yes, full);
   }
@@ -163,7 +174,7 @@ static void choose_second(FpCheck *k, PtxReg *choose) {
   load_counter(k, c, flags, hot);
   EMIT(c, "setp.ne.u32", opd_reg(has), opd_reg(hot), opd_imm(0));
   load_known(k, c, has, known);
-  fp_ask_counter(k, c, flags, hot, known, yes);
+  fp_ask_counter(k, c, flags, hot, known, yes, true);
   EMIT(c, "and.pred", opd_reg(yes), opd_reg(yes), opd_reg(has));
   EMIT(c, "or.pred", opd_reg(choose), opd_reg(choose), opd_reg(yes));
   EMIT(c, "activemask.b32", opd_reg(lanes));

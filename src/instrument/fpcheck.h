@@ -178,7 +178,7 @@ PtxLabel *fp_clone_label(const FpCheck *k);
 
 // --- fpcheck.c ---
 void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg *hot, PtxReg *known);   // the kernel's, where it has one: its two words; else 0
-void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes);
+void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes, bool sampled);
 
 // --- fpcheck_loops.c: loops whose tests lead out of them ---
 void fp_loops_find(FpCheck *k);

@@ -126,7 +126,7 @@ void fp_again_weave(FpCheck *k, PtxLabel *full) {
   if (k->hot >= 0) {                       // only in turns that are to be tested everywhere
     fp_load_counter(k, c, "ld.volatile.global.v2.u32", apart, hot, known);          // else there may be none
     EMIT(c, "setp.ne.and.u32", opd_reg(apart), opd_reg(hot), opd_imm(0), opd_reg(apart));
-    fp_ask_counter(k, c, flags, hot, known, yes);
+    fp_ask_counter(k, c, flags, hot, known, yes, false);
     EMIT(c, "and.pred", opd_reg(apart), opd_reg(apart), opd_reg(yes));
   }
   set(k, c, k->repeats, true);
