@@ -15,8 +15,8 @@ void fp_load_counter(FpCheck *k, Code *c, const char *load, PtxReg *has, PtxReg 
 }
 
 // Whether a counter that is not 0 says that this turn is to be tested everywhere; for the lanes that are here. known: its second word. sampled: what is known may hide
-// something else; so of the turn behind it, which would cost much for what is mostly known, one block in 8 is tested.
-enum { SAMPLE = 8 };
+// something else; so of the turn behind it, which would cost much for what is mostly known, one in 8 of the first 1024 blocks is tested: these run at the same time.
+enum { NOT_SAMPLED = ~0x3f8 };             // bits of the number of a block that is not
 void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *known, PtxReg *yes, bool sampled) {
   PtxReg *before = body_temp(k->body, TYPE_B32, 1), *graph = body_temp(k->body, TYPE_B32, 5), *in_graph = body_temp(k->body, TYPE_PRED, 2);
   EMIT(c, "and.b32", opd_reg(graph), opd_reg(flags), opd_imm(WG_LAUNCH_FP_GRAPH));
@@ -27,7 +27,7 @@ void fp_ask_counter(FpCheck *k, Code *c, PtxReg *flags, PtxReg *hot, PtxReg *kno
   EMIT(c, "setp.eq.u32", opd_reg(yes), opd_reg(hot), opd_reg(known));      // known, and the next turn: another distance, which is no power of 16
   if (sampled) {
     EMIT(c, "mov.u32", opd_reg(before), opd_sreg(SREG_CTAID, SEL_X));
-    EMIT(c, "and.b32", opd_reg(before), opd_reg(before), opd_imm(SAMPLE - 1));
+    EMIT(c, "and.b32", opd_reg(before), opd_reg(before), opd_imm(NOT_SAMPLED));
     EMIT(c, "setp.ne.and.u32", opd_reg(yes), opd_reg(before), opd_imm(0), opd_reg(yes));
   }
   code_guard(c, yes, false);

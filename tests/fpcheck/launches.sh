@@ -100,6 +100,6 @@ check "known: each is counted once for each launch" is "$(python3 -c 'import jso
 check "known: results" is "$(cat "$TEST_DIR/out")" "$(plain "$TEST_DIR/known")"
 check "known: twin" is "$(code fp "$TEST_DIR/known" twin) $(kinds)" "0 "
 
-# A kernel whose exceptions are known: of its next launch one block in 8 is still tested everywhere.
+# A kernel whose exceptions are known: of its next launch one in 8 of the first blocks is still tested everywhere.
 code fp --workers=1 "$TEST_DIR/hidden" > /dev/null
 check "hidden: what comes later is found" is "$(born | awk '/div0/ { d = $2 >= 1 } /nan/ { n = $2 >= 2 } END { print d, n }')" "1 1"
