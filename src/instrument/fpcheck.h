@@ -30,6 +30,7 @@ bool fp_operand_infinite(const PtxOperand *o);                 // the constant +
 // --- fpcheck_index.c: by register: the instructions that name it, n of them from instr[start] on ---
 typedef struct FpIndex { uint32_t *start, *n, *instr; } FpIndex;
 void fp_index_build(IrCfg *cfg, uint32_t nregs, FpIndex *reads, FpIndex *writes);
+bool fp_is_named(const FpIndex *x, const PtxReg *r, uint32_t from, uint32_t end);     // by one of these instructions
 
 // --- fpcheck_flow.c: facts about the registers of a function ---
 typedef struct FpFlow {
@@ -158,7 +159,6 @@ typedef struct FpDeferred { uint32_t *owner; uint8_t *selections; } FpDeferred; 
 typedef struct FpItems { FpItem *data; uint32_t len, cap, visits; VEC(FpItem) paths; } FpItems;     // paths: conditions under which instructions were come to
 const FpDeferred *fp_deferred_build(FpCheck *k);
 void fp_deferred_items(FpCheck *k, const FpDeferred *f, uint32_t selection, FpItems *out);   // what it may have taken, with conditions
-
 bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t until);          // nobody writes it from one instruction to another
 
 // --- fpcheck_late.c: results that only one way out of their block reads ---

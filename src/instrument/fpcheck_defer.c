@@ -22,13 +22,7 @@ static bool is_simple(const FpCheck *k, uint32_t i) {
 }
 
 bool fp_lasts(const FpFlow *f, const PtxOperand *o, uint32_t from, uint32_t until) {
-  if (fp_is_fixed(f, o)) return true;
-  uint32_t id = o->reg->id;
-  for (uint32_t w = 0; w < f->writes.n[id]; w++) {
-    uint32_t at = f->writes.instr[f->writes.start[id] + w];
-    if (at >= from && at <= until) return false;
-  }
-  return true;
+  return fp_is_fixed(f, o) || !fp_is_named(&f->writes, o->reg, from, until + 1);
 }
 
 // What the instruction reads is still there behind the selection. In another block: no way leads from an instruction to one that it dominates through what dominates itself.
@@ -37,9 +31,10 @@ static bool operands_last(const FpCheck *k, uint32_t i, uint32_t selection) {
   const PtxInstr *in = cfg->instrs[i];
   uint32_t here = cfg->block_of[i], there = cfg->block_of[selection];
   if (here != there && !ir_dominates(cfg, here, there)) return false;
-  for (unsigned o = 1; o < in->nops; o++) {
-    if (here == there ? fp_lasts(k->flow, &in->ops[o], i, selection) : in->ops[o].kind != OPD_REG) continue;
-    if (here == there || !fp_def(k->flow, &in->ops[o]) || !ir_dominates(cfg, cfg->block_of[k->flow->defs->instr[in->ops[o].reg->id]], here)) return false;
+  for (unsigned n = 1; n < in->nops; n++) {
+    const PtxOperand *o = &in->ops[n];
+    if (o->kind != OPD_REG) continue;
+    if (here == there ? !fp_lasts(k->flow, o, i, selection) : !fp_def(k->flow, o) || !ir_dominates(cfg, cfg->block_of[k->flow->defs->instr[o->reg->id]], here)) return false;
   }
   return true;
 }

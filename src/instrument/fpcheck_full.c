@@ -87,15 +87,6 @@ static bool check_selection(FpCheck *k, const FpDeferred *f, uint32_t i, Where w
   return any;
 }
 
-static void note_write(void *ctx, PtxReg **reg, bool is_def) {
-  const PtxReg **wanted = ctx;
-  if (is_def && *reg == *wanted) *wanted = NULL;
-}
-static bool is_written(const IrCfg *cfg, uint32_t from, uint32_t end, const PtxReg *r) {
-  for (uint32_t i = from; i < end && r; i++) ptx_visit_regs(cfg->instrs[i], note_write, &r);
-  return !r;
-}
-
 // Behind the last instruction of a block: registers that hold a NaN or an infinity of the library then, if it is read where the block leads. A compiler likes to put it there before it asks.
 static void check_answers(FpCheck *k, uint32_t block, Code *c) {
   const IrCfg *cfg = k->body->cfg;
@@ -108,7 +99,7 @@ static void check_answers(FpCheck *k, uint32_t block, Code *c) {
     if (!fp_is_library_nan(k->flow, &in->ops[1]) && !fp_is_pole_in(k, block, in, &answer)) continue;
     if (!(answer.kinds & k->kinds)) continue;
     const PtxReg *d = in->ops[0].reg;
-    if (fp_is_fixed(k->flow, &in->ops[0]) || k->flow->depth[i] || is_written(cfg, i + 1, b->end, d)) continue;
+    if (fp_is_fixed(k->flow, &in->ops[0]) || k->flow->depth[i] || fp_is_named(&k->flow->writes, d, i + 1, b->end)) continue;
     FpItem item = {.kind = FP_ITEM_RESULT, .instr = i, .result = in->ops[0], .operation = answer};
     bool taken = b->nsucc && fp_is_live(k, b->succ[0], d), on = b->nsucc && fp_is_live(k, b->succ[b->nsucc - 1], d), branches = b->nsucc == 2 && last->guard;
     if (!item.operation.result.format || !(branches ? taken || on : on)) continue;

@@ -32,3 +32,11 @@ void fp_index_build(IrCfg *cfg, uint32_t nregs, FpIndex *reads, FpIndex *writes)
   b.counts = false;
   visit_all(&b, cfg);
 }
+
+bool fp_is_named(const FpIndex *x, const PtxReg *r, uint32_t from, uint32_t end) {
+  for (uint32_t n = 0; n < x->n[r->id]; n++) {
+    uint32_t at = x->instr[x->start[r->id] + n];
+    if (at >= from && at < end) return true;
+  }
+  return false;
+}

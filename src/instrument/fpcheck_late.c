@@ -7,14 +7,6 @@ bool fp_is_live(FpCheck *k, uint32_t block, const PtxReg *r) {
   return k->live->live_in[block][r->id / 64] >> r->id % 64 & 1;
 }
 
-static bool is_named(const FpIndex *x, const PtxReg *r, uint32_t from, uint32_t end) {
-  for (uint32_t n = 0; n < x->n[r->id]; n++) {
-    uint32_t at = x->instr[x->start[r->id] + n];
-    if (at >= from && at < end) return true;
-  }
-  return false;
-}
-
 // What the test will read is still there: of the instruction itself, or, if it is a selection, of all that it decides about.
 static bool operands_last(const FpCheck *k, const FpDeferred *f, uint32_t first, uint32_t i, uint32_t until) {
   for (uint32_t at = first; at <= i; at++) {
@@ -34,7 +26,7 @@ bool fp_is_late(FpCheck *k, const FpDeferred *f, uint32_t block, uint32_t i, FpC
   if (in->guard || f->owner[i] || !in->nops || in->ops[0].kind != OPD_REG || in->ops[0].reg->id >= k->flow->nregs || fp_is_fixed(k->flow, &in->ops[0])) return false;
   const PtxReg *d = in->ops[0].reg;
   bool taken = fp_is_live(k, b->succ[0], d), on = fp_is_live(k, b->succ[1], d);
-  if (taken == on || is_named(&k->flow->reads, d, i, b->end) || is_named(&k->flow->writes, d, i + 1, b->end)) return false;
+  if (taken == on || fp_is_named(&k->flow->reads, d, i, b->end) || fp_is_named(&k->flow->writes, d, i + 1, b->end)) return false;
   *way = (FpCondition){.reg = last->guard, .negated = taken ? last->guard_negated : !last->guard_negated};
   return operands_last(k, f, b->first, i, b->end - 1);
 }

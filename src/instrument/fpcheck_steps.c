@@ -3,11 +3,13 @@
 
 static bool is_reg(const PtxOperand *o, const PtxReg *r) { return o->kind == OPD_REG && o->reg == r; }
 
+static const PtxInstr *reader_at(const FpCheck *k, const PtxReg *r, uint32_t n) { return k->body->cfg->instrs[k->flow->reads.instr[k->flow->reads.start[r->id] + n]]; }
+
 // The instruction that reads what this one makes, together with another register.
 static const PtxInstr *reader_of_both(const FpCheck *k, const PtxInstr *in, PtxOp op, const PtxReg *other) {
   const PtxReg *d = in->ops[0].reg;
   for (uint32_t n = 0; n < k->flow->reads.n[d->id]; n++) {
-    const PtxInstr *reader = k->body->cfg->instrs[k->flow->reads.instr[k->flow->reads.start[d->id] + n]];
+    const PtxInstr *reader = reader_at(k, d, n);
     if (reader->op != op || reader->nops != 3) continue;
     if ((is_reg(&reader->ops[1], d) && is_reg(&reader->ops[2], other)) || (is_reg(&reader->ops[1], other) && is_reg(&reader->ops[2], d))) return reader;
   }
@@ -17,7 +19,7 @@ static const PtxInstr *reader_of_both(const FpCheck *k, const PtxInstr *in, PtxO
 // x + x == x ? x + x : …: x is 0, infinite, or not a number; a sum that overflows is not taken. cbrt, rcbrt.
 static bool is_only_chosen(const FpCheck *k, const PtxReg *r) {
   for (uint32_t n = 0; n < k->flow->reads.n[r->id]; n++) {
-    PtxOp op = k->body->cfg->instrs[k->flow->reads.instr[k->flow->reads.start[r->id] + n]]->op;
+    PtxOp op = reader_at(k, r, n)->op;
     if (op != OP_SETP && op != OP_SELP && op != OP_MOV) return false;
   }
   return true;
@@ -68,7 +70,6 @@ static bool is_scale(const FpFlow *f, const PtxOperand *o) {
     if (fp_is_constant(f, o, scales[i][0], scales[i][1])) return true;
   return false;
 }
-static const PtxInstr *reader_at(const FpCheck *k, const PtxReg *r, uint32_t n) { return k->body->cfg->instrs[k->flow->reads.instr[k->flow->reads.start[r->id] + n]]; }
 static bool is_scaled_up(const FpCheck *k, const PtxInstr *in) {
   if (in->op != OP_MUL || in->nops != 3 || in->ops[1].kind != OPD_REG || !is_scale(k->flow, &in->ops[2])) return false;
   bool wide = in->types[0] == TYPE_F64;

@@ -118,7 +118,7 @@ PtxReg *init_any(InitCheck *k, Code *c, PtxReg *const *shadows, unsigned n);
 void init_clear(Code *c, PtxReg *shadow);                    // nothing of it is bad
 bool init_cancels(const PtxInstr *in);                       // x ^ x
 unsigned init_part_bits(const PtxInstr *in);                 // several values in one register: how long each is; 0: one
-bool init_is_video(const PtxInstr *in);                      // … of video instructions: what is merged in at the end does not matter
+bool init_ignores_third(const PtxInstr *in);                 // video instructions with such parts: what would be merged in does not matter
 uint8_t init_table(const PtxInstr *in);                      // of lop3; where one register is several operands the later ones do not count in it
 typedef struct InitComparison { bool order, swapped, is_signed; } InitComparison;
 InitComparison init_comparison(const PtxInstr *in);          // of integers: for equality or, order, a < b or >=; swapped: b < a or >=

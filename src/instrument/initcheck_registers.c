@@ -490,13 +490,14 @@ bool init_cancels(const PtxInstr *in) {
 }
 
 static bool is_two_halves(PtxType t) { return t == TYPE_F16X2 || t == TYPE_BF16X2 || t == TYPE_U16X2 || t == TYPE_S16X2; }
-bool init_is_video(const PtxInstr *in) { return in->op >= OP_VADD2 && in->op <= OP_VSET4; }
+static bool is_video(const PtxInstr *in) { return in->op >= OP_VADD2 && in->op <= OP_VSET4; }
 unsigned init_part_bits(const PtxInstr *in) {
-  if (init_is_video(in)) return in->nops != 4 || ptx_has(in, MOD_ADD) ? 0 : in->op >= OP_VADD4 ? 8 : 16;
+  if (is_video(in)) return in->nops != 4 || ptx_has(in, MOD_ADD) ? 0 : in->op >= OP_VADD4 ? 8 : 16;
   bool halves = in->op == OP_SET ? in->ntypes == 2 && is_two_halves(in->types[1]) && in->nops == 3       // what is compared, whatever the answer is called
                                  : in->ntypes && in->op != OP_CVT && in->op != OP_SETP && is_two_halves(in->types[0]);
   return halves ? 16 : 0;
 }
+bool init_ignores_third(const PtxInstr *in) { return is_video(in) && init_part_bits(in) && init_has_plain_registers(in); }
 bool init_makes_halves(const PtxInstr *in) { return in->op == OP_CVT && in->ntypes == 2 && is_two_halves(in->types[0]) && in->types[1] == TYPE_F32 && in->nops == 3; }
 
 bool init_has_plain_registers(const PtxInstr *in) {
@@ -539,7 +540,7 @@ void init_transfer(InitCheck *k, uint32_t i) {
   Code *c = body_before(k->body, i);
   code_guard(c, in->guard, in->guard_negated);
   if (init_rule(in) == RULE_VALID) r.nuses = 0;
-  if (init_is_video(in) && init_part_bits(in) && init_has_plain_registers(in)) {
+  if (init_ignores_third(in)) {
     r.nuses = 0;
     for (unsigned o = 1; o <= 2; o++)
       if (in->ops[o].kind == OPD_REG && init_shadow(k, in->ops[o].reg)) r.uses[r.nuses++] = init_shadow(k, in->ops[o].reg);

@@ -275,28 +275,24 @@ static void copy(const Regs *r) {
   } else spread(r, to->kind == OPD_REG ? WG_STEP_SET : WG_STEP_SPREAD);
 }
 
-static void logic(const Regs *r, WgStepKind what) {
+// Of two operands, registers or constants; swapped: the second comes first.
+static WgStep *logic(const Regs *r, WgStepKind what, bool swapped) {
   const PtxInstr *in = r->in;
-  uint16_t v = in->ops[1].kind == OPD_REG ? value_of(r->s, &in->ops[1]) : 0, w = in->ops[2].kind == OPD_REG ? value_of(r->s, &in->ops[2]) : 0;
+  const PtxOperand *first = &in->ops[swapped ? 2 : 1], *second = &in->ops[swapped ? 1 : 2];
+  uint16_t values[3] = {0};
+  for (unsigned o = 1; o <= 2; o++) values[o] = in->ops[o].kind == OPD_REG ? value_of(r->s, &in->ops[o]) : 0;
   WgStep *step = add_step(r->s, in, what, in->ops[0].reg);
-  step->a = number_of(r->s, &in->ops[1]), step->b = number_of(r->s, &in->ops[2]);
-  step->v = v, step->w = w;
-  if (in->ops[1].kind != OPD_REG) step->flags |= WG_STEP_IMM_V, step->imm = (uint64_t)in->ops[1].imm;
-  if (in->ops[2].kind != OPD_REG) step->flags |= WG_STEP_IMM_W, step->imm = (uint64_t)in->ops[2].imm;
+  step->a = number_of(r->s, first), step->b = number_of(r->s, second);
+  step->v = values[swapped ? 2 : 1], step->w = values[swapped ? 1 : 2];
+  if (first->kind != OPD_REG) step->flags |= WG_STEP_IMM_V, step->imm = (uint64_t)first->imm;
+  if (second->kind != OPD_REG) step->flags |= WG_STEP_IMM_W, step->imm = (uint64_t)second->imm;
+  return step;
 }
 
 static void compare(const Regs *r) {
-  const PtxInstr *in = r->in;
-  InitComparison how = init_comparison(in);
-  logic(r, WG_STEP_COMPARE);
-  WgStep *step = &r->s->steps.data[r->s->steps.len - 1];
-  if (how.swapped) {
-    uint16_t a = step->a, v = step->v, flags = step->flags & (uint16_t)~(WG_STEP_IMM_V | WG_STEP_IMM_W);
-    if (step->flags & WG_STEP_IMM_V) flags |= WG_STEP_IMM_W;
-    if (step->flags & WG_STEP_IMM_W) flags |= WG_STEP_IMM_V;
-    step->a = step->b, step->b = a, step->v = step->w, step->w = v, step->flags = flags;
-  }
-  step->from = (uint8_t)(ptx_type_size(in->types[0]) * 8);
+  InitComparison how = init_comparison(r->in);
+  WgStep *step = logic(r, WG_STEP_COMPARE, how.swapped);
+  step->from = (uint8_t)(ptx_type_size(r->in->types[0]) * 8);
   step->flags |= (uint16_t)((how.order ? WG_STEP_ORDER : 0) | (how.is_signed ? WG_STEP_SIGNED : 0));
 }
 
@@ -436,8 +432,8 @@ static void follow_rule(const Regs *r) {
     case RULE_SUM: spread(r, WG_STEP_UPWARDS); return;
     case RULE_XOR: spread(r, WG_STEP_SET); return;
     case RULE_TABLE: by_table(r); return;
-    case RULE_AND: logic(r, WG_STEP_AND); return;
-    case RULE_OR: logic(r, WG_STEP_OR_BITS); return;
+    case RULE_AND: logic(r, WG_STEP_AND, false); return;
+    case RULE_OR: logic(r, WG_STEP_OR_BITS, false); return;
     case RULE_COMPARE: compare(r); return;
     case RULE_SHIFT: shift(r); return;
     case RULE_CONVERT: convert(r); return;
@@ -453,7 +449,7 @@ void init_steps_transfer(InitSteps *s, uint32_t i) {
   ptx_visit_regs((PtxInstr *)in, collect, &r);
   if (!r.ndefs || in->op == OP_LD || in->op == OP_LDU || in->op == OP_ATOM) return;
   if (init_rule(in) == RULE_VALID) r.nuses = 0;
-  if (init_is_video(in) && init_part_bits(in) && init_has_plain_registers(in)) {
+  if (init_ignores_third(in)) {
     r.nuses = 0;
     for (unsigned o = 1; o <= 2; o++)
       if (in->ops[o].kind == OPD_REG && init_shadow(s->k, in->ops[o].reg)) r.uses[r.nuses++] = in->ops[o].reg;

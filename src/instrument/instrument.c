@@ -70,8 +70,10 @@ static uint32_t inlined_statements(uint32_t tools, bool debug) {
 bool instrument_module(PtxModule **units, uint32_t nunits, const InstrumentPlan *plan, Instrumented *out, Error *err) {
   *out = (Instrumented){0};
   Program p = {.units = units, .nunits = nunits, .plan = plan, .out = out};
-  for (uint32_t u = 0; u < nunits; u++)
-    if (inlined_statements(plan->tools, units[u]->debug)) inline_calls(units[u], inlined_statements(plan->tools, units[u]->debug));
+  for (uint32_t u = 0; u < nunits; u++) {
+    uint32_t most = inlined_statements(plan->tools, units[u]->debug);
+    if (most) inline_calls(units[u], most);
+  }
   bool ok = program_survey(&p, err);
   if (ok && (plan->find_writes || plan->tools & TOOL_BIT(TRACE))) writes_find(&p);
   if (ok && plan->find_writes) numerics_find(&p);

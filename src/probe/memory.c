@@ -8,11 +8,11 @@ _Static_assert(DEVICE_KIND_OOB_WRITE == DEVICE_KIND_OOB_READ + WG_ACCESS_WRITE &
 // Memory that nobody told us about (the device's heap, what the driver gives a cooperative grid) is not in the table. So an address
 // outside of everything is wrong only if it is null, larger than addresses are, or close to an allocation: then it was meant for that. Not
 // close to a variable: others of the module that have no name to ask for lie beside it.
-enum { NULL_PAGE = 65536, CLOSE = 4096, ADDRESS_BITS = 57 };
+enum { CLOSE = 4096, ADDRESS_BITS = 57 };
 DEVICE int is_stray(uint64_t table, const WgMemoryRange *below, uint64_t address) {
   const WgMemoryTable *t = (const WgMemoryTable *)table;
   const WgMemoryRange *first = (const WgMemoryRange *)(t + 1), *next = below ? below + 1 : first;
-  if (address < NULL_PAGE || address >> ADDRESS_BITS) return 1;
+  if (address < WG_NULL_PAGE || address >> ADDRESS_BITS) return 1;
   if (below && !below->is_variable && address - (below->base + below->size) < CLOSE) return 1;
   return next < first + t->count && !next->is_variable && next->base - address < CLOSE;
 }
@@ -58,7 +58,7 @@ DEVICE uint32_t check_anything(uint64_t table, uint64_t address, uint32_t bytes,
   case WG_WHERE_GLOBAL: return check_global(table, address, bytes, what, heap);
   case WG_WHERE_SHARED: return check_shared(address, bytes, what);
   case WG_WHERE_GENERIC:
-    if (address < NULL_PAGE) return check_global(table, address, bytes, what, heap);       // null is in no space
+    if (address < WG_NULL_PAGE) return check_global(table, address, bytes, what, heap);       // null is in no space
     if (device_is_shared(address)) return check_shared(device_to_shared(address), bytes, what);
     return device_is_global(address) ? check_global(table, address, bytes, what, heap) : 0;
   default: return 0;

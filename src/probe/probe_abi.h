@@ -32,6 +32,8 @@ enum { WG_INIT_BRANCH, WG_INIT_ADDRESS, WG_INIT_WARP, WG_INIT_OTHER };   // WgFi
                                                               // read, extra[0]: at which site (0xffffffff: not known), and from bit 32 on which malloc
                                                               // of device code made that memory (its site plus 1; 0: none, or not known)
 
+enum { WG_NULL_PAGE = 65536 };              // addresses below it were computed from a null pointer
+
 // Every allocation of the context at the time of the launch, by address; freed ones too until their memory is used again.
 // A table is never changed: when something was allocated or freed since, the next launch is given a new one.
 enum { WG_ACCESS_READ, WG_ACCESS_WRITE, WG_ACCESS_ATOMIC };

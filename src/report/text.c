@@ -1,3 +1,4 @@
+#include "probe/probe_abi.h"
 #include "report/internal.h"
 
 static void add_stack(Run *r, RunStack *s, const char *title, Str *out) {
@@ -125,11 +126,10 @@ static void add_surface(const RunFinding *f, Str *out) {
 
 // An address in no allocation and no variable. memcheck knows freed memory of the host by its allocation, so what is left is the device's heap.
 static void add_nowhere(const RunFinding *f, Str *out) {
-  enum { NULL_END = 65536 };               // as in probe/memory.c
   const char *space = f->site ? f->site->space : NULL;
   bool global = !space || strcmp(space, "global") == 0;
   if (!global && strcmp(space, "generic") != 0) return;
-  if (f->address < NULL_END) str_add(out, f->address ? ", computed from a null pointer" : ", a null pointer");
+  if (f->address < WG_NULL_PAGE) str_add(out, f->address ? ", computed from a null pointer" : ", a null pointer");
   else if (f->kind->number == KIND_USE_AFTER_FREE) str_add(out, " is in a block of the device's heap that was freed");
   else if (global) str_add(out, ": no allocation is near");
 }

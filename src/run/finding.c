@@ -200,9 +200,11 @@ static bool is_surface(const RunSite *s) { return s && s->space && strcmp(s->spa
 
 static RunSite *site_of(const RunProcess *p, uint32_t number) { return u64map_get(&p->sites, (uint64_t)number % WG_SITE_NUMBERS + 1); }
 
+static RunSite *site_if_any(const RunProcess *p, uint64_t number) { return number < UINT32_MAX ? site_of(p, (uint32_t)number) : NULL; }
+
 // initcheck: see WG_INIT_BRANCH.
 static void set_origin(const RunProcess *p, RunFinding *f, uint64_t where) {
-  f->origin = (uint32_t)where < UINT32_MAX ? site_of(p, (uint32_t)where) : NULL;
+  f->origin = site_if_any(p, (uint32_t)where);
   set_source(f, where >> 32 ? site_of(p, (uint32_t)(where >> 32) - 1) : NULL);
 }
 
@@ -270,11 +272,11 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   if (kind->number >= KIND_BARRIER_DIVERGENCE && kind->number <= KIND_BARRIER_MISUSE) {        // probe/watch_abi.h: what it is about
     f->extra[2] = d->size, f->size = 0;
     f->has_address = d->address != 0;
-    if (f->extra[2] == WG_SYNC_ELSEWHERE) f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
+    if (f->extra[2] == WG_SYNC_ELSEWHERE) f->origin = site_if_any(p, d->extra[0]);
   }
   if (kind->number == KIND_UNINIT_USE || kind->number == KIND_UNINIT_STORE) set_origin(p, f, d->extra[0]);
   if (kind->number == KIND_UNINIT_USE || is_race(kind)) {
-    if (is_race(kind)) f->origin = d->extra[0] < UINT32_MAX ? site_of(p, (uint32_t)d->extra[0]) : NULL;
+    if (is_race(kind)) f->origin = site_if_any(p, d->extra[0]);
     f->extra[1] = f->origin ? f->origin->id : 0;         // for the run file
     f->has_address = d->address != 0 || is_race(kind);
   }

@@ -165,7 +165,6 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
   WgLaunch r = {.channel = session_reports(&d->reports, d->channel, &d->ops, d->user), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
-  bool heap_unseen = false;
   r.flags = fp_flags(k, code, params);
   r.progress = watch_for_launch(d);
   if (session_launch_cooperative()) r.flags |= WG_LAUNCH_COOPERATIVE;
@@ -175,9 +174,8 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
     if (session_wants_races() && !session_launch_captured()) session_race_cover(d, k);     // before the table is made
     if (!session_launch_captured()) set_tables(d, k, &r);              // a captured one gets them when its graph is launched
     session_fill_facts(code, params, record);
-    if (session_wants_shadow() && !d->ops.direct) heap_unseen = session_shadow_facts(code, params, session_launch_captured(), record);
+    if (session_wants_shadow() && !d->ops.direct && session_shadow_facts(code, params, session_launch_captured(), record)) r.flags |= WG_LAUNCH_HEAP_UNSEEN;
   }
-  if (heap_unseen) r.flags |= WG_LAUNCH_HEAP_UNSEEN;
   r.fp = d->reports.fp_memory;
   if (!session_launch_captured()) r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
   session_trace_launch(&d->trace, &d->ops, d->user, d->ordinal, k, params, &r, record);
