@@ -20,10 +20,12 @@ __global__ void queue(int *items, int *tail, int *out, int n) {
     }
 }
 
-// All blocks add under the lock; block 1 forgets the fence before it lets go.
-__global__ void lock_of_one(int *lock, int *total) {
+// All blocks add under the lock; block 1 forgets the fence before it lets go. It must not be the last to hold the lock, or nobody would see that: the others add once more when it has left.
+__global__ void lock_of_one(int *lock, int *left, int *total) {
   if (threadIdx.x) return;
-  for (int turn = 0; turn < 4; turn++) {
+  for (int turn = 0; turn < 5; turn++) {
+    if (turn == 4 && blockIdx.x == 1) break;
+    if (turn == 4) while (atomicAdd(left, 0) == 0) {}
     while (atomicCAS(lock, 0, 1)) {}
     __threadfence();
     total[0] += 1;                                                      // race lock_of_one
@@ -33,6 +35,7 @@ __global__ void lock_of_one(int *lock, int *total) {
       __threadfence();
     atomicExch(lock, 0);
   }
+  if (blockIdx.x == 1) atomicAdd(left, 1);
 }
 
 // A thread of the block fences and tells for all, behind a barrier.
@@ -106,7 +109,7 @@ int main() {
   cudaMalloc(&p, 4096);
   cudaMemset(p, 0, 4096);
   queue<<<3, 32>>>(p, p + 100, p + 101, 16);
-  lock_of_one<<<4, 32>>>(p + 200, p + 201);
+  lock_of_one<<<4, 32>>>(p + 200, p + 201, p + 202);
   told_by_one<<<3, 128>>>(p + 300, p + 500, p + 501);
   last_block<<<4, 64>>>(p + 600, p + 900, p + 901);
   for (int how = 0; how < 3; how++) passed_on<<<2, 64>>>(p + 700, p + 910 + how, p + 920, how);
