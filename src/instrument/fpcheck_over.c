@@ -79,11 +79,14 @@ void fp_over_weave(FpCheck *k, Code *c, PtxLabel *resume) {
     return;
   }
   PtxLabel *first = body_label(k->body);
+  bool quiet = fp_look_quietly(k, c, items, n, resume);
   Decision d = ask(k, c);
   EMIT(c, "setp.eq.and.u32", opd_reg(d.yes), opd_reg(d.hot), opd_imm(0), opd_reg(d.has));
   code_branch(c, d.yes, false, first);
   go_if(k, c, d);
+  k->untested = quiet;
   fp_look_closely(k, c, items, n);
+  k->untested = false;
   EMIT(c, "bra", opd_label(resume));
   code_label(c, first);
   for (uint32_t i = 0; i < n; i++) items[i].address = (PtxOperand){0};

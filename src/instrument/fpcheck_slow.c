@@ -3,24 +3,10 @@
 // Most exceptions that come here only travel on, and in a program whose data is full of NaN all do. So what can be seen without a call is seen here, as
 // bits of a word: first which values are exceptional at all, then that nothing is born of a NaN, nor an infinity of an infinity. One call in a
 // loop serves all questions of a kind that are left.
-#include "instrument/fpcheck.h"
+#include "instrument/fpcheck_slow.h"
 
-typedef enum { ASK_RESULT32, ASK_RESULT64, ASK_COMPARE, ASK_SINK, ASK_INPUT, ASK_STORED, ASKS } AskKind;   // in this order: who stored what came in is asked before it is written over
 enum { LOOP = 16 };                        // questions one loop serves
-
-typedef struct Ask {
-  const FpItem *item;
-  AskKind kind;
-  uint32_t site;
-  unsigned half;                           // of a packed pair, or of a saturating conversion
-  unsigned operand;                        // ASK_INPUT: which of the item
-} Ask;
 typedef struct Asks { Ask *data; uint32_t len, cap; } Asks;
-
-static PtxOperand temp32(const FpCheck *k, unsigned i) { return opd_reg(body_temp(k->body, TYPE_B32, i)); }
-static PtxOperand temp64(const FpCheck *k, unsigned i) { return opd_reg(body_temp(k->body, TYPE_B64, i)); }
-static PtxOperand temp_pred(const FpCheck *k, unsigned i) { return opd_reg(body_temp(k->body, TYPE_PRED, i)); }
-enum { LOWEST = 4, CHANNEL = 5, LAUNCH = 6, SITE = 7 };        // which temporaries; those before are for computing
 
 // --- where ---
 // One site for each kind. Instructions of one source line share them, if they work on the same format: a line is what a
@@ -344,147 +330,12 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
     PtxOperand turn = temp32(k, 0);
     record_load(c, turn.reg, offsetof(WgLaunch, flags));
     EMIT(c, "shr.u32", turn, turn, opd_imm(WG_LAUNCH_FP_TURN));
+    if (k->untested) EMIT(c, "or.b32", turn, turn, opd_imm(WG_FP_UNTESTED));
     args[3] = argument(k, 1, true), args[4] = hot, args[5] = turn, n = 6;
   } else
     for (unsigned i = 0; i < kinds[kind].n; i++) args[n++] = argument(k, i, kinds[kind].wide);
   if (explains) args[n++] = hot;
   code_call(c, probe(k, k->only_tells ? "wg_fp_first" : kinds[kind].probe), args, n);
-}
-
-// How many questions of the mask the lanes that are here have, those whose turn it is, into the fourth wide temporary; and into the third predicate, which of them is to add that: one for all. Lanes that
-// add to one count one after another take as long as all of the kernel.
-static void count_together(FpCheck *k, Code *c, uint32_t mask, PtxOperand mine) {
-  PtxOperand asked = opd_reg(k->asked), lanes = temp32(k, 0), sum = temp32(k, 1), some = temp32(k, 2), first = temp_pred(k, 2), has = temp_pred(k, 3), more = temp64(k, 3);
-  bool alone = !(mask & (mask - 1));       // whose turn it is has it
-  EMIT(c, "activemask.b32", lanes);
-  if (!alone) EMIT(c, "mov.u32", sum, opd_imm(0));
-  for (uint32_t left = alone ? 0 : mask; left; left &= left - 1) {
-    EMIT(c, "and.b32", some, asked, opd_imm((int64_t)(left & -left)));
-    EMIT(c, "setp.ne.and.u32", has, some, opd_imm(0), mine);
-    EMIT(c, "vote.sync.ballot.b32", some, has, lanes);
-    EMIT(c, "popc.b32", some, some);
-    EMIT(c, "add.u32", sum, sum, some);
-  }
-  EMIT(c, "vote.sync.ballot.b32", some, mine, lanes);
-  if (alone) EMIT(c, "popc.b32", sum, some);
-  EMIT(c, "cvt.u64.u32", more, sum);
-  EMIT(c, "neg.s32", sum, some);                               // the lowest of them
-  EMIT(c, "and.b32", some, some, sum);
-  EMIT(c, "mov.u32", sum, opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));
-  EMIT(c, "setp.eq.and.u32", first, sum, some, mine);
-}
-
-// Where this multiprocessor counts at a site, as report.c does (own_count).
-static void count_at(FpCheck *k, Code *c, PtxOperand site, PtxOperand counts, PtxOperand last_part, PtxOperand at) {
-  PtxOperand part = temp32(k, 0), one = temp32(k, 1);
-  EMIT(c, "mov.u32", part, opd_sreg(SREG_SMID, SEL_NONE));
-  EMIT(c, "and.b32", part, part, last_part);
-  EMIT(c, "mov.u32", one, opd_sreg(SREG_LANEMASK_EQ, SEL_NONE));           // the compiler does not know that it has one bit, and so not that the address is the same in all lanes: it would add them up itself
-  EMIT(c, "popc.b32", one, one);
-  EMIT(c, "mul.lo.u32", part, part, one);
-  EMIT(c, "mad.lo.u32", part, part, opd_imm(WG_SPREAD_SITES), site);
-  EMIT(c, "mad.wide.u32", at, part, opd_imm(sizeof(uint64_t)), counts);
-}
-
-// Leaves a mark where the exception is stored, as fp.c does (fp_stored_at): who stored it, in the entries of its word and of its page.
-static void remember(FpCheck *k, Code *c, const Ask *a, PtxOperand memory, PtxOperand has) {
-  PtxOperand address = temp64(k, 4), shifted = temp64(k, 6), entry = temp64(k, 7), at = temp64(k, 2), hash = temp32(k, 0), index = temp32(k, 1), word = temp32(k, 2), launch = temp32(k, LAUNCH), site = temp32(k, SITE);
-  enum { IN_LINE = WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT };
-  static const struct { unsigned shift, bits; uint64_t table; } tables[] = {
-    {WG_FP_LINE_SHIFT, WG_FP_WORD_BITS - IN_LINE, offsetof(WgFpMemory, words)}, {WG_FP_PAGE_SHIFT, WG_FP_PAGE_BITS, offsetof(WgFpMemory, pages)},
-  };
-  EMIT(c, "add.u64", address, a->item->address, opd_imm(a->item->offset));
-  for (unsigned i = 0; i < ARRAY_LEN(tables); i++) {
-    EMIT(c, "shr.u64", shifted, address, opd_imm(tables[i].shift));
-    EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){hash, index}, 2), shifted);
-    EMIT(c, "xor.b32", hash, hash, index);
-    EMIT(c, "mul.lo.u32", hash, hash, opd_imm(WG_FP_HASH_FACTOR));
-    EMIT(c, "shr.u32", index, hash, opd_imm(32 - tables[i].bits));
-    if (!i) {                              // words of a line lie beside each other
-      EMIT(c, "cvt.u32.u64", word, address);
-      EMIT(c, "bfe.u32", word, word, opd_imm(WG_FP_WORD_SHIFT), opd_imm(IN_LINE));
-      EMIT(c, "mad.lo.u32", index, index, opd_imm(1 << IN_LINE), word);
-    }
-    EMIT(c, "mad.wide.u32", at, index, opd_imm(8), memory);
-    EMIT(c, "bfe.u32", hash, hash, opd_imm(WG_FP_KEPT_SHIFT), opd_imm(WG_FP_HASH_KEPT));
-    EMIT(c, "mad.lo.u32", hash, site, opd_imm(1 << WG_FP_HASH_KEPT), hash);
-    EMIT(c, "mov.b64", entry, opd_vector(c, (PtxOperand[]){hash, launch}, 2));
-    code_guard(c, has.reg, false);
-    EMIT(c, "st.global.u64", opd_at(c, at, (int64_t)tables[i].table), entry);
-    code_guard(c, NULL, false);
-  }
-}
-
-// Another store of the group goes to the same place: what lies there is that one's.
-static bool is_stored_over(const Ask *asks, unsigned n, unsigned i) {
-  const FpItem *item = asks[i].item;
-  for (unsigned k = i + 1; k < n; k++) {
-    const FpItem *later = asks[k].item;
-    if (later->address.kind == OPD_REG && later->address.reg == item->address.reg && later->offset == item->offset && !later->nconditions) return true;
-  }
-  return false;
-}
-
-// A sink that stores nothing, or a store to global memory, unless there are too many: the compiler takes long for that code.
-enum { MOST_REMEMBERED = 24 };
-static bool counts_here(FpCheck *k, const Ask *a) {
-  if (a->item->address.kind != OPD_REG) return true;
-  return k->body->cfg->instrs[a->item->instr]->space == SPACE_GLOBAL && k->remembered++ < MOST_REMEMBERED;
-}
-
-// Sinks of which one exception was told already, those that store also in this launch, are only counted, and what they store is remembered: here, since in a program full of NaN that is what its
-// kernels do most.
-static void count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
-  PtxOperand asked = opd_reg(k->asked), memory = temp64(k, 0), counts = temp64(k, 1), at = temp64(k, 2), more = temp64(k, 3);
-  PtxOperand site = temp32(k, SITE), launch = temp32(k, LAUNCH), bits = temp32(k, 0), told = temp32(k, 1), last_part = temp32(k, 3), sites = temp32(k, LOWEST), mine = temp_pred(k, 1), has = temp_pred(k, 2);
-  PtxLabel *over = body_label(k->body);
-  uint32_t left = 0;
-  for (unsigned i = 0; i < n; i++) left |= counts_here(k, &asks[i]) ? 1u << i : 0;
-  if (!left) return;
-  record_load(c, memory.reg, offsetof(WgLaunch, fp));
-  EMIT(c, "setp.eq.u64", mine, memory, opd_imm(0));
-  code_branch(c, mine.reg, false, over);
-  EMIT(c, "ld.global.u64", counts, opd_at(c, memory, offsetof(WgFpMemory, counts.address)));
-  EMIT(c, "ld.global.v2.u32", opd_vector(c, (PtxOperand[]){last_part, sites}, 2), opd_at(c, memory, offsetof(WgFpMemory, counts.last_part)));
-  record_load(c, launch.reg, offsetof(WgLaunch, launch));
-  while (left) {                           // those of one place together
-    uint32_t number = asks[__builtin_ctz(left)].site, mask = 0, stores = 0;
-    for (unsigned i = 0; i < n; i++) {
-      if (!(left >> i & 1) || asks[i].site != number) continue;
-      mask |= 1u << i;
-      if (asks[i].item->address.kind == OPD_REG) stores |= 1u << i, k->body->program->sites.data[number].fp_format = asks[i].item->operation.types[0].format;
-    }
-    left &= ~mask;
-    record_site(c, site.reg, number);
-    EMIT(c, "and.b32", bits, asked, opd_imm(mask));
-    EMIT(c, "setp.ne.u32", mine, bits, opd_imm(0));
-    EMIT(c, "setp.lt.and.u32", mine, site, opd_imm(WG_SITE_NUMBERS), mine);
-    EMIT(c, "mov.u32", told, opd_imm(0));
-    if (stores) EMIT(c, "mad.wide.u32", at, site, opd_imm(4), memory);
-    else EMIT(c, "cvt.u64.u32", at, site), EMIT(c, "add.u64", at, at, memory);
-    code_guard(c, mine.reg, false);
-    if (stores) EMIT(c, "ld.global.u32", told, opd_at(c, at, offsetof(WgFpMemory, launches)));
-    else EMIT(c, "ld.global.u8", told, opd_at(c, at, offsetof(WgFpMemory, told)));
-    code_guard(c, NULL, false);
-    EMIT(c, "setp.lt.and.u32", mine, site, sites, mine);
-    if (stores) EMIT(c, "setp.eq.and.u32", mine, told, launch, mine);       // the first of a launch is told to the host, after all else (fp.c)
-    else EMIT(c, "setp.ne.and.u32", mine, told, opd_imm(0), mine);
-    for (uint32_t rest = stores; rest; rest &= rest - 1) {
-      if (is_stored_over(asks, n, (unsigned)__builtin_ctz(rest))) continue;
-      EMIT(c, "and.b32", bits, asked, opd_imm((int64_t)(rest & -rest)));
-      EMIT(c, "setp.ne.and.u32", has, bits, opd_imm(0), mine);
-      remember(k, c, &asks[__builtin_ctz(rest)], memory, has);
-    }
-    count_together(k, c, mask, mine);
-    count_at(k, c, site, counts, last_part, at);
-    code_guard(c, temp_pred(k, 2).reg, false);
-    EMIT(c, "red.global.add.u64", opd_at(c, at, 0), more);
-    code_guard(c, mine.reg, false);
-    EMIT(c, "and.b32", asked, asked, opd_imm((int64_t)(uint32_t)~mask));
-    fp_again_mark(k, c);
-    code_guard(c, NULL, false);
-  }
-  code_label(c, over);
 }
 
 // A result that several ways lead to is asked about once.
@@ -500,14 +351,18 @@ static void clear_repeated(FpCheck *k, Code *c, const Ask *asks, unsigned i) {
   clear_bit(k, c, has.reg, false, 1u << i);
 }
 
+static void set_bits(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
+  EMIT(c, "mov.u32", opd_reg(k->asked), opd_imm(0));
+  for (unsigned i = 0; i < n; i++) set_bit(k, c, &asks[i], 1u << i);
+  for (unsigned i = 1; i < n; i++) clear_repeated(k, c, asks, i);
+}
+
 static void ask_in_loop(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxLabel *done = body_label(k->body), *loop = body_label(k->body);
   PtxOperand asked = opd_reg(k->asked), what = opd_reg(k->what), lowest = temp32(k, LOWEST), none = temp_pred(k, 0), mine = temp_pred(k, 1);
   AskKind kind = asks[0].kind;
-  EMIT(c, "mov.u32", asked, opd_imm(0));
-  for (unsigned i = 0; i < n; i++) set_bit(k, c, &asks[i], 1u << i);
-  for (unsigned i = 1; i < n; i++) clear_repeated(k, c, asks, i);
-  if (kind == ASK_SINK && !k->only_tells) count_told(k, c, asks, n);
+  set_bits(k, c, asks, n);
+  if (kind == ASK_SINK && !k->only_tells && !k->untested) fp_count_told(k, c, asks, n);
   if (n > 1) code_label(c, loop);
   EMIT(c, "setp.eq.u32", none, asked, opd_imm(0));
   code_branch(c, none.reg, false, done);
@@ -555,11 +410,35 @@ static void look_at_flow(FpCheck *k, Code *c, const FpItem *item) {
   code_label(c, over);
 }
 
+static void begin(FpCheck *k) {
+  k->gathers = false;                      // each value by itself
+  if (!k->asked) k->asked = body_reg(k->body, TYPE_B32), k->what = body_reg(k->body, TYPE_B32);
+}
+
+// Whoever comes here has an exception: there is no other test than that of this value.
+static bool is_certain(const FpItem *items, uint32_t n) {
+  return n == 1 && is_plain(items->operation.types[0]) && !items->nconditions && !items->unless_zero && !items->unless_nan[0];
+}
+
+bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLabel *resume) {
+  Asks asks = {0};
+  bool gathers = k->gathers, certain = is_certain(items, n);
+  for (uint32_t i = 0; i < n; i++) ask_item(k, &items[i], &asks);
+  bool can = asks.len && asks.len <= LOOP && fp_counts_quiet(k, asks.data, asks.len);
+  if (can) {
+    begin(k);
+    if (!certain) set_bits(k, c, asks.data, asks.len);
+    fp_count_quiet(k, c, asks.data, asks.len, certain, resume);
+  }
+  vec_free(&asks);
+  k->gathers = gathers;
+  return can;
+}
+
 void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n) {
   Asks asks = {0}, some = {0};
   bool gathers = k->gathers;
-  k->gathers = false;                      // each value by itself
-  if (!k->asked) k->asked = body_reg(k->body, TYPE_B32), k->what = body_reg(k->body, TYPE_B32);
+  begin(k);
   for (uint32_t i = 0; i < n; i++) {
     ask_item(k, &items[i], &asks);
     if (items[i].kind == FP_ITEM_FLOW) look_at_flow(k, c, &items[i]);

@@ -86,24 +86,17 @@ __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch,
 }
 
 // --- who stored an exception where ---
-DEVICE void fp_remember(uint64_t *entry, uint32_t hash, uint32_t launch, uint32_t site) { *(volatile uint64_t *)entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash)); }
-
-// Words of a line lie beside each other in the table as they do in memory: a warp that stores exceptions writes few lines of it.
-DEVICE uint32_t fp_word(uint32_t line, uint64_t address) {
-  uint32_t in_line = WG_FP_LINE_SHIFT - WG_FP_WORD_SHIFT;
-  return line >> (32 - WG_FP_WORD_BITS + in_line) << in_line | (uint32_t)(address >> WG_FP_WORD_SHIFT & ((1u << in_line) - 1));
-}
-
 // Every lane by itself: the first of a launch and site is told to the host, all leave their mark.
 DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uint64_t address) {
   WgFpMemory *m = (WgFpMemory *)r->fp_memory;
   if (!m || !device_is_global(address) || site >= WG_SITE_NUMBERS) return;
-  uint32_t line = wg_fp_hash(address >> WG_FP_LINE_SHIFT), page = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
-  fp_remember(&m->words[fp_word(line, address)], line, launch, site);
-  fp_remember(&m->pages[page >> (32 - WG_FP_PAGE_BITS)], page, launch, site);
-  if (m->launches[site] == launch) return;     // from the cache, if it is there: an old one is another
-  uint32_t last = *(volatile uint32_t *)&m->launches[site];
-  if (last != launch && device_swap_if32(&m->launches[site], last, launch) == last) device_add32(&((WgChannel *)r->channel)->fp_stores, 1);
+  uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
+  uint64_t entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash));
+  *(volatile uint64_t *)&m->words[WG_FP_WORD_ENTRY(hash, address)] = entry;
+  *(volatile uint64_t *)&m->pages[WG_FP_PAGE_ENTRY(hash)] = entry;
+  if (m->sites[site].stored == launch) return; // from the cache, if it is there: an old one is another
+  uint32_t last = *(volatile uint32_t *)&m->sites[site].stored;
+  if (last != launch && device_swap_if32(&m->sites[site].stored, last, launch) == last) device_add32(&((WgChannel *)r->channel)->fp_stores, 1);
 }
 
 DEVICE uint64_t fp_found(uint64_t entry, uint32_t hash, uint64_t how) {
@@ -114,9 +107,9 @@ DEVICE uint64_t fp_found(uint64_t entry, uint32_t hash, uint64_t how) {
 DEVICE uint64_t fp_writer(const WgReports *r, uint64_t address) {
   const WgFpMemory *m = (const WgFpMemory *)r->fp_memory;
   if (!m || !address) return 0;
-  uint32_t line = wg_fp_hash(address >> WG_FP_LINE_SHIFT), page = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
-  uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[fp_word(line, address)], line, WG_FP_WRITER_WORD);
-  return found ? found : fp_found(*(const volatile uint64_t *)&m->pages[page >> (32 - WG_FP_PAGE_BITS)], page, WG_FP_WRITER_PAGE);
+  uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
+  uint64_t found = fp_found(*(const volatile uint64_t *)&m->words[WG_FP_WORD_ENTRY(hash, address)], hash, WG_FP_WRITER_WORD);
+  return found ? found : fp_found(*(const volatile uint64_t *)&m->pages[WG_FP_PAGE_ENTRY(hash)], hash, WG_FP_WRITER_PAGE);
 }
 
 // A value that a store takes to global memory.
@@ -139,19 +132,28 @@ DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
   if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
 }
 
+// This launch has nothing more to tell of the site, and its threads need not ask what to do there.
+DEVICE void fp_is_quiet(const WgReports *r, uint32_t launch, uint32_t site) {
+  WgFpMemory *m = (WgFpMemory *)r->fp_memory;
+  if (m && site < m->counts.sites && site < WG_SITE_NUMBERS) *(volatile uint32_t *)&m->sites[site].quiet = launch;
+}
+
 // Fast mode: an exception has come to a sink; it is stored at the address, if that is not 0. hot: the counter of the kernel, which makes blocks that start from now
 // on run through the full body, if it is the first at this sink; 0: nothing does. A thread that sees the mark sees the counter too: it may run again.
 void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn);
 __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn) {
   if (!channel) return;
+  int untested = (turn & WG_FP_UNTESTED) != 0;
   if (!fp_was_told(channel, site)) {
     WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
-    if (hot) *(volatile uint64_t *)hot = turn; // what was known does not explain this one
+    if (hot) *(volatile uint64_t *)hot = turn & ~WG_FP_UNTESTED;           // what was known does not explain this one
+    untested = 0;
     device_fence_system();
     if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;
     wg_count(channel, site);
   } else wg_count_more(channel, site);
   if (address) fp_stored_at((const WgReports *)channel, launch, site, address);       // last: who sees that this launch has stored there knows that it was told
+  if (untested) fp_is_quiet((const WgReports *)channel, launch, site);
 }
 
 // The same for threads that start over: what they see is counted there.

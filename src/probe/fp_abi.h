@@ -55,24 +55,31 @@ static inline uint32_t wg_fp_bytes(uint32_t what) {
 #define WG_FP_SITE_SINK (1u << 31)
 
 // Who last stored an exception where: by word of memory and by page, each in a table without lists. An entry is the launch, the site and some bits of a
-// hash that has also chosen the entry, in one word, so that it is written by one store: a later exception simply takes the place of one that had the same hash.
-// Another's entry is taken for one's own once in 2^14 times.
-enum { WG_FP_WORD_SHIFT = 2, WG_FP_WORD_BITS = 18, WG_FP_LINE_SHIFT = 7, WG_FP_PAGE_SHIFT = 12, WG_FP_PAGE_BITS = 16, WG_FP_HASH_KEPT = 14 };
+// hash of the page that has also chosen the entry, in one word, so that it is written by one store: a later exception simply takes the place of one that had the same hash.
+// An entry of words tells all bits of the hash, one of pages all but two.
+enum { WG_FP_WORD_SHIFT = 2, WG_FP_WORD_BITS = 18, WG_FP_PAGE_SHIFT = 12, WG_FP_PAGE_BITS = 16, WG_FP_HASH_KEPT = 14 };
+enum { WG_FP_PAGE_WORDS = 1 << (WG_FP_PAGE_SHIFT - WG_FP_WORD_SHIFT) };
 enum { WG_FP_WRITER_WORD = 1, WG_FP_WRITER_PAGE = 2 };   // how it was found
 typedef struct WgFpCounts {
   uint64_t address;                        // device address of where sinks are counted by code in line: uint64_t[parts][WG_SPREAD_SITES]
-  uint32_t last_part, sites;               // parts, a power of two, less 1: a multiprocessor has one. Sites that have a count there
+  uint32_t last_part, sites;               // parts, a power of two, less 1: who counts takes any. Sites that have a count there
 } WgFpCounts;
+typedef struct WgFpSite {
+  uint32_t stored;                         // the last launch that stored an exception there. WgChannel.fp_stores counts how often it changes
+  uint32_t quiet;                          // the last launch in which that was known, and that it is not to be tested everywhere: further exceptions are only counted and remembered
+} WgFpSite;
 typedef struct WgFpMemory {
   WgFpCounts counts;
   uint64_t words[1 << WG_FP_WORD_BITS], pages[1 << WG_FP_PAGE_BITS];
-  uint32_t launches[1 << 18];              // by site: the last launch that stored an exception there. WgChannel.fp_stores counts how often it changes
+  WgFpSite sites[1 << 18];
   uint8_t told[1 << 18];                   // by site: a note of it is on its way to the command; further ones are only counted
 } WgFpMemory;
-// Of an address, shifted. Upper bits choose the entry, others are kept in it.
-enum { WG_FP_HASH_FACTOR = -1640531535, WG_FP_KEPT_SHIFT = 2 };
-static inline uint32_t wg_fp_hash(uint64_t x) { return ((uint32_t)x ^ (uint32_t)(x >> 32)) * (uint32_t)WG_FP_HASH_FACTOR; }
-#define WG_FP_KEPT(hash) ((hash) >> WG_FP_KEPT_SHIFT & ((1u << WG_FP_HASH_KEPT) - 1))
+// Of a page. Its upper bits choose the entry, the lower ones are kept in it. Words of a line lie beside each other in the table, in some order: a warp that stores exceptions writes few lines of it.
+enum { WG_FP_HASH_FACTOR = -1640531535 };
+static inline uint32_t wg_fp_hash(uint64_t page) { return ((uint32_t)page ^ (uint32_t)(page >> 32)) * (uint32_t)WG_FP_HASH_FACTOR; }
+#define WG_FP_KEPT(hash) ((hash) & ((1u << WG_FP_HASH_KEPT) - 1))
+#define WG_FP_WORD_ENTRY(hash, address) ((hash) >> (32 - WG_FP_WORD_BITS) ^ ((uint32_t)((address) >> WG_FP_WORD_SHIFT) & (WG_FP_PAGE_WORDS - 1)))
+#define WG_FP_PAGE_ENTRY(hash) ((hash) >> (32 - WG_FP_PAGE_BITS))
 #define WG_FP_WRITER(launch, site, kept) ((uint64_t)(launch) << 32 | ((uint64_t)(site) & 0x3ffff) << WG_FP_HASH_KEPT | (kept))
 #define WG_FP_WRITER_LAUNCH(w) ((uint32_t)((w) >> 32))
 #define WG_FP_WRITER_SITE(w) ((uint32_t)((w) >> WG_FP_HASH_KEPT & 0x3ffff))
@@ -88,6 +95,7 @@ enum {
 // Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of its sinks for the first time, 0 if none did; the second is 1 if a birth or an input
 // was found since. Later turns are tested everywhere at these distances from it: 0, 1 if nothing was found by then (else one in 8 of the first 1024 blocks, where threads neither run again nor start over), and the other powers of 16. What is born again and again is found at
 // once, and what is known costs less and less. Launches of a graph have one turn: they are tested everywhere as long as the second word is 0.
+#define WG_FP_UNTESTED (1u << 16)          // in wg_fp_sink's turn: this launch is none of them, as the thread has found out
 #define WG_FP_SKIPPED 0xeeeeu              // bits of a distance that is no power of 16
 
 #endif

@@ -81,9 +81,9 @@ typedef struct WgReports {
   uint32_t sites, reserved;
 } WgReports;
 
-// A multiprocessor adds to a word of its own and some others': where every warp of a launch counts at one place, its word would have to be changed once for each of them, one after the other. What a site has counted is the sum of
+// Who counts adds to one of these words, others to others (by multiprocessor, or by what is stored to): where every warp of a launch counts at one place, its word would have to be changed once for each of them, one after the other. What a site has counted is the sum of
 // all and of its word in counts.
-enum { WG_SPREAD = 16, WG_SPREAD_SITES = 1 << 16 };            // sites behind these are counted in counts
+enum { WG_SPREAD = 64, WG_SPREAD_SITES = 1 << 15 };            // sites behind these are counted in counts
 typedef struct WgSpread { uint64_t counts[WG_SPREAD][WG_SPREAD_SITES]; } WgSpread;
 
 // What the channel says of a count of n: it in full up to 127, then without all but its 7 leading bits. It never falls, so that the sum of its steps is

@@ -58,7 +58,7 @@ static const uint64_t *pages_of(const Open *o) {
 
 static uint64_t writer_of(const uint64_t *pages, uint64_t address) {
   uint32_t hash = wg_fp_hash(address >> WG_FP_PAGE_SHIFT);
-  uint64_t entry = pages[hash >> (32 - WG_FP_PAGE_BITS)], kept = (1u << WG_FP_HASH_KEPT) - 1;
+  uint64_t entry = pages[WG_FP_PAGE_ENTRY(hash)], kept = (1u << WG_FP_HASH_KEPT) - 1;
   return entry && (entry & kept) == WG_FP_KEPT(hash) ? entry & ~kept : 0;
 }
 
