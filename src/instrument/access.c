@@ -88,3 +88,15 @@ void access_address(Code *c, PtxReg *to, const PtxOperand *address) {
   }
   if (offset) EMIT(c, "add.s64", opd_reg(to), opd_reg(to), opd_imm(offset));
 }
+
+PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster) {
+  unsigned n = 0;
+  for (unsigned i = 0; i < in->nmods; i++) {
+    bool shared = in->mods[i] == MOD_SHARED || in->mods[i] == MOD_SHARED_CTA || in->mods[i] == MOD_SHARED_CLUSTER;
+    if (!shared && in->mods[i] != MOD_GLOBAL) continue;
+    if (n++ != operand) continue;
+    *cluster = in->mods[i] == MOD_SHARED_CLUSTER;
+    return shared ? SPACE_SHARED : SPACE_GLOBAL;
+  }
+  return SPACE_NONE;
+}

@@ -19,18 +19,6 @@ static void plan_small_copy(Memcheck *m, uint32_t instr) {
   if (!may_ignore) memcheck_plan_address(m, from);
 }
 
-static PtxSpace bulk_space(const PtxInstr *in, unsigned which, bool *cluster) {
-  unsigned n = 0;
-  for (unsigned i = 0; i < in->nmods; i++) {
-    bool shared = in->mods[i] == MOD_SHARED || in->mods[i] == MOD_SHARED_CTA || in->mods[i] == MOD_SHARED_CLUSTER;
-    if (!shared && in->mods[i] != MOD_GLOBAL) continue;
-    if (n++ != which) continue;
-    *cluster = in->mods[i] == MOD_SHARED_CLUSTER;
-    return shared ? SPACE_SHARED : SPACE_GLOBAL;
-  }
-  return SPACE_NONE;
-}
-
 // Shared memory of a cluster is this block's where the address is that of a variable; mapa gives the others'.
 static bool is_own(const Memcheck *m, uint32_t instr, unsigned operand) {
   return ir_address(m->defs, m->provenance, instr, &m->body->cfg->instrs[instr]->ops[operand]).origin.kind == IR_FROM_VAR;
@@ -45,7 +33,7 @@ static void plan_bulk_copy(Memcheck *m, uint32_t instr) {
   const PtxOperand *size = &in->ops[2];
   for (unsigned k = 0; k < 2; k++) {
     bool cluster = false;
-    Check c = {.instr = instr, .operand = k, .space = bulk_space(in, k, &cluster), .access = k ? WG_ACCESS_READ : reduces ? WG_ACCESS_ATOMIC : WG_ACCESS_WRITE,
+    Check c = {.instr = instr, .operand = k, .space = access_bulk_space(in, k, &cluster), .access = k ? WG_ACCESS_READ : reduces ? WG_ACCESS_ATOMIC : WG_ACCESS_WRITE,
                .bytes = size->kind == OPD_INT ? (uint32_t)size->imm : 1, .size = size->kind == OPD_INT ? NULL : size, .size_at = UINT32_MAX, .align = BULK_ALIGN};
     if (c.bytes && c.space != SPACE_NONE && (!cluster || is_own(m, instr, k))) memcheck_plan_address(m, c);
   }

@@ -259,6 +259,7 @@ uint32_t access_matrix_lanes(const PtxInstr *in);          // ldmatrix, stmatrix
 bool access_tile_shape(const PtxInstr *in, uint32_t *lines, uint32_t *elements);   // wmma: rows (or columns) of a tile and what each has
 uint32_t access_bytes(const PtxInstr *in);                 // of one thread; 0: not known before it runs
 void access_address(Code *c, PtxReg *to, const PtxOperand *address);       // [base + offset] into a register of 8 bytes
+PtxSpace access_bulk_space(const PtxInstr *in, unsigned operand, bool *cluster);      // of a bulk copy's destination (0) and source (1); cluster: perhaps of another block
 bool access_is_memory(const PtxInstr *in);                 // a load, store or atomic, kernel and call parameters excepted
 
 #endif

@@ -1,7 +1,7 @@
 // trace: --record. A record for each memory operation of a warp, for each barrier and fence, and for what wg_record says.
 //
-// Stores are recorded before they are made, loads and atomics behind, when their value is known. What touches memory in a way of its own (bulk and tensor copies,
-// textures, surfaces) is not recorded; the kernel says so (InstrumentedKernel.trace_unseen).
+// Stores are recorded before they are made, loads and atomics behind, when their value is known. Textures and what is read of
+// surfaces have no record. What writes memory in a way of its own (tensor copies, surfaces) is not recorded; the kernel says so (InstrumentedKernel.trace_unseen).
 #include "instrument/trace_group.h"
 
 uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
@@ -39,6 +39,8 @@ static void address_only(Tracing *t, uint32_t i, const PtxInstr *in, const PtxOp
   trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
   code_label(c, over);
 }
+
+static bool has_address(const PtxInstr *in, unsigned operand) { return operand < in->nops && in->ops[operand].kind == OPD_ADDR && in->ops[operand].nlist == 1; }
 
 static bool never_written(const PtxInstr *in) { return in->op == OP_LDU || ptx_has(in, MOD_NC); }
 
@@ -89,6 +91,7 @@ static void store(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes) 
   trace_address(t, c, in, address, in->space);
   trace_value(t, c, in, &in->ops[1], t->values);
   trace_record(t, c, &(TraceRecord){TRACE_OF_STORE, site, planes});
+  if (ptx_op_classes(in) & CLASS_ASYNC && has_address(in, 2)) trace_told(t, c, in, &in->ops[2]);
   code_label(c, over);
 }
 
@@ -143,6 +146,7 @@ static void matrix(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes)
 }
 
 static void sync(Tracing *t, uint32_t i, const PtxInstr *in) {
+  if (trace_mbarrier(t, i, in)) return;
   Code *c = body_before(t->body, i);
   uint32_t site = trace_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
   PtxLabel *over = trace_guard(t, c, in);
@@ -179,10 +183,9 @@ static void said(Tracing *t, uint32_t i, PtxInstr *in) {
 
 // --- the pass ---
 
-static bool has_address(const PtxInstr *in, unsigned operand) { return operand < in->nops && in->ops[operand].kind == OPD_ADDR && in->ops[operand].nlist == 1; }
-
 static void unseen(Tracing *t, const PtxInstr *in) {
   const Body *b = t->body;
+  if (!(ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC))) return;        // what it reads is missing, what memory holds is known all the same
   if (b->info->kernel >= b->program->out->nkernels || b->program->out->kernels[b->info->kernel].trace_unseen) return;
   b->program->out->kernels[b->info->kernel].trace_unseen = arena_strdup(&b->program->out->arena, ptx_op_name(in->op));
 }
@@ -196,7 +199,8 @@ static void look_at(Tracing *t, uint32_t i) {
     switch (in->op) {
       case OP_LD: case OP_LDU: if (has_address(in, 1)) load(t, i, in); return;
       case OP_ST: if (has_address(in, 0)) store(t, i, in, CLASS_STORE); return;
-      case OP_RED: if (has_address(in, 0)) store(t, i, in, CLASS_ATOMIC); return;
+      case OP_ST_ASYNC: if (has_address(in, 0)) store(t, i, in, CLASS_STORE); return;
+      case OP_RED: case OP_RED_ASYNC: if (has_address(in, 0)) store(t, i, in, CLASS_ATOMIC); return;
       case OP_ATOM:
         if (!has_address(in, 1)) return;
         if (in->ops[0].kind == OPD_SINK) address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space, access_bytes(in));
@@ -208,6 +212,7 @@ static void look_at(Tracing *t, uint32_t i) {
         address_only(t, i, in, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, access_bytes(in));
         address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
         return;
+      case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK: if (!trace_bulk_copy(t, i, in)) unseen(t, in); return;
       case OP_LDMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD); return;
       case OP_STMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE); return;
       default:

@@ -18,6 +18,7 @@ typedef struct Tracing {                   // one function
   PtxReg *warp, *launch;                   // words of a head
   PtxReg *address, *values[TRACE_PLANES], *old[TRACE_PLANES], *other[2];     // of the operation at hand, kept over it
   PtxReg *made, *piece;                    // trace_wide.c; NULL: not needed so far
+  PtxReg *from, *to, *left, *rank;         // trace_bulk.c: of the copy at hand
   InlinedRegs shapes[TRACE_SHAPES];
   unsigned nshapes;
   InstrumentFact reads[TRACE_READS]; unsigned nreads;
@@ -64,8 +65,18 @@ void trace_address(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *ad
 void trace_tag(Tracing *t, Code *c, const PtxOperand *address, PtxSpace space);       // makes it one
 
 // --- trace_wide.c: pieces of 16 bytes. false: it cannot be recorded so ---
+PtxReg *trace_reg(Tracing *t, PtxReg **place, PtxType type);           // one of the Tracing's, made when first asked for
+void trace_look(Tracing *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes);      // what lies there, into the words of a record
+void trace_put(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at, unsigned classes, PtxSpace space, unsigned bytes);     // `at`: where the piece lies; address: whose it is
 bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in);
 bool trace_matrix(Tracing *t, uint32_t i, const PtxInstr *in);
 bool trace_small_copy(Tracing *t, uint32_t i, const PtxInstr *in);
+
+// --- trace_bulk.c ---
+bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in);      // false: it cannot be recorded
+
+// --- trace_mbarrier.c ---
+bool trace_mbarrier(Tracing *t, uint32_t i, const PtxInstr *in);       // false: it names none
+void trace_told(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *barrier);      // what was recorded just before is done when this one is told of it
 
 #endif

@@ -14,8 +14,8 @@ typedef struct Wide {
   PtxLabel *over;
 } Wide;
 
-static PtxReg *wide_reg(PtxReg **place, Body *b, PtxType type) {
-  if (!*place) *place = body_reg(b, type);
+PtxReg *trace_reg(Tracing *t, PtxReg **place, PtxType type) {
+  if (!*place) *place = body_reg(t->body, type);
   return *place;
 }
 
@@ -33,7 +33,7 @@ static Wide begin(Tracing *t, uint32_t i, const PtxInstr *in, bool together) {
     set_made(t, body_entry(t->body), false);
   }
   set_made(t, body_before(t->body, i), true);
-  Wide w = {.t = t, .in = in, .c = body_after(t->body, i), .at = wide_reg(&t->piece, t->body, TYPE_B64)};
+  Wide w = {.t = t, .in = in, .c = body_after(t->body, i), .at = trace_reg(t, &t->piece, TYPE_B64)};
   if (together) EMIT(w.c, "bar.warp.sync", opd_imm(-1));                    // what other lanes have stored
   w.over = trace_guard(t, w.c, in);
   code_branch(w.c, t->made, true, w.over);
@@ -45,22 +45,23 @@ static void end(Wide *w) {
   set_made(w->t, w->c, false);
 }
 
-// The value at w->at into the words of a record.
-static void look(Wide *w, PtxSpace space, unsigned bytes) {
+void trace_look(Tracing *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes) {
   static const char *const forms[3][3] = {{"ld.global.b32", "ld.global.v2.b32", "ld.global.v4.b32"}, {"ld.shared.b32", "ld.shared.v2.b32", "ld.shared.v4.b32"}, {"ld.b32", "ld.v2.b32", "ld.v4.b32"}};
   PtxOperand words[TRACE_PLANES];
   unsigned n = bytes / 4;
-  for (unsigned i = 0; i < n; i++) words[i] = opd_reg(trace_word(w->t, &w->t->values[i]));
-  EMIT(w->c, forms[space == SPACE_GLOBAL ? 0 : space == SPACE_SHARED ? 1 : 2][n / 2], n == 1 ? words[0] : opd_vector(w->c, words, n), opd_at(w->c, opd_reg(w->at), 0));
+  for (unsigned i = 0; i < n; i++) words[i] = opd_reg(trace_word(t, &t->values[i]));
+  EMIT(c, forms[space == SPACE_GLOBAL ? 0 : space == SPACE_SHARED ? 1 : 2][n / 2], n == 1 ? words[0] : opd_vector(c, words, n), opd_at(c, opd_reg(at), 0));
 }
 
-static void put(Wide *w, const PtxOperand *address, unsigned classes, PtxSpace space, unsigned bytes) {
-  Tracing *t = w->t;
-  uint32_t site = trace_site(t, w->in, address, classes, space, bytes);
-  EMIT(w->c, "mov.b64", opd_reg(wide_reg(&t->address, t->body, TYPE_B64)), opd_reg(w->at));
-  trace_tag(t, w->c, address, space);
-  trace_record(t, w->c, &(TraceRecord){classes == CLASS_LOAD ? TRACE_OF_LOAD : TRACE_OF_STORE, site, bytes / 4});
+void trace_put(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at, unsigned classes, PtxSpace space, unsigned bytes) {
+  uint32_t site = trace_site(t, in, address, classes, space, bytes);
+  EMIT(c, "mov.b64", opd_reg(trace_reg(t, &t->address, TYPE_B64)), opd_reg(at));
+  trace_tag(t, c, address, space);
+  trace_record(t, c, &(TraceRecord){classes == CLASS_LOAD ? TRACE_OF_LOAD : TRACE_OF_STORE, site, bytes / 4});
 }
+
+static void look(Wide *w, PtxSpace space, unsigned bytes) { trace_look(w->t, w->c, w->at, space, bytes); }
+static void put(Wide *w, const PtxOperand *address, unsigned classes, PtxSpace space, unsigned bytes) { trace_put(w->t, w->c, w->in, address, w->at, classes, space, bytes); }
 
 // --- tiles of wmma: lines, each at a distance from the one before. Lane after lane has a piece ---
 

@@ -19,7 +19,8 @@
 // them leave of a line: the smallest piece of memory that a GPU writes without asking which bytes of it are meant. What lies between may have any content, zero too.
 //
 // What kind of operation it was: with an address, what the site's classes say (load, store, atomic; an instruction that does two of them, cp.async,
-// has a site and a record for each); without one: with values wg_record, else a barrier or fence.
+// has a site and a record for each); without one: with values wg_record, else a barrier or fence. Of an mbarrier (the site's class says that it is a barrier) there are two words: its
+// place in shared memory, and MBARRIER_* bits. A copy whose end an mbarrier is told has such a record behind its others.
 // Addresses are of 62 bits, modulo 2^62; bits 60 and 61 tell the memory (WG_TRACE_GLOBAL …). Shared and local ones count from the start of the
 // block's (cluster's) and of the thread's memory. Values are as they lie in memory, the first 4 bytes in the first plane; of fewer than 4 bytes the rest is 0.
 // The value of an atomic operation is its operand, of cas what memory holds afterwards. An operation of more than 16 bytes, and one
@@ -54,6 +55,10 @@ enum {
   WG_TRACE_OLD = 16,           // as many planes again: what an atomic operation found
   WG_TRACE_ONE_VALUE = 32,     // each plane has one word only, the same for all lanes
   WG_TRACE_SPLIT = 64,         // each word of a plane is two
+  // the second word of an mbarrier
+  WG_TRACE_MBARRIER_PARITY = 1,    // of the phase that was waited for and is over, or that a copy is counted in
+  WG_TRACE_MBARRIER_KNOWN = 2,     // … if that is known
+  WG_TRACE_MBARRIER_REMOTE = 4,    // another block's
   // bits 60 and 61 of an address
   WG_TRACE_GLOBAL = 0, WG_TRACE_SHARED = 1, WG_TRACE_LOCAL = 2, WG_TRACE_SPACE_AT = 60,
   // instead of the first three bits: a group

@@ -18,9 +18,10 @@ static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_
               .old_known = op.old_known};
   memcpy(a.value, op.value, 16);
   memcpy(a.old, op.old, 16);
+  const ReaderSite *site;
+  row_kind(t, r, &site);
+  a.told = access_writes(&a) && site && strstr(site->text, "complete_tx");
   if (op.kind == TRACE_ATOMIC) {
-    const ReaderSite *site;
-    row_kind(t, r, &site);
     a.value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, a.value);
   }
   bool fits = g->sought && left_it(g->sought, &a);
@@ -71,13 +72,29 @@ bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan
   return true;
 }
 
+// A write that an mbarrier is told of, and something else.
+static Relation relation_of_told(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err) {
+  bool same_warp = a->warp == b->warp;
+  if (same_warp && b->record < a->record) return RELATION_AFTER;
+  const Timeline *x = timeline_of(t, lines, a->warp, err), *y = x ? timeline_of(t, lines, b->warp, err) : NULL;
+  if (!y) return RELATION_FAILED;
+  const MbarrierEvent *told = mbarriers_told(x, a->record, a->lane);
+  if (!told && same_warp) return RELATION_BEFORE;
+  uint64_t p = timeline_passed(x, a->record, a->lane), q = timeline_passed(y, b->record, b->lane);
+  if (p < q || (told && mbarriers_knows(y, told, b->record))) return RELATION_BEFORE;
+  return p > q ? RELATION_AFTER : told ? RELATION_NOT_TOLD : RELATION_NONE;
+}
+
+static Relation turned(Relation r) { return r == RELATION_BEFORE ? RELATION_AFTER : r == RELATION_AFTER ? RELATION_BEFORE : r; }
+
 Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err) {
+  bool same_block = a->warp / lines->launch->warps == b->warp / lines->launch->warps;
+  if (a->told != b->told && same_block) return a->told ? relation_of_told(t, lines, a, b, err) : turned(relation_of_told(t, lines, b, a, err));
   if (a->warp == b->warp) {                  // a warp's rows are in the order in which they happened
     if (a->record != b->record) return a->record < b->record ? RELATION_BEFORE : RELATION_AFTER;
     return RELATION_NONE;
   }
-  uint32_t warps = lines->launch->warps;
-  if (a->warp / warps != b->warp / warps) return RELATION_NONE;
+  if (!same_block) return RELATION_NONE;
   const Timeline *x = timeline_of(t, lines, a->warp, err), *y = x ? timeline_of(t, lines, b->warp, err) : NULL;
   if (!y) return RELATION_FAILED;
   uint64_t p = timeline_passed(x, a->record, a->lane), q = timeline_passed(y, b->record, b->lane);

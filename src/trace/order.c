@@ -12,7 +12,8 @@ typedef struct Wanted {                      // what is looked for
   bool all;                                  // of very many accesses, too
 } Wanted;
 
-typedef struct Candidate { TraceOp op; uint32_t covers, differs; } Candidate;     // bytes of what is wanted, one bit each; differs: it wrote something else there
+// covers, differs: bytes of what is wanted, one bit each; differs: it wrote something else there. early: it would have been seen before it was waited for
+typedef struct Candidate { TraceOp op; uint32_t covers, differs; bool early; } Candidate;
 typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, some, too_many; } Found;
 
 static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) { return a < b + m && b < a + n; }
@@ -31,8 +32,8 @@ static void settle(Found *f, const Wanted *w, uint64_t address, uint64_t bytes) 
     if (f->pending[i]) f->pending[i] = false, f->left--;
 }
 
-static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, uint32_t bytes, const uint8_t *value, bool known) {
-  Candidate c = {.op = *op};
+static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, uint32_t bytes, const uint8_t *value, bool known, bool early) {
+  Candidate c = {.op = *op, .early = early};
   for (uint64_t i = first_byte(w, address); i < end_byte(w, address, bytes); i++) {
     c.covers |= 1u << i;
     if (w->known && known && value[w->address + i - address] != w->value[i]) c.differs |= 1u << i;
@@ -41,7 +42,7 @@ static void add(Found *f, const Wanted *w, const TraceOp *op, uint64_t address, 
 }
 
 // The writes of a launch that may be the last before the read; before the end of the launch, where the read is of a later step.
-typedef struct Writes { Accesses all; bool *before, *hidden; Timelines lines; } Writes;
+typedef struct Writes { Accesses all; bool *before, *hidden, *early; Timelines lines; } Writes;
 
 static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes *x, bool inside, Error *err) {
   uint32_t n = 0;
@@ -59,6 +60,7 @@ static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes 
     if (relation == RELATION_FAILED) return false;
     if (relation == RELATION_AFTER) continue;
     x->all.data[n] = *a;
+    x->early[n] = relation == RELATION_NOT_TOLD;
     x->before[n++] = relation == RELATION_BEFORE;
   }
   x->all.len = n;
@@ -89,17 +91,18 @@ static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderL
   Sought sought = {w->address, w->bytes, w->value, w->self};
   bool ok = inside && w->known && !w->all ? accesses_gather_near(t, l, &scan, &sought, &x.all, &f->some, err) : accesses_gather(t, l, &scan, &x.all, err);
   f->too_many |= x.all.len >= ACCESSES_MOST;
-  x.before = mem_alloc(x.all.len + 1), x.hidden = mem_alloc(x.all.len + 1);
+  x.before = mem_alloc(x.all.len + 1), x.hidden = mem_alloc(x.all.len + 1), x.early = mem_alloc(x.all.len + 1);
   ok = ok && may_be_seen(t, w, f, &x, inside, err) && hide(t, w, f, &x, err);
   for (uint32_t i = 0; ok && i < x.all.len; i++) {
     const Access *a = &x.all.data[i];
     TraceOp op;
-    if (!x.hidden[i] && (ok = trace_one(t, a->record, a->lane, &op, err))) add(f, w, &op, a->address, a->bytes, a->value, a->value_known);
+    if (!x.hidden[i] && (ok = trace_one(t, a->record, a->lane, &op, err))) add(f, w, &op, a->address, a->bytes, a->value, a->value_known, x.early[i]);
   }
   for (uint32_t i = 0; i < x.all.len; i++)
     if (x.before[i]) settle(f, w, x.all.data[i].address, x.all.data[i].bytes);
   free(x.before);
   free(x.hidden);
+  free(x.early);
   vec_free(&x.all);
   timelines_free(&x.lines);
   return ok;
@@ -111,7 +114,7 @@ static bool host_write(TraceReader *t, const Wanted *w, Found *f, const ReaderSt
     if (!touches_pending(f, w, at, n)) continue;
     TraceOp op;
     if (!reader_host_op(t, s, 0, at, n, &op, err)) return false;
-    add(f, w, &op, at, (uint32_t)n, op.value, op.value_known);
+    add(f, w, &op, at, (uint32_t)n, op.value, op.value_known, false);
     settle(f, w, at, n);
   }
   return true;
@@ -133,8 +136,10 @@ static void choose(const Wanted *w, Found *f, TraceWriters *out) {
   bool unordered = false, none_fits = false, *keep = mem_alloc(f->list.len + 1);
   for (uint32_t byte = 0; byte < w->bytes; byte++) {
     uint32_t covering = 0, fitting = 0;
+    bool waited = false;                                     // one fits that is known to have been done
+    for (uint32_t i = 0; i < f->list.len && !waited; i++) waited = !f->list.data[i].early && may_have_given(f, &f->list.data[i], byte);
     for (uint32_t i = 0; i < f->list.len; i++) {
-      bool fits = may_have_given(f, &f->list.data[i], byte);
+      bool fits = may_have_given(f, &f->list.data[i], byte) && !(waited && f->list.data[i].early);
       covering += f->list.data[i].covers >> byte & 1, fitting += fits;
       keep[i] |= fits;
     }

@@ -51,7 +51,7 @@ static ScanResult touch(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t
     x->full = true;
     return SCAN_STOP;
   }
-  if (x->shared && kind == TRACE_STORE && site && !strncmp(site->text, "cp.async.", 9)) a.until = timeline_copied(l, r->record, lane);
+  if (x->shared && kind == TRACE_STORE && site && !strncmp(site->text, "cp.async.", 9) && !strstr(site->text, ".bulk")) a.until = timeline_copied(l, r->record, lane);
   uint64_t last = a.until ? MIN(timeline_passed(l, a.until, lane), a.passed + INTERVALS) : a.passed;
   for (; a.passed <= last; a.passed++)
     if (!touches_add(t, r, lane, address, bytes, a, x->low, x->high, x->shared, &x->touches, err)) return SCAN_FAILED;

@@ -160,10 +160,21 @@ bool atomic_result(const ReaderSite *site, const uint8_t *operand, const uint8_t
 // --- timeline.c: what orders a warp's rows against those of other warps ---
 typedef struct SyncEvent { uint64_t record; uint32_t lanes; } SyncEvent;
 typedef struct CopyEvent { uint64_t record; uint32_t lanes, leaves; bool commits, all; } CopyEvent;       // cp.async: closes a group, or waits for all but the last so many groups, or for all it was asked for
+// phase: of a wait, the last one that is known to be over; of a copy, the one it is counted in
+typedef struct MbarrierEvent { uint64_t record; uint32_t place, lanes; int32_t phase; } MbarrierEvent;
+typedef struct MbarrierSeen {                // one mbarrier, lane by lane
+  uint32_t place;
+  int32_t over[32];                       // the last phase that is known to be over
+  int32_t asked[32];                      // the phase of the last copy; MBARRIER_UNKNOWN: lost
+  uint64_t waits_then[32];                // waits of the warp, when that was asked for
+  uint32_t has_asked, has_arrived;           // lanes; arrived: since it last waited
+} MbarrierSeen;
 typedef struct Timeline {
   VEC(SyncEvent) barriers;                   // of the whole block
   VEC(SyncEvent) all;                        // of any kind, fences too
   VEC(CopyEvent) copies;
+  VEC(MbarrierEvent) met, told;              // mbarriers of the block that were waited for, and that copies tell of their end
+  VEC(MbarrierSeen) mbarriers; uint64_t waits;         // mbarriers.c
   bool uniform;                              // all lanes came to all of them together
   // What may tell others, and be told by others, in ways that are not looked into: records. [0]: others of the block, [1]: everybody
   uint64_t last_release[2];                  // of what was before the last fence that something atomic (or volatile, or the like) came behind
@@ -186,10 +197,17 @@ bool block_is_told(const BlockOrder *b, bool read_only, bool within, uint64_t pa
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l);      // a row of the warp, in order
 Timeline *timelines_at(Timelines *all, uint64_t warp);
 
+// --- mbarriers.c ---
+enum { MBARRIER_UNKNOWN = INT32_MAX };
+void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l);         // a row of kind sync
+const MbarrierEvent *mbarriers_told(const Timeline *l, uint64_t record, uint32_t lane);           // of the copy whose row that is; NULL: which mbarrier or phase is not known
+bool mbarriers_knows(const Timeline *l, const MbarrierEvent *told, uint64_t record);              // whether the warp knew before that record that it was done
+
 // --- accesses.c: all accesses of a launch to some bytes, and which came first ---
 typedef struct Access {
   uint64_t record, warp, address; uint32_t lane, bytes, time;
   TraceKind kind; bool value_known, old_known;
+  bool told;                                 // a write that an mbarrier is told of: done some time later
   uint8_t value[16], old[16];                // value of a write: what memory holds afterwards, if known
 } Access;
 typedef VEC(Access) Accesses;
@@ -198,7 +216,8 @@ bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *wha
 // The same, from the chunk of the one that read a value there outwards; *enough: so many were looked at, and one of them had left it, that only those that had are given, and the rest was not looked at.
 typedef struct Sought { uint64_t address; uint32_t bytes; const uint8_t *value; const Access *reader; } Sought;
 bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, bool *enough, Error *err);
-typedef enum { RELATION_NONE, RELATION_BEFORE, RELATION_AFTER, RELATION_FAILED } Relation;
+// NOT_TOLD: nothing orders them, and the first is a copy that the second's warp had not waited for: if there is no race it was not done yet
+typedef enum { RELATION_NONE, RELATION_BEFORE, RELATION_AFTER, RELATION_NOT_TOLD, RELATION_FAILED } Relation;
 Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err);
 static inline bool access_writes(const Access *a) { return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC; }
 bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err);         // order.c: a load whose value was not recorded, where it follows from writes

@@ -2,13 +2,13 @@
 #include "trace/reader.h"
 
 enum { BLOCKS_AHEAD = 32, CHUNKS_AHEAD = 64 };
-enum { CLASS_LOAD = 1 << 0, CLASS_STORE = 1 << 1, CLASS_ATOMIC = 1 << 2 };     // site.classes; docs/run-file.md
+enum { CLASS_LOAD = 1 << 0, CLASS_STORE = 1 << 1, CLASS_ATOMIC = 1 << 2, CLASS_SYNC = 1 << 3 };     // site.classes; docs/run-file.md
 
 TraceKind row_kind(const TraceReader *t, const RowRef *r, const ReaderSite **site) {
   const TracePlace *p = &r->block->places[r->row->place];
   const ReaderSite *s = reader_site(t, t->launches[r->chunk->launch].process, p->site);
   if (site) *site = s;
-  if (!(p->has & (ROW_AFFINE | ROW_EACH))) return p->has & ROW_VALUES ? TRACE_VALUE : TRACE_SYNC;
+  if (!(p->has & (ROW_AFFINE | ROW_EACH))) return p->has & ROW_VALUES && !(s && s->classes & CLASS_SYNC) ? TRACE_VALUE : TRACE_SYNC;
   if (p->has & ROW_OLD || (s && s->classes & CLASS_ATOMIC)) return TRACE_ATOMIC;
   return s && s->classes & CLASS_STORE && !(s->classes & CLASS_LOAD) ? TRACE_STORE : TRACE_LOAD;
 }
@@ -32,7 +32,7 @@ bool reader_op(TraceReader *t, const RowRef *r, uint32_t lane, TraceOp *out, Err
   const ReaderSite *site;
   *out = (TraceOp){.record = r->record, .lane = lane, .kind = row_kind(t, r, &site), .step = t->steps[l->step].id, .launch = l->id, .thread = reader_thread(l, r->row->warp, lane),
                    .site = site ? site->id : 0};
-  out->bytes = out->kind == TRACE_SYNC ? 0 : row_bytes(r, site);
+  out->bytes = out->kind == TRACE_SYNC && !(p->has & ROW_VALUES) ? 0 : row_bytes(r, site);
   if (p->has & (ROW_AFFINE | ROW_EACH)) {
     uint64_t a = row_address(r->block, r->row, lane);
     out->has_address = true;

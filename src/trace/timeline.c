@@ -20,9 +20,10 @@ static SyncKind sync_kind(const ReaderSite *site, TraceKind kind) {
   return whole ? SYNC_BARRIER : SYNC_OTHER;
 }
 
-// Groups of cp.async. What an mbarrier is to tell of counts as waited for.
+// Groups of cp.async. What an mbarrier is to tell of counts as waited for, and so does a bulk copy from where it was asked for.
 static bool note_copies(const ReaderSite *site, const RowRef *r, Timeline *l) {
   const char *text = site ? site->text : "", *group = strstr(text, "cp.async.wait_group");
+  if (!strncmp(text, "cp.async.bulk.commit_group", 26) || !strncmp(text, "cp.async.bulk.wait_group", 24)) return true;      // told to nobody else
   if (strncmp(text, "cp.async.", 9) || strstr(text, ".bulk")) return false;
   CopyEvent e = {.record = r->record, .lanes = r->row->lanes, .commits = strstr(text, "commit_group") != NULL, .all = !group};
   if (group) e.leaves = (uint32_t)strtoul(group + strcspn(group, "0123456789;"), NULL, 10);
@@ -63,6 +64,7 @@ static void note_acquire(Timeline *l, int far, uint64_t record) {
 bool timeline_note(TraceReader *t, const RowRef *r, Timeline *l) {
   const ReaderSite *site;
   TraceKind kind = row_kind(t, r, &site);
+  if (kind == TRACE_SYNC) mbarriers_note(t, r, site, l);
   if (kind == TRACE_SYNC && note_copies(site, r, l)) return true;
   if (kind == TRACE_SYNC) {
     vec_push(&l->all, (SyncEvent){r->record, r->row->lanes});
@@ -134,6 +136,9 @@ void timelines_free(Timelines *all) {
     vec_free(&l->barriers);
     vec_free(&l->all);
     vec_free(&l->copies);
+    vec_free(&l->met);
+    vec_free(&l->told);
+    vec_free(&l->mbarriers);
     free(l);
   }
   u64map_free(&all->by_warp);

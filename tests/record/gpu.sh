@@ -9,6 +9,7 @@ build bandwidth &
 build loops &
 build sustained &
 build wide -gencode arch=compute_90,code=compute_90 &
+build bulk -gencode arch=compute_90,code=compute_90 &
 wait
 "$work/operations" > "$work/plain.out"
 record "$device" operations gpu &
@@ -31,6 +32,7 @@ both() {
 }
 both loops                                 # operations that share records there
 both wide                                  # operations of a warp together, copies
+both bulk                                  # copies that are done later, mbarriers
 check complete test "$(sql gpu "SELECT value FROM meta WHERE key='trace_lost'")" = 0
 record "$device" operations tiny --record-buffer=0
 "$work/show" "$work/tiny.wg" > "$work/tiny.txt"

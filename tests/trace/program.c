@@ -36,7 +36,7 @@ static void make_sites(Program *p, sqlite3 *db) {
     {TRACE_LOAD, 4, 0, "ld.global.f32 %f1, [%rd1]"}, {TRACE_ATOMIC, 8, 0, "atom.global.max.u64 %rd2, [%rd1], %rd3"}, {TRACE_STORE, 4, 0, "st.global.f32 [%rd1], %f1"}};
   for (int i = 0; i < SITES; i++) {
     p->sites[i] = (Site){kinds[i].kind, kinds[i].bytes, kinds[i].shared, kinds[i].text};
-    int classes = kinds[i].kind == TRACE_LOAD ? 1 : kinds[i].kind == TRACE_STORE ? 2 : kinds[i].kind == TRACE_ATOMIC ? 4 : 8;
+    int classes = kinds[i].kind == TRACE_LOAD ? 1 : kinds[i].kind == TRACE_STORE ? 2 : kinds[i].kind == TRACE_ATOMIC ? 4 : kinds[i].kind == TRACE_VALUE ? 1 << 11 : 8;
     sql(db, "INSERT INTO site VALUES (%u, %u, %d, 1, 'k', '%s', 1, %d, '%s', %d, NULL, 0)", 1000 + i, PROCESS, i, kinds[i].text, classes, kinds[i].shared ? "shared" : "global", kinds[i].bytes);
   }
   p->next_id = 2000;
