@@ -60,7 +60,9 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, uint
     if (m.element && (inner % 16 || (limit && inner > limit))) return CUDA_ERROR_INVALID_VALUE;
   }
   m.mode = TENSOR_MAP_TILED;
-  return finish(out, &m, interleave, swizzle, promotion, fill_mode);
+  TRY(finish(out, &m, interleave, swizzle, promotion, fill_mode));
+  session_tensor_tiled(out, &(SessionTensor){(int)type, rank, address, dims, strides, box, element_strides, (int)interleave, (int)swizzle, fill_mode != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE});
+  return CUDA_SUCCESS;
 }
 
 CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, uint32_t rank, void *address, const uint64_t *dims,
@@ -104,5 +106,8 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
   memcpy(&m, map, sizeof m);
   if (m.magic != TENSOR_MAP_MAGIC) return CUDA_ERROR_INVALID_VALUE;
   m.address = (uintptr_t)address;
-  return store(map, &m);
+  CUtensorMap before = *map;
+  store(map, &m);
+  session_tensor_moved(&before, map, (uintptr_t)address);
+  return CUDA_SUCCESS;
 }

@@ -136,6 +136,7 @@ typedef struct InstrumentedKernel {
   uint32_t trace_at;                       // trace: where the first WG_TRACE_KEPT bytes of its WgTrace are, and a word of facts behind; 0: it reads them through WgLaunch.trace
   // trace: pointers that it loads through; bit i of the word of facts: values that are loaded through the i-th are recorded
   const InstrumentFact *trace_reads; uint32_t ntrace_reads;
+  const InstrumentFact *trace_maps; uint32_t ntrace_maps;      // trace: parameters that are tensor maps; record_offset: where their WgTraceTensor goes
   bool trace_switches;                     // trace: it says wg_record_begin or wg_record_end. The word behind that of facts: not 0: it begins without recording
   const char *race_unseen;                 // racecheck: what it calls and is not looked into, in words; NULL: nothing
   const char *trace_unseen;                // trace: an instruction of it that touches memory and is not recorded; NULL: none

@@ -1,7 +1,7 @@
 // trace: --record. A record for each memory operation of a warp, for each barrier and fence, and for what wg_record says.
 //
 // Stores are recorded before they are made, loads and atomics behind, when their value is known. Textures and what is read of
-// surfaces have no record. What writes memory in a way of its own (tensor copies, surfaces) is not recorded; the kernel says so (InstrumentedKernel.trace_unseen).
+// surfaces have no record. What writes memory in a way of its own (surfaces) is not recorded; the kernel says so (InstrumentedKernel.trace_unseen).
 #include "instrument/trace_group.h"
 
 uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
@@ -213,6 +213,7 @@ static void look_at(Tracing *t, uint32_t i) {
         address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
         return;
       case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK: if (!trace_bulk_copy(t, i, in)) unseen(t, in); return;
+      case OP_CP_ASYNC_BULK_TENSOR: case OP_CP_REDUCE_ASYNC_BULK_TENSOR: if (!trace_tensor_copy(t, i, in)) unseen(t, in); return;
       case OP_LDMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD); return;
       case OP_STMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE); return;
       default:
@@ -282,6 +283,7 @@ static void weave(Body *b) {
       if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
   }
   trace_note_order(&t);
+  trace_tensor_end(&t);
   trace_end(&t);
   ir_provenance_free(t.provenance);
 }

@@ -5,7 +5,7 @@
 #include "instrument/pass.h"
 #include "probe/trace_abi.h"
 
-enum { TRACE_PLANES = 4, TRACE_SHAPES = 16, TRACE_READS = 32, TRACE_GROUP_REGS = 64 };
+enum { TRACE_PLANES = 4, TRACE_SHAPES = 16, TRACE_READS = 32, TRACE_MAPS = 16, TRACE_GROUP_REGS = 64 };
 
 typedef struct TraceGroup TraceGroup;       // trace_group.h
 
@@ -18,7 +18,9 @@ typedef struct Tracing {                   // one function
   PtxReg *warp, *launch;                   // words of a head
   PtxReg *address, *values[TRACE_PLANES], *old[TRACE_PLANES], *other[2];     // of the operation at hand, kept over it
   PtxReg *made, *piece;                    // trace_wide.c; NULL: not needed so far
-  PtxReg *from, *to, *left, *rank;         // trace_bulk.c: of the copy at hand
+  PtxReg *from, *to, *left, *rank;         // trace_bulk.c, trace_tensor.c: of the copy at hand
+  PtxReg *map, *base, *inside, *rest;      // trace_tensor.c
+  InstrumentFact maps[TRACE_MAPS]; unsigned nmaps;
   InlinedRegs shapes[TRACE_SHAPES];
   unsigned nshapes;
   InstrumentFact reads[TRACE_READS]; unsigned nreads;
@@ -67,13 +69,18 @@ void trace_tag(Tracing *t, Code *c, const PtxOperand *address, PtxSpace space); 
 // --- trace_wide.c: pieces of 16 bytes. false: it cannot be recorded so ---
 PtxReg *trace_reg(Tracing *t, PtxReg **place, PtxType type);           // one of the Tracing's, made when first asked for
 void trace_look(Tracing *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes);      // what lies there, into the words of a record
-void trace_put(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at, unsigned classes, PtxSpace space, unsigned bytes);     // `at`: where the piece lies; address: whose it is
+void trace_put(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at, unsigned classes, PtxSpace space, unsigned bytes);     // `at`: where the piece lies; address: whose it is; NULL: none of the instruction's
 bool trace_tile(Tracing *t, uint32_t i, const PtxInstr *in);
 bool trace_matrix(Tracing *t, uint32_t i, const PtxInstr *in);
 bool trace_small_copy(Tracing *t, uint32_t i, const PtxInstr *in);
 
 // --- trace_bulk.c ---
 bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in);      // false: it cannot be recorded
+// Code for each block of a cluster that the mask has: t->to is where the address is in its shared memory.
+void trace_each_rank(Tracing *t, Code *c, const PtxOperand *mask, const PtxOperand *address, void (*emit)(void *user), void *user);
+// --- trace_tensor.c ---
+bool trace_tensor_copy(Tracing *t, uint32_t i, const PtxInstr *in);    // false: it cannot be recorded
+void trace_tensor_end(Tracing *t);
 
 // --- trace_mbarrier.c ---
 bool trace_mbarrier(Tracing *t, uint32_t i, const PtxInstr *in);       // false: it names none

@@ -4,7 +4,7 @@
 // before an instruction that it leaves out.
 #include "instrument/trace.h"
 
-enum { PIECE = 16, RANKS = 16 };
+enum { PIECE = WG_TRACE_PIECE, RANKS = 16 };
 
 typedef struct Bulk {
   Tracing *t;
@@ -39,9 +39,7 @@ static void pieces(Bulk *b, bool loads, bool stores) {
 }
 
 // To several blocks of the cluster, at the same place in each: one's own as its threads know it.
-static void pieces_of_ranks(Bulk *b, const PtxOperand *mask) {
-  Tracing *t = b->t;
-  Code *c = b->c;
+void trace_each_rank(Tracing *t, Code *c, const PtxOperand *mask, const PtxOperand *address, void (*emit)(void *user), void *user) {
   PtxReg *bit = body_temp(t->body, TYPE_B32, 0), *there = body_temp(t->body, TYPE_B32, 1), *half = body_temp(t->body, TYPE_B16, 0), *p = body_temp(t->body, TYPE_PRED, 0);
   PtxLabel *next = body_label(t->body), *own = body_label(t->body), *over = body_label(t->body), *end = body_label(t->body);
   EMIT(c, "mov.u32", opd_reg(t->rank), opd_imm(0));
@@ -52,7 +50,7 @@ static void pieces_of_ranks(Bulk *b, const PtxOperand *mask) {
   EMIT(c, "and.b32", opd_reg(bit), opd_reg(bit), opd_imm(1));
   EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(bit), opd_imm(0));
   code_branch(c, p, false, over);
-  access_address(c, t->to, &b->in->ops[0]);
+  access_address(c, t->to, address);
   EMIT(c, "mov.u32", opd_reg(bit), opd_sreg(SREG_CLUSTER_CTARANK, SEL_NONE));
   EMIT(c, "setp.eq.u32", opd_reg(p), opd_reg(t->rank), opd_reg(bit));
   code_branch(c, p, false, own);
@@ -60,14 +58,18 @@ static void pieces_of_ranks(Bulk *b, const PtxOperand *mask) {
   EMIT(c, "mapa.shared::cluster.u32", opd_reg(there), opd_reg(there), opd_reg(t->rank));
   EMIT(c, "cvt.u64.u32", opd_reg(t->to), opd_reg(there));
   code_label(c, own);
-  set_out(b);
-  pieces(b, false, true);
+  emit(user);
   code_label(c, over);
   EMIT(c, "add.u32", opd_reg(t->rank), opd_reg(t->rank), opd_imm(1));
   EMIT(c, "setp.ge.u32", opd_reg(p), opd_reg(t->rank), opd_imm(RANKS));
   code_branch(c, p, false, end);
   EMIT(c, "bra", opd_label(next));
   code_label(c, end);
+}
+
+static void pieces_there(void *user) {
+  set_out(user);
+  pieces(user, false, true);
 }
 
 // Of 16 bytes only some, or as far as an allocation goes: which, nobody says.
@@ -83,7 +85,7 @@ bool trace_bulk_copy(Tracing *t, uint32_t i, const PtxInstr *in) {
   set_out(&b);
   if (ptx_has(in, MOD_MULTICAST_CLUSTER)) {
     pieces(&b, true, false);
-    pieces_of_ranks(&b, &in->ops[4]);
+    trace_each_rank(t, b.c, &in->ops[4], &in->ops[0], pieces_there, &b);
   } else {
     access_address(b.c, t->to, &in->ops[0]);
     pieces(&b, true, true);

@@ -56,8 +56,8 @@ void trace_look(Tracing *t, Code *c, PtxReg *at, PtxSpace space, unsigned bytes)
 void trace_put(Tracing *t, Code *c, const PtxInstr *in, const PtxOperand *address, PtxReg *at, unsigned classes, PtxSpace space, unsigned bytes) {
   uint32_t site = trace_site(t, in, address, classes, space, bytes);
   EMIT(c, "mov.b64", opd_reg(trace_reg(t, &t->address, TYPE_B64)), opd_reg(at));
-  trace_tag(t, c, address, space);
-  trace_record(t, c, &(TraceRecord){classes == CLASS_LOAD ? TRACE_OF_LOAD : TRACE_OF_STORE, site, bytes / 4});
+  if (address) trace_tag(t, c, address, space);
+  trace_record(t, c, &(TraceRecord){classes == CLASS_LOAD ? TRACE_OF_LOAD : TRACE_OF_STORE, site, MAX(bytes / 4, 1u)});
 }
 
 static void look(Wide *w, PtxSpace space, unsigned bytes) { trace_look(w->t, w->c, w->at, space, bytes); }

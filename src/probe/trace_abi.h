@@ -103,4 +103,17 @@ typedef struct WgTrace {
   uint32_t nbuffers, nthreads;             // 0: all. Else only operations of which a lane's address (in global memory) or thread is in one of these
   WgTraceRange buffers[WG_TRACE_RANGES], threads[WG_TRACE_RANGES];
 } WgTrace;
+// A tensor map that a kernel copies by, as its record describes it. pieces 0: it is not known.
+enum { WG_TRACE_PIECE = 16 };
+typedef struct WgTraceTensor {
+  uint64_t address;
+  uint64_t strides[4];                     // bytes, of dimensions 1 to 4
+  uint32_t dims[5];                        // elements; those that it does not have: 1
+  uint32_t box[5];                         // elements that a tile has
+  uint32_t steps[5];                       // elements from one of these to the next; of dimension 0 always 1
+  uint32_t element;                        // bytes
+  uint32_t swizzle_mask;                   // bits of a shared address, from bit 7 on, that are mixed into those from bit 4 on
+  uint32_t fill[2];                        // what stands in shared memory for elements outside, twice a word
+  uint32_t pieces;                         // of WG_TRACE_PIECE bytes in a tile
+} WgTraceTensor;
 #endif

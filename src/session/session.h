@@ -400,6 +400,19 @@ uint64_t session_copy_stack(void);                       // 0: nobody wants to k
 bool session_fp_wants(const SessionCopy *c);             // it goes to the host, and exceptions may have been stored in what it copies
 void session_fp_copied(const SessionCopy *c);            // it has been done, and the host's memory is as it left it
 
+// --- tensor.c: what a tensor map was made of, for recording ---
+typedef struct SessionTensor {
+  int type;                                // CUtensorMapDataType
+  uint32_t rank;
+  const void *address;
+  const uint64_t *dims, *strides;
+  const uint32_t *box, *element_strides;
+  int interleave, swizzle;
+  bool nan_fill;
+} SessionTensor;
+void session_tensor_tiled(const void *map, const SessionTensor *s);
+void session_tensor_moved(const void *before, const void *map, uint64_t address);       // it describes another address now
+
 // --- pitch.c, texture_check.c, images.c, pageable.c ---
 void session_pitch(uint64_t base, uint64_t pitch);       // after session_alloc: its rows are this far apart
 struct CUDA_RESOURCE_DESC;

@@ -87,7 +87,9 @@ void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user
   }
   pthread_mutex_unlock(&session_lock);
   if (!usable) return;
+  bool maps = session_tensor_maps(code, params, record);
   if (code->trace_unseen) say_unseen(k, code->trace_unseen);
+  else if (!maps) say_unseen(k, "cp.async.bulk.tensor");
   r->trace = t->memory;
   if (code->trace_at) {
     uint32_t values = session_trace_values(code, params), off = !on;
@@ -95,7 +97,7 @@ void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user
     memcpy((char *)record + code->trace_at + WG_TRACE_KEPT, &values, sizeof values);
     memcpy((char *)record + code->trace_at + WG_TRACE_KEPT + 4, &off, sizeof off);
   }
-  session_trace_marks(on && !code->trace_switches && !code->trace_unseen && !session_plan()->trace_chooses);
+  session_trace_marks(on && !code->trace_switches && !code->trace_unseen && maps && !session_plan()->trace_chooses);
 }
 
 void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive) {

@@ -24,6 +24,8 @@ uint32_t session_buffers_version(void);    // changes with what is chosen; 0: ev
 // --- trace_values.c ---
 uint32_t session_trace_values(const InstrumentedKernel *code, const SessionParams *params);       // the word of facts of a launch
 void session_trace_unknown(void);          // something wrote to device memory that is not recorded
+// --- tensor.c ---
+bool session_tensor_maps(const InstrumentedKernel *code, const SessionParams *params, void *record);       // describes them in the record; false: one is not known
 // --- launch.c ---
 uint32_t session_launch_number(const SessionLaunch *l);            // of one execution of a captured launch
 // --- trace_step.c ---

@@ -10,6 +10,7 @@ build loops &
 build sustained &
 build wide -gencode arch=compute_90,code=compute_90 &
 build bulk -gencode arch=compute_90,code=compute_90 &
+build tensor -gencode arch=compute_90,code=compute_90 &
 wait
 "$work/operations" > "$work/plain.out"
 record "$device" operations gpu &
@@ -33,6 +34,7 @@ both() {
 both loops                                 # operations that share records there
 both wide                                  # operations of a warp together, copies
 both bulk                                  # copies that are done later, mbarriers
+both tensor                                # tiles of tensors
 check complete test "$(sql gpu "SELECT value FROM meta WHERE key='trace_lost'")" = 0
 record "$device" operations tiny --record-buffer=0
 "$work/show" "$work/tiny.wg" > "$work/tiny.txt"
