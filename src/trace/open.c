@@ -65,8 +65,8 @@ static uint64_t process_key(uint32_t process, uint32_t number_in_it) { return (u
   } while (0)
 
 static bool load_launches(TraceReader *t, Error *err) {
-  LOAD_ROWS(t, "SELECT id, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z, stream FROM launch ORDER BY id", ReaderLaunch, t->launches, t->nlaunches, err,
-    x.id = small(s, 0); x.process = small(s, 1); x.number = small(s, 2); x.stream = number(s, 9);
+  LOAD_ROWS(t, "SELECT id, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z, stream, cluster_x * cluster_y * cluster_z > 1 FROM launch ORDER BY id", ReaderLaunch, t->launches, t->nlaunches, err,
+    x.id = small(s, 0); x.process = small(s, 1); x.number = small(s, 2); x.stream = number(s, 9); x.cluster = number(s, 10) != 0;
     for (int k = 0; k < 3; k++) x.grid[k] = small(s, 3 + k), x.block[k] = small(s, 6 + k);
     x.blocks = (uint64_t)small(s, 3) * small(s, 4) * small(s, 5);
     uint64_t threads = (uint64_t)small(s, 6) * small(s, 7) * small(s, 8);

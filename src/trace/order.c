@@ -14,7 +14,7 @@ typedef struct Wanted {                      // what is looked for
 
 // covers, differs: bytes of what is wanted, one bit each; differs: it wrote something else there. early: it would have been seen before it was waited for
 typedef struct Candidate { TraceOp op; uint32_t covers, differs; bool early; } Candidate;
-typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, some, too_many; } Found;
+typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, other_block, some, too_many; } Found;
 
 static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) { return a < b + m && b < a + n; }
 static uint64_t first_byte(const Wanted *w, uint64_t address) { return MAX(address, w->address) - w->address; }
@@ -152,12 +152,14 @@ static void choose(const Wanted *w, Found *f, TraceWriters *out) {
     if (keep[i]) ops_push(&out->ops, &f->list.data[i].op, &cap);
   free(keep);
   out->ops.total = out->ops.n, out->ops.total_known = true;
-  out->never_written = out->ops.n == 0 && !f->unrecorded;
+  bool other_block = f->other_block && (out->ops.n == 0 || none_fits);       // whose shared memory an operation of another one is about is not known
+  out->never_written = out->ops.n == 0 && !f->unrecorded && !other_block;
   out->some = f->some || f->too_many;
-  out->ambiguous = unordered || none_fits || f->unrecorded || out->some;
+  out->ambiguous = unordered || none_fits || f->unrecorded || other_block || out->some;
   out->why = f->some ? "very many operations touched it: of those recorded near the read these wrote what it saw, the others were not looked at"
              : f->too_many ? "more than a million operations touched it, and only so many were looked at"
              : f->unrecorded ? "a launch that was not recorded may have written there"
+             : other_block ? "another block of the cluster may have written there"
              : out->never_written ? (w->address >> WG_TRACE_SPACE_AT ? "nobody wrote there before" : "nothing wrote there before")
              : none_fits ? "nothing that is recorded wrote what was read"
              : unordered ? (w->known ? "nothing orders these writes, and the value that was read does not decide" : "nothing orders these writes, and what was read was not recorded")
@@ -200,6 +202,7 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
     else if (!s->recorded && may_have_written(t, l, w->address)) f.unrecorded = true;
     if (f.list.len > n && s->stream != own->stream) f.other_stream = true;
   }
+  f.other_block = w->self && w->address >> WG_TRACE_SPACE_AT == WG_TRACE_SHARED && t->launches[own->launch - 1].cluster;
   if (ok) choose(w, &f, out);
   vec_free(&f.list);
   return ok;

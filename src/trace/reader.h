@@ -15,6 +15,7 @@ typedef struct ReaderLaunch {
   uint32_t id, process, number, step;      // step: index
   uint32_t grid[3], block[3];
   uint64_t blocks; uint32_t threads, warps;          // of a block
+  bool cluster;                            // blocks may write to each other's shared memory
   uint32_t first_chunk, nchunks;
   uint64_t stream;
 } ReaderLaunch;

@@ -9,7 +9,7 @@ build bulk -gencode arch=compute_90,code=compute_90 || exit
 plain=$(timeout 60 "$WARPGRIND" --device=cpu --tool=none -q -- "$work/bulk")
 record cpu bulk all
 check result test "$plain" = "$(cat "$work/all.out")"
-check recorded test "$(sql all "SELECT count(*), sum(recorded) FROM step WHERE kind = 'launch'")" = $'6\t6'
+check recorded test "$(sql all "SELECT count(*), sum(recorded) FROM step WHERE kind = 'launch'")" = $'7\t7'
 "$work/show" "$work/all.wg" > "$work/all.txt"
 of() { "$work/show" "$work/all.wg" "$1" "$2" "$2" | cut -d' ' -f3,5- | grep -v '^sync'; }
 # expects NAME LAUNCH THREAD: what stands on standard input
@@ -34,6 +34,7 @@ element() {
 check contents-before test "$(element 1 64)" = "1 0"
 check contents-stored test "$(element 2 64) $(element 2 127)" = "1 1001 1 1064"
 check contents-reduced test "$(element 3 63) $(element 3 64)" = "1 1000 2 ?"
+check contents-texture test "$(element 7 1)" = "1 1062"
 check contents-stages test "$(element 4 0) $(element 4 $((4 * 64 + 10)))" = "1 1063 1 1181"
 
 # leads NAME LAUNCH THREAD: for what the thread read of shared memory, who wrote it, is that certain, and who wrote what that copy read: a copy of the host
@@ -51,6 +52,10 @@ leads back-through-stages 4 40 <<X
 1023 by 64 0 from 80 copy, 1087 by 64 0 from 336 copy, 1151 by 64 0 from 592 copy, 1215 by 64 0 from 848 copy, 1151 by 64 0 from 592 copy, 1343 by 64 0 from 1360 copy
 X
 check of-which-turn test "$(sql all "SELECT count(DISTINCT w.record) FROM access a JOIN launch l ON l.id = a.launch, writer(a.record, a.lane) w WHERE l.number = 4 AND a.thread = 40 AND a.kind = 'load'")" = 6
+
+# what comes from another block of the cluster is recorded there, and nobody says that nobody wrote it
+check sent test "$(sql all "SELECT group_concat(DISTINCT a.kind || ' ' || a.integer) FROM access a JOIN launch l ON l.id = a.launch WHERE l.number = 5 AND a.thread = 9 AND a.space = 'shared' AND a.kind <> 'load' AND a.integer > 0")" = "store 16,atomic 9"
+check of-another-block test "$(sql all "SELECT group_concat(DISTINCT w.ambiguous || ' ' || w.why) FROM access a JOIN launch l ON l.id = a.launch, writer(a.record, a.lane) w WHERE l.number = 5 AND a.kind = 'load' AND a.space = 'shared'")" = "1 another block of the cluster may have written there"
 
 # the same copy where nobody waits for it: it may have been seen, or not
 RECORD_ARGS=early record cpu bulk early

@@ -113,6 +113,9 @@ __global__ void __cluster_dims__(2, 1, 1) to_both(const uint32_t *in, uint32_t *
   c.sync();
 }
 
+// What it reads has no record, but all that it writes.
+__global__ void through_texture(cudaTextureObject_t in, uint32_t *out) { out[threadIdx.x] = tex1Dfetch<uint32_t>(in, 63 - threadIdx.x); }
+
 int main(int argc, char **argv) {
   enum { N = 384 };
   uint32_t *in, *out, host[N];
@@ -129,5 +132,14 @@ int main(int argc, char **argv) {
   stages<<<1, 96>>>(in, out), mix();
   sent<<<2, 64>>>(out), mix();
   to_both<<<2, 64>>>(in, out), mix();
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = in;
+  resource.res.linear.desc = cudaCreateChannelDesc<uint32_t>();
+  resource.res.linear.sizeInBytes = sizeof host;
+  cudaTextureDesc how = {};
+  cudaTextureObject_t texture;
+  cudaCreateTextureObject(&texture, &resource, &how, nullptr);
+  through_texture<<<1, 64>>>(texture, out), mix();
   printf("%08x %s\n", mixed, cudaGetErrorString(cudaGetLastError()));
 }
