@@ -112,7 +112,7 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
     if (!c->has_global || c->low >= scan->high || c->high <= scan->low) continue;
     if (!t->scanning) reader_cache_trim(t);
-    if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, window, scan), window *= 2;
+    if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, &window, scan);
     ok = reader_blocks_touching(t, c, scan->low, scan->high, NULL, NULL, &set, err);
     for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){.chunk = c, .part = PART_ROWS + set.list[k]});
     n += set.n;

@@ -68,10 +68,10 @@ static void write_directory(ColumnCoder *c, const TracePlace *places, uint32_t n
 
 bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes, ChunkDirectory *d) {
   Reading from = {data, data + n, false}, col;
-  if (!column_read_scratch(c, &from, CODER_STREAMS, 64u << 20, &col)) return false;
+  if (!column_read_scratch(c, &from, CODER_STREAMS, PART_BYTES_MOST, &col)) return false;
   size_t most = (size_t)(col.end - col.at);
   uint64_t nplaces = reading_varint(&col);
-  if (nplaces > most) return false;
+  if (nplaces > most || nplaces > 1u << POSTING_PLACE_BITS) return false;
   d->places = ARENA_ARRAY(&d->arena, TracePlace, nplaces + 1);
   d->nplaces = (uint32_t)nplaces;
   for (uint32_t i = 0; i < nplaces; i++) {

@@ -95,15 +95,16 @@ const uint8_t *reader_contents(TraceReader *t, uint64_t id, uint64_t n, sqlite3_
 
 typedef bool Decode(ColumnCoder *coder, const ReaderChunk *c, const ChunkDirectory *d, const uint8_t *data, size_t n, CacheEntry *e);
 
-// Where a part lies in its chunk.
-static void part_place(const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, uint64_t *at, uint64_t *end) {
+// Where a part lies in its chunk; false: nowhere
+static bool part_place(const ReaderChunk *c, const ChunkDirectory *d, uint32_t part, uint64_t *at, uint64_t *end) {
   *at = *end = 0;
   if (part == PART_DIRECTORY) {
-    *at = MIN(c->directory, c->bytes), *end = c->bytes;
-    return;
+    *at = c->directory, *end = c->bytes;
+  } else {
+    uint32_t i = part >= PART_RANGES ? d->nblocks + d->npoints + part - PART_RANGES : part >= PART_POINTS ? d->nblocks + part - PART_POINTS : part;
+    if (i < d->nblocks + d->npoints + d->nranges) *at = d->parts[i], *end = d->parts[i + 1];
   }
-  uint32_t i = part >= PART_RANGES ? d->nblocks + d->npoints + part - PART_RANGES : part >= PART_POINTS ? d->nblocks + part - PART_POINTS : part;
-  if (i < d->nblocks + d->npoints + d->nranges) *at = d->parts[i], *end = d->parts[i + 1];
+  return *end > *at && *end - *at <= PART_BYTES_MOST;
 }
 
 // Bytes of a chunk. false and no error: the file does not have them.
@@ -131,10 +132,10 @@ static CacheEntry *get(TraceReader *t, const ReaderChunk *c, const ChunkDirector
   if (e) return e;
   Error none = {{0}}, *why = err ? err : &none;
   why->text[0] = 0;
-  part_place(c, d, part, &at, &end);
+  bool ok = part_place(c, d, part, &at, &end);
   t->piece.len = 0;
-  bytes_reserve(&t->piece, end - at);
-  if (end > at && chunk_bytes(t, c, at, end, t->piece.data, why)) {
+  if (ok) bytes_reserve(&t->piece, end - at);
+  if (ok && chunk_bytes(t, c, at, end, t->piece.data, why)) {
     e = mem_alloc(sizeof *e);
     if (!decode(t->coder, c, d, t->piece.data, end - at, e)) free_entry(e), e = NULL;
   }
@@ -320,9 +321,8 @@ CacheEntry *reader_kept(TraceReader *t, const Want *w) { return find(t, want_id(
 uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n) {
   Error none = {{0}};
   uint64_t at, end;
-  part_place(w->chunk, w->directory, w->part, &at, &end);
+  if (!part_place(w->chunk, w->directory, w->part, &at, &end)) return NULL;
   *n = end - at;
-  if (end <= at) return NULL;
   uint8_t *data = mem_realloc(NULL, end - at);
   if (chunk_bytes(t, w->chunk, at, end, data, &none)) return data;
   free(data);

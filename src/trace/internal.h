@@ -16,6 +16,7 @@ enum {
   BLOCK_ROWS = 4096, BLOCK_LANES = 32768,                    // a block ends when it has so many
   CHUNK_BLOCKS = 4096,                                       // at most; enough for CHUNK_RECORDS full warps
   POSTINGS_PER_BLOCK = 1024, POINT_BYTES = 64,               // points reach so far at most
+  PART_BYTES_MOST = 64 << 20,                                // no part of a chunk is longer, as it lies in the file or unpacked; what says so is damaged
   PIECE_BYTES = 32640,                                       // of a row of trace_block: with what SQLite adds, one page of 32 KB (docs/run-file.md)
   // parts of a chunk
   PART_ROWS = 0, PART_POINTS = 0x4000, PART_RANGES = 0x8000, PART_DIRECTORY = 0xFFFF,

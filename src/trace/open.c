@@ -133,8 +133,9 @@ static bool load_chunks(TraceReader *t, Error *err) {
     uintptr_t launch = (uintptr_t)u64map_get(&by_number, process_key(small(s, 1), small(s, 2)));
     x.id = number(s, 0); x.records = number(s, 3); x.operations = number(s, 4);
     if (!launch || x.id >> 40 || x.records >> 24 || x.operations > x.records * 32 || !x.records) continue;    // its launch is not in the file: nobody can ask for it
+    if (rows.len && x.id == rows.data[rows.len - 1].id) continue;       // said twice: parts are kept by this number
     x.launch = (uint32_t)launch - 1; x.step = t->launches[launch - 1].step; x.has_global = sqlite3_column_type(s, 5) == SQLITE_INTEGER; x.low = number(s, 5); x.high = number(s, 6);
-    x.first_warp = number(s, 7); x.last_warp = number(s, 8); x.bytes = MIN(number(s, 9), (uint64_t)1 << 31); x.directory = number(s, 10);
+    x.first_warp = number(s, 7); x.last_warp = number(s, 8); x.bytes = MIN(number(s, 9), (uint64_t)1 << 31); x.directory = MIN(number(s, 10), x.bytes);
     x.last_time = small(s, 11) & 0x7FFFFFFF;);
   u64map_free(&by_number);
   t->nchunks = n;

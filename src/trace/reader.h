@@ -104,7 +104,7 @@ bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);       // wheth
 ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one chunk, which touches some of it
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
 ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one block; of global memory
-uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t most, const RangeScan *what);      // unpacks what tells which blocks touch it, of so many chunks; returns the next chunk
+uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t *window, const RangeScan *what);      // unpacks what tells which blocks touch it, of so many chunks, more the next time; returns the next chunk
 ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
 // Ranges of global memory that writes of a launch touch, within [low, high): as far as postings know.

@@ -223,12 +223,13 @@ bool chunk_in_range(const ReaderChunk *c, const RangeScan *what) {
   return global ? c->has_global && c->low < what->high && c->high + 64 > what->low : c->first_warp <= what->last_warp && c->last_warp >= what->first_warp;
 }
 
-uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t most, const RangeScan *what) {
+uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t *window, const RangeScan *what) {
   const ReaderChunk *list[CHUNKS_AHEAD];
   uint32_t n = 0, i = from;
-  for (; i < l->nchunks && n < MIN(most, (uint32_t)CHUNKS_AHEAD); i++)
+  for (; i < l->nchunks && n < *window; i++)
     if (chunk_in_range(&t->chunks[l->first_chunk + i], what)) list[n++] = &t->chunks[l->first_chunk + i];
   if (!(what->low >> WG_TRACE_SPACE_AT)) reader_ahead_postings(t, list, n, what->low, what->high);
+  *window = MIN(*window * 2, (uint32_t)CHUNKS_AHEAD);          // the first ones may have what is sought
   return i;
 }
 
@@ -236,13 +237,13 @@ ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeS
   RangeState s = {what, f, user};
   BlockSet set = {0};
   ScanResult result = SCAN_GO_ON;
-  uint32_t ahead = 0, window = 4;            // more each time: the first ones may have what is sought
+  uint32_t ahead = 0, window = 4;
   enter(t);
   for (uint32_t i = 0; i < l->nchunks && result == SCAN_GO_ON; i++) {
     const ReaderChunk *c = &t->chunks[l->first_chunk + i];
     if (!chunk_in_range(c, what)) continue;
     between(t);
-    if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, window, what), window *= 2;
+    if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, &window, what);
     result = scan_range_chunk(t, c, &s, &set, err);
   }
   leave(t);

@@ -84,8 +84,8 @@ static void directories_ahead(TraceReader *t, Latest *x) {
   if (x->next < x->ahead) return;
   Want list[DIRECTORIES_AHEAD];
   uint32_t n = 0;
-  for (; x->ahead < x->nchunks && n < MIN(x->window, (uint32_t)DIRECTORIES_AHEAD); x->ahead++) list[n++] = (Want){.chunk = x->chunks[x->ahead].chunk, .part = PART_DIRECTORY};
-  x->window *= 2;                            // the first ones may have what is sought
+  for (; x->ahead < x->nchunks && n < x->window; x->ahead++) list[n++] = (Want){.chunk = x->chunks[x->ahead].chunk, .part = PART_DIRECTORY};
+  x->window = MIN(x->window * 2, (uint32_t)DIRECTORIES_AHEAD);         // the first ones may have what is sought
   reader_ahead(t, list, n);
 }
 
