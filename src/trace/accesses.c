@@ -1,44 +1,51 @@
-// All accesses of a launch to some bytes, and which of two came first.
+// Accesses of a launch to some bytes, and which of two came first.
 #include "trace/reader.h"
 
-enum { LOOKED_AT = 128 };
-typedef struct Gather { Accesses *out; const Sought *sought; uint64_t looked_at; bool found, enough; } Gather;
+enum { ENOUGH = 128, KEPT_MOST = 1 << 16, LOOKED_AT_MOST = 1 << 18 };
+typedef struct Gather { Accesses *out; const Sought *sought; const TraceBlock *block; uint64_t looked_at, nblocks, most; bool found, enough, too_many; } Gather;
 
 static bool left_it(const Sought *s, const Access *a) {
-  bool behind = a->warp == s->reader->warp && (a->record > s->reader->record || (a->record == s->reader->record && a->lane == s->reader->lane));
-  return !behind && a->value_known && a->address == s->address && a->bytes == s->bytes && memcmp(a->value, s->value, s->bytes) == 0;
+  bool behind = s->near && a->warp == s->near->warp && (a->record > s->near->record || (a->record == s->near->record && a->lane == s->near->lane));
+  return s->value && !behind && a->value_known && a->address == s->address && a->bytes == s->bytes && memcmp(a->value, s->value, s->bytes) == 0;
+}
+
+bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, Access *out, Error *err) {
+  TraceOp op;
+  if (!reader_op(t, r, lane, &op, err)) return false;
+  *out = (Access){.record = r->record, .warp = r->row->warp, .address = address, .lane = lane, .bytes = bytes, .time = r->row->time, .kind = op.kind, .value_known = op.value_known && bytes <= 16,
+                  .old_known = op.old_known};
+  memcpy(out->value, op.value, 16);
+  memcpy(out->old, op.old, 16);
+  const ReaderSite *site;
+  row_kind(t, r, &site);
+  out->told = site && site->told && access_writes(out);
+  if (op.kind == TRACE_ATOMIC) out->value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, out->value);
+  return true;
 }
 
 static ScanResult gather(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
   Gather *g = user;
-  TraceOp op;
-  if (!reader_op(t, r, lane, &op, err)) return SCAN_FAILED;
-  if (g->out->len >= ACCESSES_MOST && !g->sought) return SCAN_STOP;
-  Access a = {.record = r->record, .warp = r->row->warp, .address = address, .lane = lane, .bytes = bytes, .time = r->row->time, .kind = op.kind, .value_known = op.value_known && bytes <= 16,
-              .old_known = op.old_known};
-  memcpy(a.value, op.value, 16);
-  memcpy(a.old, op.old, 16);
-  const ReaderSite *site;
-  row_kind(t, r, &site);
-  a.told = access_writes(&a) && site && strstr(site->text, "complete_tx");
-  if (op.kind == TRACE_ATOMIC) {
-    a.value_known = op.value_known && atomic_result(site, op.value, op.old_known ? op.old : NULL, bytes, a.value);
-  }
-  bool fits = g->sought && left_it(g->sought, &a);
-  if (fits || g->out->len < ACCESSES_MOST) vec_push(g->out, a);
+  Access a;
+  if (r->block != g->block) g->block = r->block, g->nblocks++;
+  bool full = g->out->len >= g->most, by_value = g->sought && g->sought->value;
+  bool far = g->sought && g->nblocks > GATHERED_BLOCKS_MOST;
+  g->too_many |= full || far;
+  if (far || (full && (!by_value || g->looked_at >= LOOKED_AT_MOST))) return SCAN_STOP;       // of a full list: one that left the value may still come
+  if (!access_of(t, r, lane, address, bytes, &a, err)) return SCAN_FAILED;
+  bool fits = by_value && left_it(g->sought, &a);
+  if (fits || !full) vec_push(g->out, a);
   g->found |= fits;
-  g->enough = ++g->looked_at >= LOOKED_AT && g->found;
+  g->enough = ++g->looked_at >= ENOUGH && g->found;
   return g->enough ? SCAN_STOP : SCAN_GO_ON;
-}
-
-bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, Accesses *out, Error *err) {
-  Gather g = {.out = out};
-  return reader_scan_range(t, l, what, gather, &g, err) != SCAN_FAILED;
 }
 
 static int by_record(const void *p, const void *q) {
   const Access *a = p, *b = q;
   return a->record != b->record ? (a->record < b->record ? -1 : 1) : (a->lane > b->lane) - (a->lane < b->lane);
+}
+
+void accesses_sort(Accesses *all) {
+  if (all->len) qsort(all->data, all->len, sizeof *all->data, by_record);
 }
 
 static void keep_fitting(Accesses *all, const Sought *s) {
@@ -49,27 +56,28 @@ static void keep_fitting(Accesses *all, const Sought *s) {
 }
 
 // Chunks are in the order in which rings were emptied, so that those that are near are near in time, too.
-bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, bool *enough, Error *err) {
-  Gather g = {.out = out, .sought = sought};
-  const ReaderChunk *chunks = &t->chunks[l->first_chunk];
-  uint32_t middle = 0, last = l->nchunks - 1;
-  while (middle < last && sought->reader->record >= chunks[middle].first_record + chunks[middle].records) middle++;
-  bool ok = true;
-  reader_begin(t);
-  for (uint32_t far = 0; far <= MAX(middle, last - middle) && !g.enough && ok; far++)
-    for (int after = 0; after < (far ? 2 : 1) && !g.enough && ok; after++) {
-      if (after ? far > last - middle : far > middle) continue;
-      const ReaderChunk *c = &chunks[after ? middle + far : middle - far];
-      if (!chunk_in_range(c, what)) continue;
-      if (!t->scanning) reader_cache_trim(t);
-      ok = reader_scan_range_chunk(t, c, what, gather, &g, err) != SCAN_FAILED;
-    }
-  reader_end(t);
-  if (!ok) return false;
-  if (g.enough) keep_fitting(out, sought);
-  if (out->len) qsort(out->data, out->len, sizeof *out->data, by_record);
-  *enough = g.enough;
-  return true;
+const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Access *near, uint32_t *n) {
+  const ReaderChunk **all = reader_chunks_in_range(t, l, what, n), **list = mem_alloc(sizeof *list * (*n + 1));
+  uint32_t after = 0, k = 0;
+  while (after < *n && (!near || near->record >= all[after]->first_record + all[after]->records)) after++;
+  for (uint32_t before = after; k < *n;) {
+    if (after < *n) list[k++] = all[after++];
+    if (before) list[k++] = all[--before];
+  }
+  free(all);
+  return list;
+}
+
+bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, Gathered *how, Error *err) {
+  Gather g = {.out = out, .sought = sought, .most = !sought ? (uint64_t)ACCESSES_MOST : sought->most ? sought->most : (uint64_t)KEPT_MOST};
+  uint32_t n;
+  const ReaderChunk **chunks = sought ? reader_chunks_near(t, l, what, sought->near, &n) : reader_chunks_in_range(t, l, what, &n);
+  bool ok = reader_scan_chunks(t, chunks, n, what, gather, &g, err) != SCAN_FAILED;
+  free(chunks);
+  if (g.found && (g.enough || g.too_many)) keep_fitting(out, sought);
+  accesses_sort(out);
+  *how = !g.enough && !g.too_many ? GATHERED_ALL : g.found ? GATHERED_FITTING : GATHERED_SOME;
+  return ok;
 }
 
 // A write that an mbarrier is told of, and something else.

@@ -106,17 +106,17 @@ static bool touched_often(TraceReader *t, const ReaderLaunch *l, const RangeScan
   BlockSet set = {0};
   uint64_t n = 0;
   bool ok = true;
-  uint32_t ahead = 0, window = 8;
+  uint32_t ahead = 0, window = 8, nchunks;
+  const ReaderChunk **chunks = reader_chunks_in_range(t, l, scan, &nchunks);
   VEC(Want) blocks = {0};
-  for (uint32_t i = 0; i < l->nchunks && ok && n <= SORTED_MOST; i++) {
-    const ReaderChunk *c = &t->chunks[l->first_chunk + i];
-    if (!c->has_global || c->low >= scan->high || c->high <= scan->low) continue;
+  for (uint32_t i = 0; i < nchunks && ok && n <= SORTED_MOST; i++) {
     if (!t->scanning) reader_cache_trim(t);
-    if (i >= ahead) ahead = reader_chunks_ahead(t, l, i, &window, scan);
-    ok = reader_blocks_touching(t, c, scan->low, scan->high, NULL, NULL, &set, err);
-    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){.chunk = c, .part = PART_ROWS + set.list[k]});
+    if (i >= ahead) ahead = reader_chunks_ahead(t, chunks, nchunks, i, &window, scan);
+    ok = reader_blocks_touching(t, chunks[i], scan->low, scan->high, NULL, NULL, &set, err);
+    for (uint32_t k = 0; ok && k < set.n; k++) vec_push(&blocks, (Want){.chunk = chunks[i], .part = PART_ROWS + set.list[k]});
     n += set.n;
   }
+  free(chunks);
   free(set.list);
   *often = n > SORTED_MOST;
   // All of them will be looked at, as many as the cache keeps; but not all values, if they are many.

@@ -83,7 +83,7 @@ static bool load_sites(TraceReader *t, Error *err) {
     x.id = small(s, 0); x.process = small(s, 1); x.number = small(s, 2); x.bytes = MIN(small(s, 3), 1024u); x.classes = small(s, 4);
     x.space = text_is(s, 5, "shared") ? WG_TRACE_SHARED : text_is(s, 5, "local") ? WG_TRACE_LOCAL : WG_TRACE_GLOBAL;
     const char *text = (const char *)sqlite3_column_text(s, 6); x.text = mem_strdup(text ? text : "");
-    x.strong = is_strong(x.text); x.of_block = strstr(x.text, ".cta") != NULL;);
+    x.strong = is_strong(x.text); x.of_block = strstr(x.text, ".cta") != NULL; x.told = strstr(x.text, "complete_tx") != NULL;);
   for (uint32_t i = 0; i < t->nsites; i++) u64map_put(&t->site_of_number, process_key(t->sites[i].process, t->sites[i].number & 0xFFFFFF), (void *)(uintptr_t)(i + 1));
   return true;
 }

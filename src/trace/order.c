@@ -1,4 +1,4 @@
-// Who wrote what a read saw, and who saw what was written. What nothing orders is a candidate; the value may decide.
+// Who wrote what a read saw. What nothing orders is a candidate; the value may decide.
 #include "trace/reader.h"
 
 enum { BYTES_MOST = 16 };
@@ -10,11 +10,12 @@ typedef struct Wanted {                      // what is looked for
   const Access *self;                        // NULL: by the host
   uint64_t block;
   bool all;                                  // of very many accesses, too
+  WritesKept *kept;                          // not NULL: writes to these bytes were gathered before, and will be again
 } Wanted;
 
-// covers, differs: bytes of what is wanted, one bit each; differs: it wrote something else there. early: it would have been seen before it was waited for
+// op: without bytes: its record and lane only. covers, differs: bytes of what is wanted, one bit each; differs: it wrote something else there. early: it would have been seen before it was waited for
 typedef struct Candidate { TraceOp op; uint32_t covers, differs; bool early; } Candidate;
-typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, other_block, some, too_many; } Found;
+typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, other_block; Gathered own, earlier; } Found;       // own, earlier: of the launch itself, of those before
 
 static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) { return a < b + m && b < a + n; }
 static uint64_t first_byte(const Wanted *w, uint64_t address) { return MAX(address, w->address) - w->address; }
@@ -69,34 +70,36 @@ static bool may_be_seen(TraceReader *t, const Wanted *w, const Found *f, Writes 
 
 // A write is not seen when another one comes behind it, still before the read, and writes all that is asked for of what it wrote.
 static bool hide(TraceReader *t, const Wanted *w, const Found *f, Writes *x, Error *err) {
-  for (uint32_t i = 0; i < x->all.len; i++) {
-    const Access *a = &x->all.data[i];
-    for (uint32_t k = x->all.len; k-- && x->before[i] && !x->hidden[i];) {
-      const Access *b = &x->all.data[k];
-      bool all = k != i && x->before[k] && !x->hidden[k];
-      for (uint64_t j = first_byte(w, a->address); all && j < end_byte(w, a->address, a->bytes); j++) all = !f->pending[j] || (w->address + j >= b->address && w->address + j < b->address + b->bytes);
-      if (!all) continue;
-      Relation relation = access_relation(t, &x->lines, a, b, err);
-      if (relation == RELATION_FAILED) return false;
-      x->hidden[i] = relation == RELATION_BEFORE;
-    }
-  }
-  return true;
+  uint32_t *bytes = mem_alloc(sizeof *bytes * (x->all.len + 1));
+  for (uint32_t i = 0; i < x->all.len; i++)
+    for (uint64_t j = first_byte(w, x->all.data[i].address); j < end_byte(w, x->all.data[i].address, x->all.data[i].bytes); j++) bytes[i] |= (uint32_t)f->pending[j] << j;
+  bool ok = accesses_hide(t, &x->lines, &x->all, x->before, bytes, x->hidden, err);
+  free(bytes);
+  return ok;
+}
+
+static bool gather(TraceReader *t, const Wanted *w, const ReaderLaunch *l, bool inside, Accesses *out, Gathered *how, bool *none_hidden, Error *err) {
+  RangeScan scan = {.low = w->address, .high = w->address + w->bytes, .writes_only = true, .values = true};
+  if (w->address >> WG_TRACE_SPACE_AT) scan.first_warp = w->block * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
+  bool kept = w->kept && w->kept->low == scan.low && w->kept->high == scan.high;
+  if (kept && !writes_kept(t, w->kept, l, inside, &scan, out, how, err)) return false;
+  *none_hidden = kept && !inside && w->kept->many;         // as far as they are worth the time
+  if (kept) return true;
+  Sought sought = {inside ? w->self : NULL, w->address, w->bytes, w->known ? w->value : NULL, 0};
+  return accesses_gather(t, l, &scan, w->all ? NULL : &sought, out, how, err);
 }
 
 static bool last_writes(TraceReader *t, const Wanted *w, Found *f, const ReaderLaunch *l, bool inside, Error *err) {
-  RangeScan scan = {.low = w->address, .high = w->address + w->bytes, .writes_only = true, .values = true};
-  if (w->address >> WG_TRACE_SPACE_AT) scan.first_warp = w->block * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
   Writes x = {.lines = {.launch = l}};
-  Sought sought = {w->address, w->bytes, w->value, w->self};
-  bool ok = inside && w->known && !w->all ? accesses_gather_near(t, l, &scan, &sought, &x.all, &f->some, err) : accesses_gather(t, l, &scan, &x.all, err);
-  f->too_many |= x.all.len >= ACCESSES_MOST;
+  Gathered how;
+  bool none_hidden, ok = gather(t, w, l, inside, &x.all, &how, &none_hidden, err);
+  if (inside) f->own = how;
+  else f->earlier = MAX(f->earlier, how);
   x.before = mem_alloc(x.all.len + 1), x.hidden = mem_alloc(x.all.len + 1), x.early = mem_alloc(x.all.len + 1);
-  ok = ok && may_be_seen(t, w, f, &x, inside, err) && hide(t, w, f, &x, err);
+  ok = ok && may_be_seen(t, w, f, &x, inside, err) && (none_hidden || hide(t, w, f, &x, err));
   for (uint32_t i = 0; ok && i < x.all.len; i++) {
     const Access *a = &x.all.data[i];
-    TraceOp op;
-    if (!x.hidden[i] && (ok = trace_one(t, a->record, a->lane, &op, err))) add(f, w, &op, a->address, a->bytes, a->value, a->value_known, x.early[i]);
+    if (!x.hidden[i]) add(f, w, &(TraceOp){.record = a->record, .lane = a->lane}, a->address, a->bytes, a->value, a->value_known, x.early[i]);
   }
   for (uint32_t i = 0; i < x.all.len; i++)
     if (x.before[i]) settle(f, w, x.all.data[i].address, x.all.data[i].bytes);
@@ -120,27 +123,28 @@ static bool host_write(TraceReader *t, const Wanted *w, Found *f, const ReaderSt
   return true;
 }
 
-// A candidate may have written a byte if it wrote what was read there, and where it wrote something else, others may have written afterwards that left the byte alone.
-static bool may_have_given(const Found *f, const Candidate *c, uint32_t byte) {
-  if (!(c->covers >> byte & 1) || c->differs >> byte & 1) return false;
-  uint32_t explained = 0;
-  for (uint32_t k = 0; k < f->list.len && c->differs & ~explained; k++) {
-    const Candidate *o = &f->list.data[k];
-    if (o != c && !(o->covers >> byte & 1)) explained |= o->covers & ~o->differs;
-  }
-  return !(c->differs & ~explained);
+// Bytes that candidates wrote as they were read, and left that byte alone.
+static uint32_t written_beside(const Found *f, uint32_t byte) {
+  uint32_t bytes = 0;
+  for (uint32_t k = 0; k < f->list.len; k++)
+    if (!(f->list.data[k].covers >> byte & 1)) bytes |= f->list.data[k].covers & ~f->list.data[k].differs;
+  return bytes;
 }
 
-static void choose(const Wanted *w, Found *f, TraceWriters *out) {
+// It may have written the byte if it wrote what was read there, and where it wrote something else, others may have written afterwards that left the byte alone.
+static bool may_have_given(const Candidate *c, uint32_t byte, uint32_t beside) { return c->covers >> byte & 1 && !(c->differs >> byte & 1) && !(c->differs & ~beside); }
+
+static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out, Error *err) {
   uint32_t cap = 0;
-  bool unordered = false, none_fits = false, *keep = mem_alloc(f->list.len + 1);
+  bool unordered = false, none_fits = false, ok = true, *keep = mem_alloc(f->list.len + 1);
   for (uint32_t byte = 0; byte < w->bytes; byte++) {
-    uint32_t covering = 0, fitting = 0;
+    uint32_t covering = 0, fitting = 0, beside = written_beside(f, byte);
     bool waited = false;                                     // one fits that is known to have been done
-    for (uint32_t i = 0; i < f->list.len && !waited; i++) waited = !f->list.data[i].early && may_have_given(f, &f->list.data[i], byte);
+    for (uint32_t i = 0; i < f->list.len && !waited; i++) waited = !f->list.data[i].early && may_have_given(&f->list.data[i], byte, beside);
     for (uint32_t i = 0; i < f->list.len; i++) {
-      bool fits = may_have_given(f, &f->list.data[i], byte) && !(waited && f->list.data[i].early);
-      covering += f->list.data[i].covers >> byte & 1, fitting += fits;
+      const Candidate *c = &f->list.data[i];
+      bool fits = may_have_given(c, byte, beside) && !(waited && c->early);
+      covering += c->covers >> byte & 1, fitting += fits;
       keep[i] |= fits;
     }
     unordered |= fitting + f->pending[byte] > 1;           // pending: perhaps nobody wrote it
@@ -148,16 +152,23 @@ static void choose(const Wanted *w, Found *f, TraceWriters *out) {
     none_fits |= !f->pending[byte];
     for (uint32_t i = 0; i < f->list.len && !f->pending[byte]; i++) keep[i] |= f->list.data[i].covers >> byte & 1;
   }
-  for (uint32_t i = 0; i < f->list.len; i++)
-    if (keep[i]) ops_push(&out->ops, &f->list.data[i].op, &cap);
+  for (uint32_t i = 0; i < f->list.len && ok; i++) {
+    Candidate *c = &f->list.data[i];
+    if (!keep[i]) continue;
+    ok = c->op.bytes || trace_one(t, c->op.record, c->op.lane, &c->op, err);
+    if (ok) ops_push(&out->ops, &c->op, &cap);
+  }
   free(keep);
+  if (!ok) trace_ops_free(&out->ops);
   out->ops.total = out->ops.n, out->ops.total_known = true;
+  out->some = f->own != GATHERED_ALL || f->earlier != GATHERED_ALL;
   bool other_block = f->other_block && (out->ops.n == 0 || none_fits);       // whose shared memory an operation of another one is about is not known
-  out->never_written = out->ops.n == 0 && !f->unrecorded && !other_block;
-  out->some = f->some || f->too_many;
+  out->never_written = out->ops.n == 0 && !f->unrecorded && !other_block && !out->some;
   out->ambiguous = unordered || none_fits || f->unrecorded || other_block || out->some;
-  out->why = f->some ? "very many operations touched it: of those recorded near the read these wrote what it saw, the others were not looked at"
-             : f->too_many ? "more than a million operations touched it, and only so many were looked at"
+  out->why = f->own == GATHERED_FITTING ? "very many operations touched it: of those recorded near the read these wrote what it saw, the others were not looked at"
+             : f->own == GATHERED_SOME ? "very many operations touched it: only those recorded near the read were looked at"
+             : f->earlier == GATHERED_FITTING ? "very many operations touched it: of those recorded last in their launch these wrote what was read, the others were not looked at"
+             : f->earlier == GATHERED_SOME ? "very many operations touched it: only those recorded last in their launch were looked at"
              : f->unrecorded ? "a launch that was not recorded may have written there"
              : other_block ? "another block of the cluster may have written there"
              : out->never_written ? (w->address >> WG_TRACE_SPACE_AT ? "nobody wrote there before" : "nothing wrote there before")
@@ -165,6 +176,7 @@ static void choose(const Wanted *w, Found *f, TraceWriters *out) {
              : unordered ? (w->known ? "nothing orders these writes, and the value that was read does not decide" : "nothing orders these writes, and what was read was not recorded")
              : f->other_stream ? "the last write before it, in another stream: steps are taken in the order in which the program asked for them"
              : "the last write before it";
+  return ok;
 }
 
 // A launch whose operations are not in the file, and which was given a pointer to the place.
@@ -182,14 +194,15 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
   Found f = {.left = w->bytes};
   for (uint32_t i = 0; i < w->bytes; i++) f.pending[i] = true;
   const ReaderStep *own = &t->steps[w->step];
+  f.other_block = w->self && w->address >> WG_TRACE_SPACE_AT == WG_TRACE_SHARED && t->launches[own->launch - 1].cluster;
   bool global = !(w->address >> WG_TRACE_SPACE_AT), ok = !w->self || last_writes(t, w, &f, &t->launches[own->launch - 1], true, err);
-  if (ok && f.some) {                        // earlier steps are asked for only if nothing of the launch can have been seen
+  if (ok && f.own != GATHERED_ALL && !w->all && !w->kept) {     // earlier steps are asked for only if nothing of the launch can have been seen
     Wanted all = *w;
-    bool none = !f.list.len;
-    if (!none) choose(w, &f, out);
+    bool none = f.own == GATHERED_FITTING && !f.list.len;
+    ok = none || choose(t, w, &f, out, err);
     vec_free(&f.list);
     all.all = true;
-    return none ? find_writers(t, &all, out, err) : true;
+    return none ? find_writers(t, &all, out, err) : ok;
   }
   uint32_t allocation = global ? reader_allocation_at(t, w->process, w->address, own->order) : 0;
   for (uint32_t i = w->step; ok && global && f.left && i--;) {
@@ -202,13 +215,12 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
     else if (!s->recorded && may_have_written(t, l, w->address)) f.unrecorded = true;
     if (f.list.len > n && s->stream != own->stream) f.other_stream = true;
   }
-  f.other_block = w->self && w->address >> WG_TRACE_SPACE_AT == WG_TRACE_SHARED && t->launches[own->launch - 1].cluster;
-  if (ok) choose(w, &f, out);
+  ok = ok && choose(t, w, &f, out, err);
   vec_free(&f.list);
   return ok;
 }
 
-static bool writers_of(TraceReader *t, const TraceOp *op, bool all, TraceWriters *out, Error *err) {
+bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept, TraceWriters *out, Error *err) {
   RowRef r;
   const ReaderStep *host;
   *out = (TraceWriters){.why = ""};
@@ -216,27 +228,27 @@ static bool writers_of(TraceReader *t, const TraceOp *op, bool all, TraceWriters
   if (op->kind != TRACE_LOAD && op->kind != TRACE_ATOMIC && op->kind != TRACE_COPY) return error_set(err, "this operation reads no memory.");
   if (host) {
     if (host->from_host || !host->source) return error_set(err, "this copy comes from memory of the host.");
-    Wanted w = {.process = host->process, .step = (uint32_t)(host - t->steps), .address = op->lane ? op->address : host->source, .bytes = (uint32_t)MIN(host->width, (uint64_t)BYTES_MOST)};
+    Wanted w = {.process = host->process, .step = (uint32_t)(host - t->steps), .address = op->lane ? op->address : host->source, .bytes = (uint32_t)MIN(host->width, (uint64_t)BYTES_MOST), .all = all, .kept = kept};
     return find_writers(t, &w, out, err);
   }
   const ReaderLaunch *l = &t->launches[r.chunk->launch];
   Access self = {.record = op->record, .warp = r.row->warp, .address = row_address(r.block, r.row, op->lane), .lane = op->lane, .bytes = op->bytes, .time = r.row->time, .kind = op->kind};
   bool atomic = op->kind == TRACE_ATOMIC;
   Wanted w = {.process = l->process, .step = l->step, .address = self.address, .bytes = MIN(op->bytes, (uint32_t)BYTES_MOST), .known = atomic ? op->old_known : op->value_known && !op->from_replay,
-              .value = atomic ? op->old : op->value, .self = &self, .block = self.warp / l->warps, .all = all};
+              .value = atomic ? op->old : op->value, .self = &self, .block = self.warp / l->warps, .all = all, .kept = kept};
   return find_writers(t, &w, out, err);
 }
 
 bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out, Error *err) {
   TraceOp op;
   *out = (TraceWriters){.why = ""};
-  return trace_one(t, record, lane, &op, err) && writers_of(t, &op, all, out, err);
+  return trace_one(t, record, lane, &op, err) && reader_writers_of(t, &op, all, NULL, out, err);
 }
 
 bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err) {
   if (op->kind != TRACE_LOAD || op->value_known || op->bytes > BYTES_MOST) return true;
   TraceWriters w;
-  if (!writers_of(t, op, true, &w, err)) return false;
+  if (!reader_writers_of(t, op, false, NULL, &w, err)) return false;
   uint8_t value[BYTES_MOST] = {0};
   uint32_t have = 0;
   for (uint32_t i = 0; i < w.ops.n && !w.ambiguous; i++) {
@@ -251,88 +263,5 @@ bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err) {
   if (w.ambiguous || have != (1u << op->bytes) - 1) return true;
   memcpy(op->value, value, sizeof value);
   op->value_known = op->from_replay = true;
-  return true;
-}
-
-// --- readers: of every later read of these bytes the writers are asked for ---
-typedef struct Readers { const TraceOp *write; TraceOps *out; uint64_t skip, seen; uint32_t most, cap; bool *overwritten; uint64_t low, high; } Readers;
-
-static ScanResult offer(TraceReader *t, Readers *x, const TraceOp *op, Error *err) {
-  TraceWriters w;
-  if (!writers_of(t, op, true, &w, err)) return SCAN_FAILED;
-  bool saw = false;
-  for (uint32_t i = 0; i < w.ops.n; i++) saw |= w.ops.list[i].record == x->write->record && w.ops.list[i].lane == x->write->lane;
-  trace_ops_free(&w.ops);
-  if (!saw || x->seen++ < x->skip) return SCAN_GO_ON;
-  if (x->out->n == x->most) {
-    x->out->more = true;
-    return SCAN_STOP;
-  }
-  ops_push(x->out, op, &x->cap);
-  return SCAN_GO_ON;
-}
-
-static ScanResult read_lane(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err) {
-  Readers *x = user;
-  TraceOp op;
-  bool itself = r->record == x->write->record && lane == x->write->lane;
-  if (row_writes(t, r) && x->overwritten && !itself)
-    for (uint64_t a = MAX(address, x->low); a < MIN(address + bytes, x->high); a++) x->overwritten[a - x->low] = true;
-  if (itself || row_kind(t, r, NULL) == TRACE_STORE) return SCAN_GO_ON;
-  return reader_op(t, r, lane, &op, err) ? offer(t, x, &op, err) : SCAN_FAILED;
-}
-
-static bool all_overwritten(const Readers *x) {
-  if (!x->overwritten) return false;
-  for (uint64_t i = 0; i < x->high - x->low; i++)
-    if (!x->overwritten[i]) return false;
-  return true;
-}
-
-static ScanResult readers_in_step(TraceReader *t, const ReaderStep *s, const TraceOp *write, Readers *x, uint64_t warp, Error *err) {
-  if (s->launch) {
-    const ReaderLaunch *l = &t->launches[s->launch - 1];
-    RangeScan scan = {.low = x->low, .high = x->high, .values = true};
-    if (write->space) scan.first_warp = warp / l->warps * l->warps, scan.last_warp = scan.first_warp + l->warps - 1;
-    return l->nchunks ? reader_scan_range(t, l, &scan, read_lane, x, err) : SCAN_GO_ON;
-  }
-  uint64_t at, n;
-  if (step_touches(s, true, x->low, x->high, &at, &n) && s->first_record != write->record) {
-    TraceOp op;
-    if (!reader_host_op(t, s, 1, at, n, &op, err)) return SCAN_FAILED;
-    ScanResult result = offer(t, x, &op, err);
-    if (result != SCAN_GO_ON) return result;
-  }
-  for (uint64_t low = x->low; x->overwritten && s->first_record != write->record && step_touches(s, false, low, x->high, &at, &n); low = at + n)
-    memset(x->overwritten + (at - x->low), 1, n);
-  return SCAN_GO_ON;
-}
-
-bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most, TraceOps *out, Error *err) {
-  *out = (TraceOps){0};
-  TraceOp op;
-  RowRef r = {0};
-  const ReaderStep *host;
-  if (!trace_one(t, record, lane, &op, err) || !reader_row(t, record, &r, &host, err)) return false;
-  if (op.kind == TRACE_LOAD || op.kind == TRACE_SYNC || op.kind == TRACE_VALUE || (host && lane)) return error_set(err, "this operation writes no memory.");
-  uint64_t low = op.address | (uint64_t)op.space << WG_TRACE_SPACE_AT, warp = host ? 0 : r.row->warp, bytes = host ? host->width : op.bytes;
-  uint32_t first = host ? (uint32_t)(host - t->steps) : t->launches[r.chunk->launch].step, process = t->steps[first].process;
-  if (host && host->to_host) return error_set(err, "this copy goes to memory of the host.");
-  Readers x = {.write = &op, .out = out, .skip = skip, .most = most, .low = low, .high = low + bytes};
-  if (!host) x.overwritten = mem_alloc(bytes + 1);         // a copy's readers are looked for to the end
-  uint32_t allocation = op.space ? 0 : reader_allocation_at(t, process, op.address, t->steps[first].order);
-  ScanResult result = SCAN_GO_ON;
-  for (uint32_t i = first; i < t->nsteps && result == SCAN_GO_ON && !all_overwritten(&x); i++) {
-    if (t->steps[i].process != process || (op.space && i > first)) continue;
-    if (allocation && i > first && t->steps[i].launch == 0 && reader_allocation_at(t, process, op.address, t->steps[i].order) != allocation) break;
-    result = readers_in_step(t, &t->steps[i], &op, &x, warp, err);
-    if (i == first && x.overwritten) memset(x.overwritten, 0, bytes + 1);       // its own launch may have been done with them before
-  }
-  free(x.overwritten);
-  if (result == SCAN_FAILED) {
-    trace_ops_free(out);
-    return false;
-  }
-  if (!out->more) out->total = x.seen, out->total_known = true;
   return true;
 }

@@ -4,7 +4,7 @@
 
 #include "trace/internal.h"
 
-typedef struct ReaderSite { uint32_t process, number, id; uint32_t bytes, classes; uint8_t space; bool strong, of_block; char *text; } ReaderSite;        // strong: volatile, or relaxed and stronger; of_block: only for threads of a block
+typedef struct ReaderSite { uint32_t process, number, id; uint32_t bytes, classes; uint8_t space; bool strong, of_block, told; char *text; } ReaderSite;        // strong: volatile, or relaxed and stronger; of_block: only for threads of a block; told: an mbarrier is, when it is done
 typedef struct ReaderChunk {
   uint64_t id, records, operations, low, high, first_warp, last_warp, first_record, bytes, directory;
   uint32_t launch, step;                   // indexes
@@ -92,6 +92,7 @@ typedef enum { SCAN_GO_ON, SCAN_STOP, SCAN_FAILED } ScanResult;
 typedef ScanResult RowVisitor(TraceReader *t, const RowRef *r, void *user, Error *err);
 // All rows of a warp in order.
 ScanResult reader_scan_warp(TraceReader *t, const ReaderLaunch *l, uint64_t warp, RowVisitor *f, void *user, Error *err);
+// --- scan_range.c ---
 // Rows of a launch that touch a byte of the range. address: with the bits of the space; warp: whose shared or local memory; writes_only: no loads.
 typedef ScanResult LaneVisitor(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, void *user, Error *err);
 // wanted: if not NULL, whether somebody still wants to know about some of these bytes.
@@ -101,10 +102,15 @@ typedef struct RangeScan {
   bool (*wanted)(const void *user, uint64_t start, uint64_t end); const void *user;
 } RangeScan;
 bool chunk_in_range(const ReaderChunk *c, const RangeScan *what);       // whether it may touch some of it
-ScanResult reader_scan_range_chunk(TraceReader *t, const ReaderChunk *c, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one chunk, which touches some of it
+const ReaderChunk **reader_chunks_in_range(const TraceReader *t, const ReaderLaunch *l, const RangeScan *what, uint32_t *n);      // to be freed
+ScanResult reader_scan_chunks(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of those chunks, in that order
 ScanResult reader_scan_range(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, LaneVisitor *f, void *user, Error *err);
 ScanResult reader_scan_range_block(TraceReader *t, const ReaderChunk *c, uint32_t block, const RangeScan *what, LaneVisitor *f, void *user, Error *err);      // of one block; of global memory
-uint32_t reader_chunks_ahead(TraceReader *t, const ReaderLaunch *l, uint32_t from, uint32_t *window, const RangeScan *what);      // unpacks what tells which blocks touch it, of so many chunks, more the next time; returns the next chunk
+uint32_t reader_chunks_ahead(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint32_t from, uint32_t *window, const RangeScan *what);      // unpacks what tells which blocks touch it, of so many chunks, more the next time; returns the next one
+// --- scan.c ---
+void reader_scan_begin(TraceReader *t);    // what was got stays until the end, or until `between`, if no other scan is under way
+void reader_scan_between(TraceReader *t);
+void reader_scan_end(TraceReader *t);
 ScanResult reader_scan_launch(TraceReader *t, const ReaderLaunch *l, RowVisitor *f, void *user, Error *err);     // all rows
 bool place_writes(const TraceReader *t, uint32_t process, const TracePlace *p);
 // Ranges of global memory that writes of a launch touch, within [low, high): as far as postings know.
@@ -212,16 +218,29 @@ typedef struct Access {
   uint8_t value[16], old[16];                // value of a write: what memory holds afterwards, if known
 } Access;
 typedef VEC(Access) Accesses;
-enum { ACCESSES_MOST = 1 << 20 };
-bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, Accesses *out, Error *err);
-// The same, from the chunk of the one that read a value there outwards; *enough: so many were looked at, and one of them had left it, that only those that had are given, and the rest was not looked at.
-typedef struct Sought { uint64_t address; uint32_t bytes; const uint8_t *value; const Access *reader; } Sought;
-bool accesses_gather_near(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, bool *enough, Error *err);
+// Where very many touched them: so many are gathered if all are asked for; else of so many blocks, which is as long as anybody waits; so many where each of them is a question.
+enum { ACCESSES_MOST = 1 << 20, GATHERED_BLOCKS_MOST = 120, READS_MOST = 1024 };
+// From where `near` was recorded on, on both sides, or (NULL) from the end of the launch; until there are very many, and one of them left `value`, if that is not NULL. most 0: as many as usual
+typedef struct Sought { const Access *near; uint64_t address; uint32_t bytes; const uint8_t *value; uint64_t most; } Sought;
+typedef enum { GATHERED_ALL, GATHERED_FITTING, GATHERED_SOME } Gathered;         // all; those that left the value, of some; some, and none of them did
+bool accesses_gather(TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Sought *sought, Accesses *out, Gathered *how, Error *err);       // sought NULL: all of them. They are sorted by record
+bool access_of(TraceReader *t, const RowRef *r, uint32_t lane, uint64_t address, uint32_t bytes, Access *out, Error *err);
+void accesses_sort(Accesses *all);
+const ReaderChunk **reader_chunks_near(const TraceReader *t, const ReaderLaunch *l, const RangeScan *what, const Access *near, uint32_t *n);
+// --- hidden.c ---
+// Of those that are `before`: whether another one comes behind it that wrote all of its bytes (bits).
+bool accesses_hide(TraceReader *t, Timelines *lines, const Accesses *all, const bool *before, const uint32_t *bytes, bool *hidden, Error *err);
+// --- writes_kept.c ---
+typedef struct WritesKept { uint64_t low, high; const ReaderLaunch *launch; const Access *write; bool all, some, many; U64Map launches; } WritesKept;      // write: whose readers are looked for, in that launch; NULL: a copy. some: not all were gathered; many: more than READS_MOST of a launch were
+bool writes_kept(TraceReader *t, WritesKept *k, const ReaderLaunch *l, bool inside, const RangeScan *scan, Accesses *out, Gathered *how, Error *err);
+void writes_kept_free(WritesKept *k);
 // NOT_TOLD: nothing orders them, and the first is a copy that the second's warp had not waited for: if there is no race it was not done yet
 typedef enum { RELATION_NONE, RELATION_BEFORE, RELATION_AFTER, RELATION_NOT_TOLD, RELATION_FAILED } Relation;
 Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err);
 static inline bool access_writes(const Access *a) { return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC; }
-bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err);         // order.c: a load whose value was not recorded, where it follows from writes
+// --- order.c ---
+bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept, TraceWriters *out, Error *err);
+bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err);         // a load whose value was not recorded, where it follows from writes
 uint32_t reader_allocation_at(TraceReader *t, uint32_t process, uint64_t address, uint64_t before);      // id; 0: none
 
 void ops_push(TraceOps *o, const TraceOp *op, uint32_t *cap);

@@ -59,7 +59,7 @@ void trace_close(TraceReader *t);
 uint64_t trace_count(const TraceReader *t);                      // operations of threads
 
 // Answers come in order, as many as asked for; `more` says that there are others behind. false: err says why.
-typedef struct TraceOps { TraceOp *list; uint32_t n; bool more; uint64_t total; bool total_known; } TraceOps;
+typedef struct TraceOps { TraceOp *list; uint32_t n; bool more, some; uint64_t total; bool total_known; } TraceOps;      // some: not all operations were looked at (trace_readers)
 void trace_ops_free(TraceOps *o);
 bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 // All that touched a byte of [address, address + bytes) while that allocation (id in the run file) lived, copies and sets too: step for step, within a launch by the
@@ -71,7 +71,8 @@ bool trace_one(TraceReader *t, uint64_t record, uint32_t lane, TraceOp *out, Err
 // operations touched the bytes, only those recorded near the read, if one of them wrote what was read: that is some, and ambiguous.
 typedef struct TraceWriters { TraceOps ops; bool ambiguous, never_written, some; const char *why; } TraceWriters;
 bool trace_writers(TraceReader *t, uint64_t record, uint32_t lane, bool all, TraceWriters *out, Error *err);
-bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
+// Who saw what was written. all: as for writers; else, where very many operations of its launch touched the bytes, only those near it that saw what it left: that is some.
+bool trace_readers(TraceReader *t, uint64_t record, uint32_t lane, uint64_t skip, uint32_t most, bool all, TraceOps *out, Error *err);
 // Each thread of a launch that touched the bytes: its first operation there.
 bool trace_touching(TraceReader *t, uint32_t launch, uint64_t address, uint32_t bytes, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 

@@ -6,7 +6,7 @@ typedef struct Question { const char *name, *columns; int visible, arguments, ne
 enum { WRITER, READER, RACE, UNWRITTEN, CONTENTS };
 static const Question questions[] = {
   {"writer", "CREATE TABLE writer (" OPERATION "ambiguous INTEGER, why TEXT, of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN, \"all\" INTEGER HIDDEN)", 12, 3, 1},
-  {"reader", "CREATE TABLE reader (" OPERATION "of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN)", 10, 2, 1},
+  {"reader", "CREATE TABLE reader (" OPERATION "why TEXT, of_record INTEGER HIDDEN, of_lane INTEGER HIDDEN, \"all\" INTEGER HIDDEN)", 11, 3, 1},
   {"race", "CREATE TABLE race (launch INTEGER, space TEXT, address INTEGER, count INTEGER, same_value INTEGER, first_record INTEGER, first_lane INTEGER, first_site INTEGER, first_thread INTEGER, "
            "first_kind TEXT, second_record INTEGER, second_lane INTEGER, second_site INTEGER, second_thread INTEGER, second_kind TEXT, kind TEXT, first_step INTEGER, second_step INTEGER, of_launch INTEGER HIDDEN)", 18, 1, 0},
   {"unwritten", "CREATE TABLE unwritten (\"offset\" INTEGER, bytes INTEGER, allocation INTEGER HIDDEN, step INTEGER HIDDEN)", 2, 2, 1},
@@ -96,7 +96,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int bits, const char *name, int a
   bool ok = true;
   switch (table->kind) {
     case WRITER: ok = trace_writers(t, (uint64_t)c->arguments[0], (uint32_t)c->arguments[1], c->arguments[2] != 0, &c->writers, &err), c->n = c->writers.ops.n; break;
-    case READER: ok = trace_readers(t, (uint64_t)c->arguments[0], (uint32_t)c->arguments[1], 0, ANSWERS, &c->ops, &err), c->n = c->ops.n; break;
+    case READER: ok = trace_readers(t, (uint64_t)c->arguments[0], (uint32_t)c->arguments[1], 0, ANSWERS, c->arguments[2] != 0, &c->ops, &err), c->n = c->ops.n; break;
     case RACE: ok = trace_races(t, (uint32_t)c->arguments[0], &c->races, &err), c->n = c->races.n; break;
     case UNWRITTEN: ok = trace_unwritten(t, (uint32_t)c->arguments[0], (uint32_t)c->arguments[1], ANSWERS, &c->ranges, &err), c->n = c->ranges.n; break;
     case CONTENTS: ok = ask_contents(t, c, &err); break;
@@ -165,7 +165,10 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
       else if (i == 11) sqlite3_result_text(ctx, c->writers.why, -1, SQLITE_STATIC);
       else operation_column(ctx, &c->writers.ops.list[c->at], i);
       break;
-    case READER: operation_column(ctx, &c->ops.list[c->at], i); break;
+    case READER:
+      if (i < 10) operation_column(ctx, &c->ops.list[c->at], i);
+      else if (c->ops.some) sqlite3_result_text(ctx, "very many operations touched it: only reads near it that saw what it left were looked for", -1, SQLITE_STATIC);
+      break;
     case RACE: race_column(ctx, &c->races.list[c->at], i); break;
     case UNWRITTEN: sqlite3_result_int64(ctx, (int64_t)(i ? c->ranges.list[c->at].bytes : c->ranges.list[c->at].offset)); break;
     case CONTENTS:

@@ -56,6 +56,7 @@ static void list_json(ViewDesk *d, ViewFacts *facts, const TraceOps *ops, const 
   str_add(out, "]");
   json_key(out, "more");
   str_add(out, ops->more ? "true" : "false");
+  if (ops->some) json_key(out, "some"), str_add(out, "true");
   if (ops->total_known) json_number(out, "total", ops->total);
 }
 
@@ -233,11 +234,11 @@ void view_answer_writers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
 
 void view_answer_readers(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t record = view_number(q, "record", UINT64_MAX), skip = view_number_or(q, "skip", 0, UINT64_MAX);
-  uint32_t lane = (uint32_t)view_number(q, "lane", 31), most = (uint32_t)view_number_or(q, "most", 200, MOST);
+  uint32_t lane = (uint32_t)view_number(q, "lane", 31), most = (uint32_t)view_number_or(q, "most", 200, MOST), all = (uint32_t)view_number_or(q, "all", 0, 1);
   if (q->error.text[0] || !has_trace(d, a)) return;
   TraceOps ops = {0};
   Error err = {{0}};
-  bool ok = trace_readers(d->trace, record, lane, skip, most, &ops, &err);
+  bool ok = trace_readers(d->trace, record, lane, skip, most, all, &ops, &err);
   answer_ops(d, a, ok, &ops, &err, skip, -1, NULL, false);
 }
 

@@ -75,7 +75,7 @@ static void ask(unsigned which) {
   for (uint64_t record = 1; record < 120 && which >= 4; record += 13) {
     TraceWriters w;
     if (which == 4 && trace_writers(t, record, (uint32_t)record % 32, false, &w, &err)) trace_ops_free(&w.ops);
-    if (which == 5 && trace_readers(t, record, (uint32_t)record % 32, 0, 5, &o, &err)) trace_ops_free(&o);
+    if (which == 5 && trace_readers(t, record, (uint32_t)record % 32, 0, 5, false, &o, &err)) trace_ops_free(&o);
   }
   if (which == 6 && trace_races(t, l->id, &r, &err)) trace_races_free(&r);
   trace_close(t);

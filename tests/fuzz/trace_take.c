@@ -19,7 +19,7 @@ static void ask(sqlite3 *db) {
   for (uint64_t record = 1; record < 4; record++) {
     TraceWriters w;
     if (trace_writers(t, record, (uint32_t)record, false, &w, &err)) trace_ops_free(&w.ops);
-    if (trace_readers(t, record, (uint32_t)record, 0, 5, &o, &err)) trace_ops_free(&o);
+    if (trace_readers(t, record, (uint32_t)record, 0, 5, false, &o, &err)) trace_ops_free(&o);
   }
   trace_contents(t, 2, 0, 0, sizeof value, value, known, &err);
   if (trace_unwritten(t, 2, 0, 10, &u, &err)) trace_ranges_free(&u);

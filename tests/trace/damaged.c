@@ -35,7 +35,7 @@ static void ask_all(Program *p, TraceReader *t) {
   }
   for (uint64_t record = 1; record < 3000; record += 13) {
     if (trace_writers(t, record, (uint32_t)record % 32, false, &w, &err)) answers++, trace_ops_free(&w.ops);
-    if (trace_readers(t, record, (uint32_t)record % 32, 0, 5, &o, &err)) answers++, trace_ops_free(&o);
+    if (trace_readers(t, record, (uint32_t)record % 32, 0, 5, false, &o, &err)) answers++, trace_ops_free(&o);
   }
 }
 

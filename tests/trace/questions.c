@@ -205,7 +205,7 @@ static void ask_readers(Program *p, TraceReader *t) {
     TraceOp op;
     if (!find_op(p, t, index, &op)) continue;
     TraceOps o;
-    bool ok = trace_readers(t, op.record, op.lane, 0, 100000, &o, &err);
+    bool ok = trace_readers(t, op.record, op.lane, 0, 100000, false, &o, &err);
     EXPECT(ok, "%s", err.text);
     for (uint32_t i = 0; ok && i < p->ops.len; i++) {
       bool saw = false;
