@@ -1,7 +1,7 @@
 // Accesses to some bytes. Which blocks may have them is looked up for several chunks at a time, and those blocks are unpacked together, more each time: the first ones may have what is sought.
 #include "trace/reader.h"
 
-enum { FIRST_CHUNKS = 4, CHUNKS_AHEAD = 64, FIRST_BLOCKS = 8, BLOCKS_AHEAD = 64 };
+enum { FIRST_CHUNKS = 4, CHUNKS_AHEAD = 64, FIRST_BLOCKS = 8, BLOCKS_AHEAD = 32 };
 typedef struct RangeBlock { const ReaderChunk *chunk; uint64_t group; uint32_t block; } RangeBlock;      // group: the 32 warps whose shared or local memory it is; UINT64_MAX: all
 typedef VEC(RangeBlock) RangeBlocks;
 typedef struct RangeState { const RangeScan *what; LaneVisitor *f; void *user; } RangeState;

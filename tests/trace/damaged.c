@@ -53,7 +53,7 @@ int main(void) {
     uint64_t count = trace_count(t);
     trace_close(t);
     CHECK(sqlite3_exec(db, lies[i].change, NULL, NULL, NULL) == SQLITE_OK);
-#ifndef __SANITIZE_ADDRESS__
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
     setrlimit(RLIMIT_AS, &(struct rlimit){1 << 30, 1 << 30});
 #endif
     answers = 0;
