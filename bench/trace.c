@@ -121,8 +121,8 @@ static void ask(const char *path) {
   trace_prepare_memory();
   TraceReader *t = trace_open(db, &err);
   if (!t) { fprintf(stderr, "%s\n", err.text); exit(1); }
-  enum { OPEN, THREAD, ELEMENT, WRITERS, TOUCHING, CONTENTS, QUESTIONS };
-  static const char *const names[] = {"open", "thread", "element", "writers", "threads of an element", "4096 bytes of contents"};
+  enum { OPEN, THREAD, ELEMENT, WRITERS, READERS, TOUCHING, CONTENTS, QUESTIONS };
+  static const char *const names[] = {"open", "thread", "element", "writers", "readers", "threads of an element", "4096 bytes of contents"};
   Times times[QUESTIONS] = {0};
   took(&times[OPEN], began);
   for (unsigned i = 0; i < ARRAY_LEN(samples); i++) {
@@ -140,10 +140,12 @@ static void ask(const char *path) {
     began = moment();
     if (!trace_of_element(t, allocation, samples[i].address, 4, 0, 200, &o, &err)) { fprintf(stderr, "%s\n", err.text); exit(1); }
     took(&times[ELEMENT], began);
-    uint64_t record = 0;
-    uint32_t lane = 0;
-    for (uint32_t k = 0; k < o.n; k++)
+    uint64_t record = 0, written = 0;
+    uint32_t lane = 0, lane_written = 0;
+    for (uint32_t k = 0; k < o.n; k++) {
       if (o.list[k].kind == TRACE_LOAD || o.list[k].kind == TRACE_ATOMIC) record = o.list[k].record, lane = o.list[k].lane;
+      if (o.list[k].kind == TRACE_STORE || o.list[k].kind == TRACE_ATOMIC) written = o.list[k].record, lane_written = o.list[k].lane;
+    }
     trace_ops_free(&o);
     if (record) {
       TraceWriters w;
@@ -151,6 +153,14 @@ static void ask(const char *path) {
       CHECK(trace_writers(t, record, lane, false, &w, &err));
       took(&times[WRITERS], began);
       trace_ops_free(&w.ops);
+    }
+    trace_close(t);
+    t = trace_open(db, &err);
+    if (written) {
+      began = moment();
+      CHECK(trace_readers(t, written, lane_written, 0, 200, false, &o, &err));
+      took(&times[READERS], began);
+      trace_ops_free(&o);
     }
     began = moment();
     CHECK(trace_touching(t, 300, samples[i].address, 4, 0, 200, &o, &err));

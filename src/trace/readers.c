@@ -82,19 +82,33 @@ static ScanResult offer_fitting(TraceReader *t, Readers *x, const ReaderLaunch *
   return result;
 }
 
+// Rows of one warp are in the order in which they happened: what lies before the write has not seen it, nor what lies behind the next one of the warp that wrote all of its bytes. Loops that add to a place are full of these.
+static uint64_t next_of_warp(const Readers *x, const Accesses *all) {
+  const Access *w = x->access;
+  uint64_t next = UINT64_MAX;
+  for (uint32_t i = 0; i < all->len; i++) {
+    const Access *a = &all->data[i];
+    if (a->warp == w->warp && a->record > w->record && access_writes(a) && !a->told && a->address <= w->address && a->address + a->bytes >= w->address + w->bytes) next = MIN(next, a->record);
+  }
+  return next;
+}
+
 static ScanResult in_own_launch(TraceReader *t, Readers *x, const ReaderLaunch *l, const RangeScan *scan, Error *err) {
   Accesses all = {0};
   Gathered how;
   ScanResult result = SCAN_GO_ON;
   if (!accesses_gather(t, l, scan, x->all ? NULL : &(Sought){.near = x->access, .most = READS_MOST}, &all, &how, err)) result = SCAN_FAILED;
   else if (how != GATHERED_ALL && !x->all) result = offer_fitting(t, x, l, scan, err);
-  else
+  else {
+    uint64_t next = next_of_warp(x, &all);
     for (uint32_t i = 0; i < all.len && result == SCAN_GO_ON; i++) {
       const Access *a = &all.data[i];
       TraceOp op;
+      if (a->warp == x->access->warp && !x->access->told && (a->record < x->access->record || a->record > next)) continue;
       if (is_itself(x, a->record, a->lane) || a->kind == TRACE_STORE) continue;
       result = trace_one(t, a->record, a->lane, &op, err) ? offer(t, x, &op, err) : SCAN_FAILED;
     }
+  }
   vec_free(&all);
   return result;
 }
