@@ -32,7 +32,7 @@ uint32_t session_launch_count(const SessionLaunch *l) {
   session_pageable_other();
   captured = l->captured;
   launched = *l;
-  session_trace_marks(false);
+  session_trace_marks(RECORDED_IN_PART);
   threads = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] * ((uint64_t)l->block[0] * l->block[1] * l->block[2]);
   uint32_t number = atomic_fetch_add_explicit(&last_launch, 1, memory_order_relaxed) + 1;
   bool first = !atomic_load_explicit(&k->launched, memory_order_relaxed) && !atomic_exchange(&k->launched, true);

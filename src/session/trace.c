@@ -97,7 +97,8 @@ void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user
     memcpy((char *)record + code->trace_at + WG_TRACE_KEPT, &values, sizeof values);
     memcpy((char *)record + code->trace_at + WG_TRACE_KEPT + 4, &off, sizeof off);
   }
-  session_trace_marks(on && !code->trace_switches && !code->trace_unseen && maps && !session_plan()->trace_chooses);
+  bool all = on && !code->trace_switches && !code->trace_unseen && maps && !session_options()->trace_threads;
+  session_trace_marks(!all ? RECORDED_IN_PART : session_options()->trace_buffers ? RECORDED_BUFFERS : RECORDED_ALL);
 }
 
 void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive) {

@@ -42,6 +42,8 @@ bool session_order_note(const void *stream, uint32_t step, StepHow how, uint32_t
 void session_order_graph(const void *stream, uint32_t last);          // a graph of which this is the last step has been noted
 // --- step_order.c ---
 void session_step_ordered(uint32_t step, const void *stream, StepHow how);    // in front of its event
-void session_trace_marks(bool recorded);   // the calling thread's last launch
+// What of the calling thread's last launch is recorded; as it stands in the run file.
+typedef enum { RECORDED_IN_PART, RECORDED_ALL, RECORDED_BUFFERS } Recorded;        // BUFFERS: all that it does with those that --buffer names
+void session_trace_marks(Recorded recorded);
 
 #endif

@@ -3,9 +3,9 @@
 #include "session/trace.h"
 
 static _Atomic uint32_t last_step;
-static _Thread_local bool recorded;        // the thread's last launch, and all that it does
+static _Thread_local Recorded recorded;    // of the thread's last launch
 
-void session_trace_marks(bool is) { recorded = is; }
+void session_trace_marks(Recorded is) { recorded = is; }
 
 bool session_wants_steps(void) { return session_wants_trace() || session_wants_inputs(); }
 
@@ -40,11 +40,11 @@ static void send_parameters(uint32_t launch, const SessionParams *p, SessionPara
 
 // --- launches of graphs: a step each time they run ---
 
-typedef struct Captured { SessionLaunch launch; bool recorded; VEC(EventParameter) parameters; } Captured;
+typedef struct Captured { SessionLaunch launch; Recorded recorded; VEC(EventParameter) parameters; } Captured;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static U64Map captured;                    // by number; never removed: a graph may live as long as the process
 
-static void remember(const SessionLaunch *l, uint32_t number, bool is, const SessionParams *p, SessionParamInfo *info, void *user) {
+static void remember(const SessionLaunch *l, uint32_t number, Recorded is, const SessionParams *p, SessionParamInfo *info, void *user) {
   Captured *c = mem_alloc(sizeof *c);
   size_t offset, size;
   c->launch = *l;
@@ -82,10 +82,10 @@ static StepHow how_ordered(const SessionLaunch *l) {
 }
 
 void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionParams *params, SessionParamInfo *info, void *user) {
-  bool is = recorded;
-  recorded = false;
+  Recorded is = recorded;
+  recorded = RECORDED_IN_PART;
   if (!session_wants_steps()) return;
-  if (!is || l->captured) session_trace_unknown();
+  if (is != RECORDED_ALL || l->captured) session_trace_unknown();
   if (l->captured) {
     if (session_wants_trace()) remember(l, number, is, params, info, user);
     return;

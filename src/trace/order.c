@@ -15,7 +15,7 @@ typedef struct Wanted {                      // what is looked for
 
 // op: without bytes: its record and lane only. covers, differs: bytes of what is wanted, one bit each; differs: it wrote something else there. early: it would have been seen before it was waited for
 typedef struct Candidate { TraceOp op; uint32_t covers, differs; bool early; } Candidate;
-typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, other_block; Gathered own, earlier; } Found;       // own, earlier: of the launch itself, of those before
+typedef struct Found { VEC(Candidate) list; bool pending[BYTES_MOST]; uint32_t left; bool other_stream, unrecorded, in_part, other_block; Gathered own, earlier; } Found;       // own, earlier: of the launch itself, of those before
 
 static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) { return a < b + m && b < a + n; }
 static uint64_t first_byte(const Wanted *w, uint64_t address) { return MAX(address, w->address) - w->address; }
@@ -163,13 +163,14 @@ static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out,
   out->ops.total = out->ops.n, out->ops.total_known = true;
   out->some = f->own != GATHERED_ALL || f->earlier != GATHERED_ALL;
   bool other_block = f->other_block && (out->ops.n == 0 || none_fits);       // whose shared memory an operation of another one is about is not known
-  out->never_written = out->ops.n == 0 && !f->unrecorded && !other_block && !out->some;
-  out->ambiguous = unordered || none_fits || f->unrecorded || other_block || out->some;
+  bool unrecorded = f->unrecorded || (f->in_part && (out->ops.n == 0 || none_fits));
+  out->never_written = out->ops.n == 0 && !unrecorded && !other_block && !out->some;
+  out->ambiguous = unordered || none_fits || unrecorded || other_block || out->some;
   out->why = f->own == GATHERED_FITTING ? "very many operations touched it: of those recorded near the read these wrote what it saw, the others were not looked at"
              : f->own == GATHERED_SOME ? "very many operations touched it: only those recorded near the read were looked at"
              : f->earlier == GATHERED_FITTING ? "very many operations touched it: of those recorded last in their launch these wrote what was read, the others were not looked at"
              : f->earlier == GATHERED_SOME ? "very many operations touched it: only those recorded last in their launch were looked at"
-             : f->unrecorded ? "a launch that was not recorded may have written there"
+             : unrecorded ? "a launch that was not recorded, or in part, may have written there"
              : other_block ? "another block of the cluster may have written there"
              : out->never_written ? (w->address >> WG_TRACE_SPACE_AT ? "nobody wrote there before" : "nothing wrote there before")
              : none_fits ? "nothing that is recorded wrote what was read"
@@ -179,8 +180,7 @@ static bool choose(TraceReader *t, const Wanted *w, Found *f, TraceWriters *out,
   return ok;
 }
 
-// A launch whose operations are not in the file, and which was given a pointer to the place.
-static bool may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address) {
+bool reader_may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address) {
   sqlite3_stmt *q = reader_statement(t, "SELECT 1 FROM parameter p JOIN allocation a ON a.id = p.allocation WHERE p.launch=?1 AND a.base<=?2 AND a.base+a.size>?2", NULL);
   if (!q) return false;
   sqlite3_bind_int64(q, 1, l->id);
@@ -194,6 +194,7 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
   Found f = {.left = w->bytes};
   for (uint32_t i = 0; i < w->bytes; i++) f.pending[i] = true;
   const ReaderStep *own = &t->steps[w->step];
+  f.in_part = w->self && !own->recorded;
   f.other_block = w->self && w->address >> WG_TRACE_SPACE_AT == WG_TRACE_SHARED && t->launches[own->launch - 1].cluster;
   bool global = !(w->address >> WG_TRACE_SPACE_AT), ok = !w->self || last_writes(t, w, &f, &t->launches[own->launch - 1], true, err);
   if (ok && f.own != GATHERED_ALL && !w->all && !w->kept) {     // earlier steps are asked for only if nothing of the launch can have been seen
@@ -212,7 +213,10 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
     const ReaderLaunch *l = s->launch ? &t->launches[s->launch - 1] : NULL;
     if (!l) ok = host_write(t, w, &f, s, err);
     else if (l->nchunks) ok = last_writes(t, w, &f, l, false, err);
-    else if (!s->recorded && may_have_written(t, l, w->address)) f.unrecorded = true;
+    if (l && !s->recorded && (l->nchunks ? !f.in_part : !f.unrecorded) && reader_may_have_written(t, l, w->address)) {
+      if (l->nchunks) f.in_part = true;
+      else f.unrecorded = true;
+    }
     if (f.list.len > n && s->stream != own->stream) f.other_stream = true;
   }
   ok = ok && choose(t, w, &f, out, err);

@@ -239,6 +239,7 @@ typedef enum { RELATION_NONE, RELATION_BEFORE, RELATION_AFTER, RELATION_NOT_TOLD
 Relation access_relation(TraceReader *t, Timelines *lines, const Access *a, const Access *b, Error *err);
 static inline bool access_writes(const Access *a) { return a->kind == TRACE_STORE || a->kind == TRACE_ATOMIC; }
 // --- order.c ---
+bool reader_may_have_written(TraceReader *t, const ReaderLaunch *l, uint64_t address);    // a launch whose operations are not all in the file: it was given a pointer to the place
 bool reader_writers_of(TraceReader *t, const TraceOp *op, bool all, WritesKept *kept, TraceWriters *out, Error *err);
 bool reader_fill_load(TraceReader *t, TraceOp *op, Error *err);         // a load whose value was not recorded, where it follows from writes
 uint32_t reader_allocation_at(TraceReader *t, uint32_t process, uint64_t address, uint64_t before);      // id; 0: none

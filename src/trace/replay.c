@@ -88,7 +88,7 @@ static bool after_launch(TraceReader *t, State *s, const ReaderLaunch *l, Error 
   return true;
 }
 
-// A launch that was not recorded may have written to what its parameters point to.
+// A launch that was not recorded, or only in part, may have written to what its parameters point to.
 static bool after_unrecorded(TraceReader *t, State *s, const ReaderLaunch *l, Error *err) {
   sqlite3_stmt *q = reader_statement(t, "SELECT max(a.base, ?2), min(a.base + a.size, ?3) FROM parameter p JOIN allocation a ON a.id = p.allocation "
                                       "WHERE p.launch=?1 AND a.base < ?3 AND a.base + a.size > ?2", NULL);
@@ -197,7 +197,7 @@ static bool one_step(TraceReader *t, State *s, Error *err) {
   if (s->kept) return l || !step->recorded || (step->kind == STEP_SET ? after_host(t, s, step, err) : from_contents(t, s, step, s->address, s->address + s->bytes, err));
   if (s->loads) return !l || !l->nchunks || after_launch(t, s, l, err);
   if (!l) return after_host(t, s, step, err);
-  return l->nchunks ? after_launch(t, s, l, err) : step->recorded || after_unrecorded(t, s, l, err);
+  return (!l->nchunks || after_launch(t, s, l, err)) && (step->recorded || after_unrecorded(t, s, l, err));
 }
 
 bool reader_replay(TraceReader *t, const Replay *what, uint64_t address, uint64_t bytes, uint8_t *value, uint8_t *known, Error *err) {

@@ -73,12 +73,22 @@ static TraceRange touched(const TraceReader *t, const Life *life, uint32_t steps
   return low < high ? (TraceRange){low - life->base, high - low} : (TraceRange){life->size, 0};
 }
 
+// Something that is not in the file may have written anywhere in it.
+static bool is_unknown(TraceReader *t, const Life *life, uint32_t steps) {
+  for (uint32_t i = 0; i < steps; i++) {
+    const ReaderStep *s = &t->steps[i];
+    if (s->launch && !s->recorded && s->process == life->process && s->order >= life->born && s->order < life->died && reader_may_have_written(t, &t->launches[s->launch - 1], life->base)) return true;
+  }
+  return false;
+}
+
 bool trace_unwritten(TraceReader *t, uint32_t allocation, uint32_t step, uint32_t most, TraceRanges *out, Error *err) {
   *out = (TraceRanges){0};
   Life life;
   if (!reader_life(t, allocation, &life, err)) return false;
   uintptr_t steps = step ? (uintptr_t)u64map_get(&t->step_of_id, step) : t->nsteps;
   if (step && !steps) return error_set(err, "the run file has no step %u.", step);
+  if (is_unknown(t, &life, (uint32_t)steps)) return true;
   uint32_t cap = 0;
   bool ok = true;
   TraceRange part = touched(t, &life, (uint32_t)steps);

@@ -21,6 +21,6 @@ chosen none nothing
 check none test -z "$(list none)"
 check none-said grep -q "no buffer called nothing was allocated" "$work/none.err"
 check others-not-said test -z "$(grep "no buffer called" "$work/pointer.err" "$work/variable.err" "$work/several.err" "$work/number.err")"
-check not-complete test "$(sql pointer "SELECT group_concat(recorded) FROM step WHERE kind = 'launch'")" = 0,0
+check not-complete test "$(sql pointer "SELECT group_concat(recorded) FROM step WHERE kind = 'launch'")" = 2,2
 "$WARPGRIND" --buffer=a "$work/buffers" > "$work/refused" 2>&1
 check needs-record grep -q -- "--buffer belongs to --record" "$work/refused"

@@ -14,13 +14,15 @@ check ended test -z "$(show 2)$(show 5)"
 check part test "$(show 3 5 5)" = "store buffer0+148 = 00000002 "
 check part-again test "$(show 3 4 4)" = "store buffer0+144 = 00000002 store buffer0+400 = 00000004 "
 check begun test "$(show 4 5 5)" = "store buffer0+20 = 00000002 "
-check recorded test "$(sql all "SELECT group_concat(recorded, '') FROM step WHERE kind='launch'")" = 10010
+check recorded test "$(sql all "SELECT group_concat(recorded, '') FROM step WHERE kind='launch'")" = 100100
+check unknown test "$(sql all "SELECT group_concat(offset || '=' || known, ' ') FROM contents((SELECT max(id) FROM allocation)) WHERE offset IN (0, 128, 256, 384, 400)")" = "0=2 128=1 256=2 384=2 400=1"      # what the last launch did besides what is recorded
+check unwritten test "$(sql all "SELECT count(*) FROM unwritten((SELECT max(id) FROM allocation))")" = 0
 
 record cpu marks marked --record=marked
-check marked test "$(sql marked "SELECT group_concat(recorded, '') FROM step WHERE kind='launch'")" = 00010
+check marked test "$(sql marked "SELECT group_concat(recorded, '') FROM step WHERE kind='launch'")" = 000100
 check marked-part cmp <("$work/show" "$work/marked.wg" 3) <("$work/show" "$work/all.wg" 3)
 record cpu marks kernel --kernel=part
-check kernel test "$("$work/show" "$work/kernel.wg" | cut -d' ' -f1 | sort -u | tr '\n' ' ')" = "3 "
+check kernel test "$("$work/show" "$work/kernel.wg" | cut -d' ' -f1 | sort -u | tr '\n' ' ')" = "3 6 "
 record cpu marks launches --launch-skip=1 --launch-count=2
 check launches test "$("$work/show" "$work/launches.wg" | cut -d' ' -f1 | sort -u | tr '\n' ' ')" = "3 "
 # without Warpgrind nothing is executed: machine code of the same size

@@ -141,4 +141,4 @@ export async function racesOf(launch: number): Promise<Races> {
   return { list: j.races.map((r: any[]) => ({ first: op(r[0]), second: op(r[1]), count: r[2], kind: r[3] ?? "" })), note: j.note };
 }
 export const flowStep = (a: any[]): FlowStep => ({ id: a[0], number: a[1], kind: a[2], launch: a[3], kernel: a[4], blocks: a[5], threads: a[6], findings: a[7],
-  recorded: !!a[8], stream: a[9], call: a[10], bytes: a[11], uses: a[12], ns: a[13] ?? 0 });
+  recorded: a[8] === 1, stream: a[9], call: a[10], bytes: a[11], uses: a[12], ns: a[13] ?? 0 });

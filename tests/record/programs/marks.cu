@@ -32,7 +32,7 @@ __global__ void part(int *out) {
 __global__ void plain(int *out, int v) { out[threadIdx.x] = v; }
 
 int main() {
-  int *out, h[128];
+  int *out, *other, h[128];
   cudaMalloc(&out, sizeof h);
   values<<<1, 32>>>(out);                  // 1
   wg_record_end();
@@ -42,6 +42,8 @@ int main() {
   plain<<<1, 32>>>(out, 2);                // 4
   __dflog_end();
   plain<<<1, 32>>>(out, 3);                // 5: not
+  cudaMalloc(&other, sizeof h);
+  part<<<1, 32>>>(other);                  // 6: in part, and nobody else knows this memory
   cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost);
   printf("%d %d %d %d\n", h[0], h[40], h[70], h[100]);
 }
