@@ -63,9 +63,10 @@ static bool is_stored_over(const Ask *asks, unsigned n, unsigned i) {
   return false;
 }
 
-// The address of one of them is left in its temporary. certain: every lane that is here has the only one.
-static void remember_stores(FpCheck *k, Code *c, const Ask *asks, unsigned n, Place p, bool certain) {
+// The address of one of them is left in its temporary; false: there is none. certain: every lane that is here has the only one.
+static bool remember_stores(FpCheck *k, Code *c, const Ask *asks, unsigned n, Place p, bool certain) {
   PtxOperand bits = temp32(k, 0), has = temp_pred(k, 2);
+  bool any = false;
   for (uint32_t rest = p.stores; rest; rest &= rest - 1) {
     if (is_stored_over(asks, n, (unsigned)__builtin_ctz(rest))) continue;
     if (!certain) {
@@ -73,7 +74,9 @@ static void remember_stores(FpCheck *k, Code *c, const Ask *asks, unsigned n, Pl
       EMIT(c, "setp.ne.u32", has, bits, opd_imm(0));
     }
     remember(k, c, &asks[__builtin_ctz(rest)], certain ? NULL : has.reg);
+    any = true;
   }
+  return any;
 }
 
 // How many questions of the place the lanes that are here have, each of them at least one. One lane adds that for all: lanes that add to one count one after another take as long as all of the kernel.
@@ -116,9 +119,7 @@ static void find_count(FpCheck *k, Code *c, bool stores) {
 }
 
 static void count_place(FpCheck *k, Code *c, const Ask *asks, unsigned n, Place p, bool certain) {
-  bool stores = false;
-  for (uint32_t rest = p.stores; rest; rest &= rest - 1) stores |= !is_stored_over(asks, n, (unsigned)__builtin_ctz(rest));
-  remember_stores(k, c, asks, n, p, certain);
+  bool stores = remember_stores(k, c, asks, n, p, certain);
   count_lanes(k, c, p.asked);
   find_count(k, c, stores);
   code_guard(c, temp_pred(k, 2).reg, false);

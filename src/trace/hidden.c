@@ -52,17 +52,17 @@ static bool comes_behind(const Hiding *h, const Last *last, const Access *a, uin
 }
 
 // What an mbarrier is told of is done later than it was asked for: how it is ordered with others is asked for each of them.
+static bool hide_pair(const Hiding *h, const Accesses *all, const bool *before, const uint32_t *bytes, bool *hidden, uint32_t i, uint32_t k, Error *err) {
+  if (i == k || hidden[i] || !before[i] || !before[k] || bytes[i] & ~bytes[k]) return true;
+  Relation relation = access_relation(h->t, h->lines, &all->data[i], &all->data[k], err);
+  hidden[i] = relation == RELATION_BEFORE;
+  return relation != RELATION_FAILED;
+}
+
 static bool hide_told(const Hiding *h, const Accesses *all, const bool *before, const uint32_t *bytes, bool *hidden, Error *err) {
-  bool any = false;
-  for (uint32_t i = 0; i < all->len && !any; i++) any = all->data[i].told;
-  for (uint32_t i = 0; i < all->len && any; i++)
-    for (uint32_t k = all->len; k-- && before[i] && !hidden[i];) {
-      const Access *a = &all->data[i], *b = &all->data[k];
-      if (k == i || !before[k] || (!a->told && !b->told) || bytes[i] & ~bytes[k]) continue;
-      Relation relation = access_relation(h->t, h->lines, a, b, err);
-      if (relation == RELATION_FAILED) return false;
-      hidden[i] = relation == RELATION_BEFORE;
-    }
+  for (uint32_t k = 0; k < all->len; k++)
+    for (uint32_t i = 0; i < all->len && all->data[k].told; i++)
+      if (!hide_pair(h, all, before, bytes, hidden, i, k, err) || !hide_pair(h, all, before, bytes, hidden, k, i, err)) return false;
   return true;
 }
 

@@ -51,7 +51,7 @@ static void asked(const Timeline *l, MbarrierSeen *s, uint32_t lane, uint32_t in
 void mbarriers_note(TraceReader *t, const RowRef *r, const ReaderSite *site, Timeline *l) {
   const char *text = site ? site->text : "";
   bool is_mbarrier = !strncmp(text, "mbarrier.", 9), waits = is_mbarrier && strstr(text, "_wait") != NULL;
-  if (!is_mbarrier && !strstr(text, "complete_tx")) {
+  if (!is_mbarrier && !(site && site->told)) {
     l->waits++;                              // a barrier, or a wait for copies
     return;
   }

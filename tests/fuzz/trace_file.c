@@ -33,7 +33,7 @@ static void change(const uint8_t *c) {
     char text[200], value[50];
     snprintf(value, sizeof value, columns[c[0] % ARRAY_LEN(columns)], c[4]);
     snprintf(text, sizeof text, "UPDATE %s %s WHERE rowid%%3=%d", name, value, c[1] % 3);
-    sql(db, "%s", text);
+    program_sql(db, "%s", text);
     return;
   }
   sqlite3_stmt *s;
@@ -83,9 +83,9 @@ static void ask(unsigned which) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!db) prepare();
-  sql(db, "BEGIN");
+  program_sql(db, "BEGIN");
   for (size_t at = 0; at + 6 <= size && at < 60; at += 6) change(data + at);
   ask(size ? data[size - 1] % 7 : 0);
-  sql(db, "ROLLBACK");
+  program_sql(db, "ROLLBACK");
   return 0;
 }

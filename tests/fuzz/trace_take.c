@@ -32,10 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error err = {{0}};
   sqlite3 *db;
   CHECK(sqlite3_open(":memory:", &db) == SQLITE_OK);
-  sql(db, "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); CREATE TABLE launch (id INTEGER PRIMARY KEY, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z, stream);"
+  program_sql(db, "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); CREATE TABLE launch (id INTEGER PRIMARY KEY, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z, stream);"
           "CREATE TABLE site (id INTEGER PRIMARY KEY, process, number, bytes, classes, space, text); CREATE TABLE allocation (id INTEGER PRIMARY KEY, process, base, size, kind);"
           "INSERT INTO allocation VALUES (2, 1, 65536, 1000000, 'device'); INSERT INTO site VALUES (1, 1, 0, 4, 2, 'global', 'st.global.u32 [%%rd1], %%r1')");
-  sql(db, "INSERT INTO launch VALUES (3, 1, %u, 4, 1, 1, 64, 1, 1, 0)", size > 16 ? (unsigned)data[13] | (unsigned)data[14] << 8 | (unsigned)data[15] << 16 : 0u);
+  program_sql(db, "INSERT INTO launch VALUES (3, 1, %u, 4, 1, 1, 64, 1, 1, 0)", size > 16 ? (unsigned)data[13] | (unsigned)data[14] << 8 | (unsigned)data[15] << 16 : 0u);
   TraceWriter *w = trace_writer_new(&(TraceLimits){.threads = 1}, &err);
   if (!w) abort();
   uint8_t how = data[0];

@@ -5,18 +5,8 @@
 set -u
 . tests/record/common
 make_show
-build bulk -gencode arch=compute_90,code=compute_90 || exit
-plain=$(timeout 60 "$WARPGRIND" --device=cpu --tool=none -q -- "$work/bulk")
-record cpu bulk all
-check result test "$plain" = "$(cat "$work/all.out")"
-check recorded test "$(sql all "SELECT count(*), sum(recorded) FROM step WHERE kind = 'launch'")" = $'7\t7'
+whole bulk 7
 "$work/show" "$work/all.wg" > "$work/all.txt"
-of() { "$work/show" "$work/all.wg" "$1" "$2" "$2" | cut -d' ' -f3,5- | grep -v '^sync'; }
-# expects NAME LAUNCH THREAD: what stands on standard input
-expects() {
-  cat > "$work/want"
-  if of "$2" "$3" | diff "$work/want" - > "$work/diff"; then echo "ok $1"; else cat "$work/diff"; echo "FAIL $1"; fi
-}
 check loads test "$(of 1 0 | head -n 4 | tr '\n' ' ')" = "load buffer0+0 = 000003eb000003ea000003e9000003e8 store shared+16 = 000003eb000003ea000003e9000003e8 load buffer0+16 = 000003ef000003ee000003ed000003ec store shared+32 = 000003ef000003ee000003ed000003ec "
 check loads-all test "$(of 1 0 | grep -c '^store shared')" = 16
 expects not-the-copying-thread 1 1 <<X

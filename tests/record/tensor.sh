@@ -5,11 +5,7 @@
 set -u
 . tests/record/common
 make_show
-build tensor -gencode arch=compute_90,code=compute_90 || exit
-plain=$(timeout 60 "$WARPGRIND" --device=cpu --tool=none -q -- "$work/tensor")
-record cpu tensor all
-check result test "$plain" = "$(cat "$work/all.out")"
-check recorded test "$(sql all "SELECT count(*), sum(recorded) FROM step WHERE kind = 'launch'")" = $'6\t6'
+whole tensor 6
 "$work/show" "$work/all.wg" > "$work/all.txt"
 
 # moves NAME LAUNCH LINE KIND MEMORY: what stands on standard input, of thread 0

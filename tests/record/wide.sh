@@ -4,17 +4,7 @@
 set -u
 . tests/record/common
 make_show
-build wide -gencode arch=compute_90,code=compute_90 || exit
-plain=$(timeout 60 "$WARPGRIND" --device=cpu --tool=none -q -- "$work/wide")
-record cpu wide all
-check result test "$plain" = "$(cat "$work/all.out")"
-check recorded test "$(sql all "SELECT count(*), sum(recorded) FROM step WHERE kind = 'launch'")" = $'3\t3'
-of() { "$work/show" "$work/all.wg" "$1" "$2" "$2" | cut -d' ' -f3,5- | grep -v '^sync'; }
-# expects NAME LAUNCH THREAD: what stands on standard input
-expects() {
-  cat > "$work/want"
-  if of "$2" "$3" | diff "$work/want" - > "$work/diff"; then echo "ok $1"; else cat "$work/diff"; echo "FAIL $1"; fi
-}
+whole wide 3
 expects tile-first 1 0 <<X
 load buffer0+0 = 0000460045004400420040003c000000
 load buffer1+0 = 40003c0000004400420040003c000000

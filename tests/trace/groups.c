@@ -9,23 +9,13 @@ enum { GROUP_SITES = 64, THREADS = 256, LAUNCH = 5 };
 static int site_bytes(uint32_t site) { return (const int[]){4, 8, 4, 16, 2, 4, 1}[site % 7]; }
 static int is_load(uint32_t site) { return site % 3 != 1; }
 
-static void sql(sqlite3 *db, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void sql(sqlite3 *db, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  char *text = sqlite3_vmprintf(fmt, ap);
-  va_end(ap);
-  CHECK(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK);
-  sqlite3_free(text);
-}
-
 static sqlite3 *database(void) {
   sqlite3 *db = program_database(":memory:");
   for (uint32_t i = 0; i < GROUP_SITES; i++)
-    sql(db, "INSERT INTO site VALUES (%u, %u, %u, 1, 'k', 'x', 1, %d, 'global', %d, NULL, 0)", 1000 + i, PROCESS, i, is_load(i) ? 1 : 2, site_bytes(i));
-  sql(db, "INSERT INTO launch VALUES (1, %u, %u, 1, 1, 1, 1, %u, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0)", PROCESS, LAUNCH, THREADS);
-  sql(db, "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (1, %u, 1, 'launch', 1, 1)", PROCESS);
-  sql(db, "INSERT INTO allocation VALUES (2, %u, 65536, 16777216, 'device', 0, NULL, 0, 0, 0, NULL)", PROCESS);
+    program_sql(db, "INSERT INTO site VALUES (%u, %u, %u, 1, 'k', 'x', 1, %d, 'global', %d, NULL, 0)", 1000 + i, PROCESS, i, is_load(i) ? 1 : 2, site_bytes(i));
+  program_sql(db, "INSERT INTO launch VALUES (1, %u, %u, 1, 1, 1, 1, %u, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0)", PROCESS, LAUNCH, THREADS);
+  program_sql(db, "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (1, %u, 1, 'launch', 1, 1)", PROCESS);
+  program_sql(db, "INSERT INTO allocation VALUES (2, %u, 65536, 16777216, 'device', 0, NULL, 0, 0, 0, NULL)", PROCESS);
   return db;
 }
 

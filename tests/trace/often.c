@@ -4,23 +4,15 @@
 #include "program.h"
 
 enum { ADD = 1, LOAD, STORE, WARPS = 4000, TURNS = 5000, LAUNCH = 300, COUNTER = 0x10000, SUM = 0x20000 };
-static void sql(sqlite3 *db, const char *fmt, ...) {
-  char text[500];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
-  CHECK(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK);
-}
 
 static void describe(sqlite3 *db) {
   static const struct { const char *text; unsigned classes; } sites[] = {{"", 0}, {"atom.global.add.u32", 4}, {"ld.global.u32", 1}, {"st.global.u32", 2}};
   for (unsigned i = 1; i < ARRAY_LEN(sites); i++)
-    sql(db, "INSERT INTO site (id, process, number, text, classes, space, bytes) VALUES (%u, %u, %u, '%s', %u, 'global', 4)", 1000 + i, PROCESS, i, sites[i].text, sites[i].classes);
-  sql(db, "INSERT INTO allocation (id, process, base, size, kind) VALUES (200, %u, %u, %u, 'device')", PROCESS, COUNTER, 0x20000);
+    program_sql(db, "INSERT INTO site (id, process, number, text, classes, space, bytes) VALUES (%u, %u, %u, '%s', %u, 'global', 4)", 1000 + i, PROCESS, i, sites[i].text, sites[i].classes);
+  program_sql(db, "INSERT INTO allocation (id, process, base, size, kind) VALUES (200, %u, %u, %u, 'device')", PROCESS, COUNTER, 0x20000);
   for (unsigned i = 1; i <= 3; i++) {
-    sql(db, "INSERT INTO launch (id, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z) VALUES (%u, %u, %u, %u, 1, 1, 128, 1, 1)", LAUNCH + i, PROCESS, i, WARPS / 4);
-    sql(db, "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (%u, %u, %u, 'launch', %u, 1)", 400 + i, PROCESS, i, LAUNCH + i);
+    program_sql(db, "INSERT INTO launch (id, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z) VALUES (%u, %u, %u, %u, 1, 1, 128, 1, 1)", LAUNCH + i, PROCESS, i, WARPS / 4);
+    program_sql(db, "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (%u, %u, %u, 'launch', %u, 1)", 400 + i, PROCESS, i, LAUNCH + i);
   }
 }
 

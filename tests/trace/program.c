@@ -1,6 +1,6 @@
 #include "program.h"
 
-static void sql(sqlite3 *db, const char *fmt, ...) {
+void program_sql(sqlite3 *db, const char *fmt, ...) {
   char text[2000];
   va_list ap;
   va_start(ap, fmt);
@@ -22,7 +22,7 @@ sqlite3 *program_database(const char *path) {
 #define STRING(name) COLUMN(name, "TEXT")
 #define COLUMN(name, type) #name " " type ","
 #define VIEW(name, select)
-#define TABLE(name, columns) { char list[] = columns; list[sizeof list - 2] = 0; sql(db, "CREATE TABLE IF NOT EXISTS " #name " (%s)", list); }
+#define TABLE(name, columns) { char list[] = columns; list[sizeof list - 2] = 0; program_sql(db, "CREATE TABLE IF NOT EXISTS " #name " (%s)", list); }
 #include "run/schema.def"
   return db;
 }
@@ -37,7 +37,7 @@ static void make_sites(Program *p, sqlite3 *db) {
   for (int i = 0; i < SITES; i++) {
     p->sites[i] = (Site){kinds[i].kind, kinds[i].bytes, kinds[i].shared, kinds[i].text};
     int classes = kinds[i].kind == TRACE_LOAD ? 1 : kinds[i].kind == TRACE_STORE ? 2 : kinds[i].kind == TRACE_ATOMIC ? 4 : kinds[i].kind == TRACE_VALUE ? 1 << 11 : 8;
-    sql(db, "INSERT INTO site VALUES (%u, %u, %d, 1, 'k', '%s', 1, %d, '%s', %d, NULL, 0)", 1000 + i, PROCESS, i, kinds[i].text, classes, kinds[i].shared ? "shared" : "global", kinds[i].bytes);
+    program_sql(db, "INSERT INTO site VALUES (%u, %u, %d, 1, 'k', '%s', 1, %d, '%s', %d, NULL, 0)", 1000 + i, PROCESS, i, kinds[i].text, classes, kinds[i].shared ? "shared" : "global", kinds[i].bytes);
   }
   p->next_id = 2000;
 }
@@ -157,9 +157,9 @@ static void launch(Program *p, sqlite3 *db, TraceWriter *w, unsigned rounds) {
   MLaunch l = {.number = p->launches.len + 1, .threads = sizes[below(&p->rng, ARRAY_LEN(sizes))], .blocks = 1 + below(&p->rng, 12), .step = p->steps.len};
   l.warps = (l.threads + 31) / 32;
   l.id = p->next_id++;
-  sql(db, "INSERT INTO launch VALUES (%u, %u, %u, 1, %llu, 1, 1, %u, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0)", l.id, PROCESS, l.number, (unsigned long long)l.blocks, l.threads);
+  program_sql(db, "INSERT INTO launch VALUES (%u, %u, %u, 1, %llu, 1, 1, %u, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0)", l.id, PROCESS, l.number, (unsigned long long)l.blocks, l.threads);
   MStep s = {.id = p->next_id++, .number = p->steps.len + 1, .launch = l.id};
-  sql(db, "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (%u, %u, %u, 'launch', %u, 1)", s.id, PROCESS, s.number, l.id);
+  program_sql(db, "INSERT INTO step (id, process, number, kind, launch, recorded) VALUES (%u, %u, %u, 'launch', %u, 1)", s.id, PROCESS, s.number, l.id);
   uint64_t warps = l.blocks * l.warps;
   uint8_t *shared = mem_alloc(64 * SHARED_BYTES);
   uint32_t *order = mem_alloc(sizeof *order * warps), *shared_writer = mem_alloc(sizeof *shared_writer * 64 * SHARED_BYTES);
@@ -194,7 +194,7 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
   uint32_t me = HOST | p->steps.len;
   if (s.kind == 1) {
     for (uint64_t i = 0; i < n; i++) bytes[i] = (uint8_t)rnd(&p->rng);
-    sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', %llu, 4096, %llu, 1, 1)", s.id, PROCESS, s.number,
+    program_sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', %llu, 4096, %llu, 1, 1)", s.id, PROCESS, s.number,
         (unsigned long long)s.destination, (unsigned long long)n);
     trace_contents_set(w, PROCESS, s.number, s.destination, bytes, n);
     memcpy(to->data + offset, bytes, n), memset(to->known + offset, 1, n);
@@ -202,7 +202,7 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
     s.source = 4096;
   } else if (s.kind == 2) {
     s.source = from->base + from_offset;
-    sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', %llu, %llu, %llu, 1, 1)", s.id, PROCESS, s.number,
+    program_sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', %llu, %llu, %llu, 1, 1)", s.id, PROCESS, s.number,
         (unsigned long long)s.destination, (unsigned long long)s.source, (unsigned long long)n);
     memmove(to->data + offset, from->data + from_offset, n), memmove(to->known + offset, from->known + from_offset, n);
     for (uint64_t i = 0; i < n; i++) to->writer[offset + i] = me;
@@ -212,14 +212,14 @@ static void host_step(Program *p, sqlite3 *db, TraceWriter *w) {
     if (offset + n > to->size) n = to->size - offset;
     s.destination = to->base + offset, s.width = n;
     if (width < 4) value &= (1u << 8 * width) - 1;
-    sql(db, "INSERT INTO step (id, process, number, kind, destination, width, height, depth, value, value_bytes) VALUES (%u, %u, %u, 'set', %llu, %llu, 1, 1, %u, %u)", s.id, PROCESS, s.number,
+    program_sql(db, "INSERT INTO step (id, process, number, kind, destination, width, height, depth, value, value_bytes) VALUES (%u, %u, %u, 'set', %llu, %llu, 1, 1, %u, %u)", s.id, PROCESS, s.number,
         (unsigned long long)s.destination, (unsigned long long)n, value, width);
     for (uint64_t i = 0; i < n; i++) to->data[offset + i] = (uint8_t)(value >> 8 * (i % width));
     memset(to->known + offset, 1, n);
     for (uint64_t i = 0; i < n; i++) to->writer[offset + i] = me;
   } else {                                   // to the host
     s.source = from->base + from_offset, s.destination = 8192;
-    sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', 8192, %llu, %llu, 1, 1)", s.id, PROCESS, s.number,
+    program_sql(db, "INSERT INTO step (id, process, number, kind, destination, source, width, height, depth) VALUES (%u, %u, %u, 'copy', 8192, %llu, %llu, 1, 1)", s.id, PROCESS, s.number,
         (unsigned long long)s.source, (unsigned long long)n);
   }
   free(bytes);
@@ -240,7 +240,7 @@ void program_make(Program *p, uint64_t seed, unsigned nsteps, unsigned rounds, s
     b->base = at, b->size = 512 << below(&p->rng, 4);
     b->data = mem_alloc(b->size), b->known = mem_alloc(b->size), b->writer = mem_alloc(sizeof *b->writer * b->size);
     at += i == 1 ? 0x100000000ull : b->size + 256;
-    sql(db, "INSERT INTO allocation VALUES (%u, %u, %llu, %llu, 'device', 0, NULL, 0, 0, 0, NULL)", b->id, PROCESS, (unsigned long long)b->base, (unsigned long long)b->size);
+    program_sql(db, "INSERT INTO allocation VALUES (%u, %u, %llu, %llu, 'device', 0, NULL, 0, 0, 0, NULL)", b->id, PROCESS, (unsigned long long)b->base, (unsigned long long)b->size);
   }
   for (unsigned i = 0; i < nsteps; i++) {
     if (below(&p->rng, 2)) launch(p, db, w, rounds);

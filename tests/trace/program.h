@@ -48,4 +48,5 @@ void program_make(Program *p, uint64_t seed, unsigned nsteps, unsigned rounds, s
 void program_free(Program *p);
 void program_give(Program *p, TraceWriter *w, bool all);
 sqlite3 *program_database(const char *path);
+void program_sql(sqlite3 *db, const char *fmt, ...) PRINTF_LIKE(2, 3);        // or ends
 #endif
