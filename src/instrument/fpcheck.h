@@ -120,7 +120,7 @@ struct FpCheck {                          // one function
   PtxLabel *full;                          // where they do
   bool asks_first;                         // some slow path cannot: the body is chosen when the thread begins, too
   bool only_tells;                         // the slow path at hand is for the first that start over
-  bool untested;                           // … is come to in launches that are not tested everywhere, and what is quiet has been counted before it
+  bool knows;                              // what is known has been counted before it
   bool asks_at_end;                        // some slow path returns to where there is more to do: `seen` is looked at when the thread is done
   uint32_t next;                           // the instruction behind the group at hand
   uint32_t late;                           // the instruction before which the body is chosen; 0: before all
@@ -154,7 +154,6 @@ void fp_check_matrix(FpCheck *k, uint32_t i, FpType types[4], const PtxOperand o
 // --- fpcheck_slow.c: behind a group ---
 typedef struct FpHead { PtxOperand channel, launch, site; } FpHead;
 void fp_look_closely(FpCheck *k, Code *c, const FpItem *items, uint32_t n);
-bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLabel *resume);     // before it: threads about whose exceptions all is known go on there; false: no code for that
 
 // --- fpcheck_defer.c: results that only matter if a selection takes them ---
 typedef struct FpDeferred { uint32_t *owner; uint8_t *selections; } FpDeferred;   // by instruction: the selection that decides, plus 1; 0: it matters by itself

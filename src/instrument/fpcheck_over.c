@@ -1,6 +1,6 @@
 // A thread whose value comes to a sink before it has done anything that others can see starts over, in the full body: what is born there is found although the kernel writes over what it reads.
 // To others it is a thread that began later. Only where lanes do not need each other: some of a warp start over, others do not.
-#include "instrument/fpcheck.h"
+#include "instrument/fpcheck_slow.h"
 
 static bool is_seen_by_others(const PtxInstr *in) {
   if (!(ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC | CLASS_SURFACE))) return false;
@@ -79,14 +79,17 @@ void fp_over_weave(FpCheck *k, Code *c, PtxLabel *resume) {
     return;
   }
   PtxLabel *first = body_label(k->body);
-  bool quiet = fp_look_quietly(k, c, items, n, resume);
+  FpQuiet q;
+  bool quiet = fp_look_quietly(k, c, items, n, resume, &q);
   Decision d = ask(k, c);
+  if (quiet) fp_ask_known(k, c, &q);
   EMIT(c, "setp.eq.and.u32", opd_reg(d.yes), opd_reg(d.hot), opd_imm(0), opd_reg(d.has));
   code_branch(c, d.yes, false, first);
   go_if(k, c, d);
-  k->untested = quiet;
+  if (quiet) fp_count_known(k, c, &q);
+  k->knows = quiet;
   fp_look_closely(k, c, items, n);
-  k->untested = false;
+  k->knows = false;
   EMIT(c, "bra", opd_label(resume));
   code_label(c, first);
   for (uint32_t i = 0; i < n; i++) items[i].address = (PtxOperand){0};

@@ -330,7 +330,6 @@ static void call(FpCheck *k, Code *c, AskKind kind, FpHead h, PtxOperand what) {
     PtxOperand turn = temp32(k, 0);
     record_load(c, turn.reg, offsetof(WgLaunch, flags));
     EMIT(c, "shr.u32", turn, turn, opd_imm(WG_LAUNCH_FP_TURN));
-    if (k->untested) EMIT(c, "or.b32", turn, turn, opd_imm(WG_FP_UNTESTED));
     args[3] = argument(k, 1, true), args[4] = hot, args[5] = turn, n = 6;
   } else
     for (unsigned i = 0; i < kinds[kind].n; i++) args[n++] = argument(k, i, kinds[kind].wide);
@@ -362,7 +361,7 @@ static void ask_in_loop(FpCheck *k, Code *c, const Ask *asks, unsigned n) {
   PtxOperand asked = opd_reg(k->asked), what = opd_reg(k->what), lowest = temp32(k, LOWEST), none = temp_pred(k, 0), mine = temp_pred(k, 1);
   AskKind kind = asks[0].kind;
   set_bits(k, c, asks, n);
-  if (kind == ASK_SINK && !k->only_tells && !k->untested) fp_count_told(k, c, asks, n);
+  if (kind == ASK_SINK && !k->only_tells && !k->knows) fp_count_told(k, c, asks, n);
   if (n > 1) code_label(c, loop);
   EMIT(c, "setp.eq.u32", none, asked, opd_imm(0));
   code_branch(c, none.reg, false, done);
@@ -420,15 +419,17 @@ static bool is_certain(const FpItem *items, uint32_t n) {
   return n == 1 && is_plain(items->operation.types[0]) && !items->nconditions && !items->unless_zero && !items->unless_nan[0];
 }
 
-bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLabel *resume) {
+bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLabel *resume, FpQuiet *q) {
   Asks asks = {0};
-  bool gathers = k->gathers, certain = is_certain(items, n);
+  bool gathers = k->gathers;
   for (uint32_t i = 0; i < n; i++) ask_item(k, &items[i], &asks);
   bool can = asks.len && asks.len <= LOOP && fp_counts_quiet(k, asks.data, asks.len);
+  *q = (FpQuiet){.asks = ARENA_ARRAY(&k->body->cfg->arena, Ask, asks.len), .n = asks.len, .certain = is_certain(items, n)};
+  memcpy(q->asks, asks.data, asks.len * sizeof *q->asks);
   if (can) {
     begin(k);
-    if (!certain) set_bits(k, c, asks.data, asks.len);
-    fp_count_quiet(k, c, asks.data, asks.len, certain, resume);
+    if (!q->certain) set_bits(k, c, q->asks, q->n);
+    fp_count_quiet(k, c, q, resume);
   }
   vec_free(&asks);
   k->gathers = gathers;

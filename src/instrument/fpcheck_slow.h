@@ -20,8 +20,12 @@ enum { LOWEST = 4, CHANNEL = 5, LAUNCH = 6, SITE = 7 };        // which temporar
 
 // --- fpcheck_count.c: sinks whose exceptions need no call. k->asked has a bit for each question that a lane has ---
 void fp_count_told(FpCheck *k, Code *c, const Ask *asks, unsigned n);   // what it has counted is asked no more
+// Sites are quiet if nothing is left to be said of them in this launch. certain: all lanes have the only question.
+typedef struct FpQuiet { Ask *asks; unsigned n; bool certain; PtxLabel *counts; PtxReg *known; } FpQuiet;
+bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLabel *resume, FpQuiet *q);    // fpcheck_slow.c; false: no code for that
 bool fp_counts_quiet(FpCheck *k, const Ask *asks, unsigned n);  // whether the following can
-// Lanes all of whose questions are about sites that are quiet in this launch are counted and go on at `resume`, others behind it. certain: all lanes have the only question.
-void fp_count_quiet(FpCheck *k, Code *c, const Ask *asks, unsigned n, bool certain, PtxLabel *resume);
+void fp_count_quiet(FpCheck *k, Code *c, FpQuiet *q, PtxLabel *resume);          // lanes all of whose sites are quiet are counted and go on there, others behind it
+void fp_ask_known(FpCheck *k, Code *c, FpQuiet *q);             // behind that; whether all of them were told before
+void fp_count_known(FpCheck *k, Code *c, const FpQuiet *q);     // behind that, in launches that are not tested everywhere: if so they become quiet, and the lanes go on there, too
 
 #endif

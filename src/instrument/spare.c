@@ -105,7 +105,10 @@ static bool has_calls(const PtxFunc *f, uint32_t from, uint32_t to) {
 }
 
 // Of fpcheck's fast body. Its loops are left alone by everything but these (fpcheck_loops.c), and would have all of their registers if these kept none.
-static bool is_sink(const PtxInstr *in) { return in->nops == 3 && in->ops[1].kind == OPD_FUNC && strstr(in->ops[1].func->name, "wg_fp_sink"); }
+static bool is_sink(const PtxInstr *in) {
+  const char *name = in->nops == 3 && in->ops[1].kind == OPD_FUNC ? in->ops[1].func->name : "";
+  return strstr(name, "wg_fp_sink") || strstr(name, "wg_fp_quiet");
+}
 
 bool spare_registers(Program *p, PtxFunc *f, uint32_t unit, uint32_t cold, uint32_t cold_end, Error *err) {
   if (!has_calls(f, cold, cold_end)) return true;

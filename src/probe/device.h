@@ -40,6 +40,11 @@ DEVICE uint32_t device_add32(uint32_t *p, uint32_t v) {
 }
 DEVICE void device_or32(uint32_t *p, uint32_t v) { __asm__ volatile("red.or.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 DEVICE void device_and32(uint32_t *p, uint32_t v) { __asm__ volatile("red.and.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+DEVICE uint32_t device_swap32(uint32_t *p, uint32_t v) {
+  uint32_t old;
+  __asm__ volatile("atom.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
+  return old;
+}
 DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
   uint32_t old;
   __asm__ volatile("atom.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(p), "r"(was), "r"(v) : "memory");
@@ -107,6 +112,7 @@ DEVICE void device_increase64(uint64_t *p, uint64_t v) { __atomic_fetch_add(p, v
 DEVICE uint32_t device_add32(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
 DEVICE void device_or32(uint32_t *p, uint32_t v) { __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }
 DEVICE void device_and32(uint32_t *p, uint32_t v) { __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST); }
+DEVICE uint32_t device_swap32(uint32_t *p, uint32_t v) { return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); }
 DEVICE uint32_t device_swap_if32(uint32_t *p, uint32_t was, uint32_t v) {
   __atomic_compare_exchange_n(p, &was, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return was;

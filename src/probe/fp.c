@@ -86,7 +86,15 @@ __attribute__((noinline)) void wg_fp_result64(uint64_t channel, uint32_t launch,
 }
 
 // --- who stored an exception where ---
-// Every lane by itself: the first of a launch and site is told to the host, all leave their mark.
+// The first of a launch and site is noted; of a site, told to the host, for which the launch has to wait.
+DEVICE void fp_note_store(uint64_t channel, WgFpMemory *m, uint32_t launch, uint32_t site) {
+  uint32_t last = device_swap32(&m->stored[site], launch);
+  if (last == launch) return;
+  device_increase64(&m->changes, 1);
+  if (!last) device_add32(&((WgChannel *)((const WgReports *)channel)->channel)->fp_stores, 1);
+}
+
+// Every lane by itself leaves its mark.
 DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uint64_t address) {
   WgFpMemory *m = (WgFpMemory *)r->fp_memory;
   if (!m || !device_is_global(address) || site >= WG_SITE_NUMBERS) return;
@@ -94,9 +102,8 @@ DEVICE void fp_stored_at(const WgReports *r, uint32_t launch, uint32_t site, uin
   uint64_t entry = WG_FP_WRITER(launch, site, WG_FP_KEPT(hash));
   *(volatile uint64_t *)&m->words[WG_FP_WORD_ENTRY(hash, address)] = entry;
   *(volatile uint64_t *)&m->pages[WG_FP_PAGE_ENTRY(hash)] = entry;
-  if (m->sites[site].stored == launch) return; // from the cache, if it is there: an old one is another
-  uint32_t last = *(volatile uint32_t *)&m->sites[site].stored;
-  if (last != launch && device_swap_if32(&m->sites[site].stored, last, launch) == last) device_add32(&((WgChannel *)r->channel)->fp_stores, 1);
+  if (m->stored[site] == launch) return;       // from the cache, if it is there: an old one is another
+  if (*(volatile uint32_t *)&m->stored[site] != launch) fp_note_store((uint64_t)r, m, launch, site);
 }
 
 DEVICE uint64_t fp_found(uint64_t entry, uint32_t hash, uint64_t how) {
@@ -132,28 +139,28 @@ DEVICE void fp_tell(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
   if (m && site < WG_SITE_NUMBERS) m->told[site] = 1;
 }
 
-// This launch has nothing more to tell of the site, and its threads need not ask what to do there.
-DEVICE void fp_is_quiet(const WgReports *r, uint32_t launch, uint32_t site) {
-  WgFpMemory *m = (WgFpMemory *)r->fp_memory;
-  if (m && site < m->counts.sites && site < WG_SITE_NUMBERS) *(volatile uint32_t *)&m->sites[site].quiet = launch;
-}
-
 // Fast mode: an exception has come to a sink; it is stored at the address, if that is not 0. hot: the counter of the kernel, which makes blocks that start from now
 // on run through the full body, if it is the first at this sink; 0: nothing does. A thread that sees the mark sees the counter too: it may run again.
 void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn);
 __attribute__((noinline)) void wg_fp_sink(uint64_t channel, uint32_t launch, uint32_t site, uint64_t address, uint64_t hot, uint32_t turn) {
   if (!channel) return;
-  int untested = (turn & WG_FP_UNTESTED) != 0;
   if (!fp_was_told(channel, site)) {
     WgFpMemory *m = (WgFpMemory *)((const WgReports *)channel)->fp_memory;
-    if (hot) *(volatile uint64_t *)hot = turn & ~WG_FP_UNTESTED;           // what was known does not explain this one
-    untested = 0;
+    if (hot) *(volatile uint64_t *)hot = turn; // what was known does not explain this one
     device_fence_system();
     if (m && site < WG_SITE_NUMBERS) *(volatile uint8_t *)&m->told[site] = 1;
     wg_count(channel, site);
   } else wg_count_more(channel, site);
   if (address) fp_stored_at((const WgReports *)channel, launch, site, address);       // last: who sees that this launch has stored there knows that it was told
-  if (untested) fp_is_quiet((const WgReports *)channel, launch, site);
+}
+
+// A launch that is not tested everywhere has come to a sink that was told: there is nothing more to say of it.
+void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch, uint32_t site, uint32_t multiprocessor, uint32_t stores);
+__attribute__((noinline)) void wg_fp_quiet(uint64_t channel, uint64_t memory, uint32_t launch, uint32_t site, uint32_t multiprocessor, uint32_t stores) {
+  WgFpMemory *m = (WgFpMemory *)memory;
+  if (!channel || !m || site >= WG_SPREAD_SITES) return;
+  uint32_t last = device_swap32(&m->quiet[multiprocessor % WG_SPREAD][site], launch);
+  if (stores && last != launch) fp_note_store(channel, m, launch, site);
 }
 
 // The same for threads that start over: what they see is counted there.

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "probe/probe_abi.h"
+
 typedef enum WgFpFormat { WG_FP_NONE, WG_FP_F16, WG_FP_BF16, WG_FP_F32, WG_FP_F64 } WgFpFormat;
 
 // What made the value, or what was done with it.
@@ -64,15 +66,15 @@ typedef struct WgFpCounts {
   uint64_t address;                        // device address of where sinks are counted by code in line: uint64_t[parts][WG_SPREAD_SITES]
   uint32_t last_part, sites;               // parts, a power of two, less 1: who counts takes any. Sites that have a count there
 } WgFpCounts;
-typedef struct WgFpSite {
-  uint32_t stored;                         // the last launch that stored an exception there. WgChannel.fp_stores counts how often it changes
-  uint32_t quiet;                          // the last launch in which that was known, and that it is not to be tested everywhere: further exceptions are only counted and remembered
-} WgFpSite;
 typedef struct WgFpMemory {
   WgFpCounts counts;
+  uint64_t changes;                        // launches and sites that stored an exception, more or less: it grows when there is a new one
   uint64_t words[1 << WG_FP_WORD_BITS], pages[1 << WG_FP_PAGE_BITS];
-  WgFpSite sites[1 << 18];
+  uint32_t stored[1 << 18];                // by site: the last launch that stored an exception there, 0: none
   uint8_t told[1 << 18];                   // by site: a note of it is on its way to the command; further ones are only counted
+  // By multiprocessor and site: the last launch of which is known that it has stored there and is not tested everywhere: further exceptions are only counted and remembered. One
+  // word for all would be where all warps meet with which a launch begins.
+  uint32_t quiet[WG_SPREAD][WG_SPREAD_SITES];
 } WgFpMemory;
 // Of a page. Its upper bits choose the entry, the lower ones are kept in it. Words of a line lie beside each other in the table, in some order: a warp that stores exceptions writes few lines of it.
 enum { WG_FP_HASH_FACTOR = -1640531535 };
@@ -95,7 +97,6 @@ enum {
 // Fast mode: the first word of a kernel's counter is the turn in which an exception came to one of its sinks for the first time, 0 if none did; the second is 1 if a birth or an input
 // was found since. Later turns are tested everywhere at these distances from it: 0, 1 if nothing was found by then (else one in 8 of the first 1024 blocks, where threads neither run again nor start over), and the other powers of 16. What is born again and again is found at
 // once, and what is known costs less and less. Launches of a graph have one turn: they are tested everywhere as long as the second word is 0.
-#define WG_FP_UNTESTED (1u << 16)          // in wg_fp_sink's turn: this launch is none of them, as the thread has found out
 #define WG_FP_SKIPPED 0xeeeeu              // bits of a distance that is no power of 16
 
 #endif

@@ -101,7 +101,7 @@ typedef struct WgChannel {
   uint64_t counts_at;      // bytes from here to uint64_t[sites]: how often each site reported, exactly
   WgReports reports;       // for devices that share the host's memory; they do not spread counts
   uint32_t counts_exact;   // 0: the device has better ones
-  uint32_t fp_stores;      // fpcheck: launches and places that stored an exception, more or less: it grows when there is a new one
+  uint32_t fp_stores;      // fpcheck: places that have ever stored an exception, more or less: 0 if none has
   uint8_t pad0[40];
   uint32_t head;           // slots handed out; the device's atomics
   uint8_t pad1[124];

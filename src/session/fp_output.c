@@ -42,14 +42,15 @@ void session_fp_forget(Reports *r) {
 
 // --- which pages ---
 
-static uint32_t stores_of(const Open *o) { return *(const volatile uint32_t *)&o->channel->fp_stores; }
+static bool has_stored(const Open *o) { return *(const volatile uint32_t *)&o->channel->fp_stores; }
 
 // The table as it is now; NULL: it cannot be read. Kernels that run may change it while it is read, entry by entry.
 static const uint64_t *pages_of(const Open *o) {
   Reports *r = o->reports;
   uint64_t at = r->fp_memory + offsetof(WgFpMemory, pages);
   if (o->ops->direct) return (const uint64_t *)(uintptr_t)at;
-  uint32_t now = stores_of(o);
+  uint64_t now;
+  if (!o->ops->read(o->user, &now, r->fp_memory + offsetof(WgFpMemory, changes), sizeof now)) return NULL;
   if (!r->fp_pages) r->fp_pages = mem_alloc(PAGES * 8), r->fp_pages_at = 0;
   if (r->fp_pages_at != now && !o->ops->read(o->user, r->fp_pages, at, PAGES * 8)) return NULL;
   r->fp_pages_at = now;
@@ -175,7 +176,7 @@ static uint64_t row_of(const SessionPlace *p, const SessionCopy *c, size_t y, si
 void session_fp_copied(const SessionCopy *c) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < devices.len; i++) {
-    const uint64_t *pages = stores_of(&devices.data[i]) ? pages_of(&devices.data[i]) : NULL;
+    const uint64_t *pages = has_stored(&devices.data[i]) ? pages_of(&devices.data[i]) : NULL;
     Look l = {.n = 0};
     for (size_t z = 0; pages && z < c->depth; z++)
       for (size_t y = 0; y < c->height; y++) scan_row(&l, pages, row_of(&c->to, c, y, z), row_of(&c->from, c, y, z), c->width);

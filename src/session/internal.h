@@ -136,7 +136,7 @@ typedef struct Reports {
   _Atomic uint64_t address;
   _Atomic bool settled;
   uint64_t fp_memory, spread;              // WgFpMemory, WgSpread; 0: none
-  uint64_t *fp_pages; uint32_t fp_pages_at;   // its pages as they were when WgChannel.fp_stores was this
+  uint64_t *fp_pages, fp_pages_at;         // its pages as they were when WgFpMemory.changes was this
 } Reports;
 void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);
 uint64_t session_reports(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);   // device address, for a launch. Without the lock

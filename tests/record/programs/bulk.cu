@@ -30,9 +30,12 @@ __device__ static uint32_t of_rank(void *p, uint32_t rank) {
   return there;
 }
 
+// One variable, so that all of it lies in the same order on every device.
+struct Tile { alignas(16) uint32_t tile[64]; uint64_t bar; };
+
 __global__ void loaded(const uint32_t *in, uint32_t *out, bool waits) {
-  __shared__ alignas(16) uint32_t tile[64];
-  __shared__ uint64_t bar;
+  __shared__ Tile shared;
+  auto &[tile, bar] = shared;
   if (threadIdx.x == 0) INIT(&bar, 1);
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -57,8 +60,8 @@ __global__ void stored(const uint32_t *in, uint32_t *out, bool add) {
 
 // Two stages and a warp that only copies: stage i % 2 has elements of the i-th 64; the values of turns 2 and 4 are the same.
 __global__ void stages(const uint32_t *in, uint32_t *out) {
-  __shared__ alignas(16) uint32_t tile[2][64];
-  __shared__ uint64_t full[2], empty[2];
+  __shared__ struct { alignas(16) uint32_t tile[2][64]; uint64_t full[2], empty[2]; } shared;
+  auto &[tile, full, empty] = shared;
   int t = threadIdx.x;
   if (t < 2) {
     INIT(&full[t], 1);
@@ -80,8 +83,8 @@ __global__ void stages(const uint32_t *in, uint32_t *out) {
 }
 
 __global__ void __cluster_dims__(2, 1, 1) sent(uint32_t *out) {
-  __shared__ uint32_t s[64], sum;
-  __shared__ uint64_t bar;
+  __shared__ struct { uint32_t s[64], sum; uint64_t bar; } shared;
+  auto &[s, sum, bar] = shared;
   cg::cluster_group c = cg::this_cluster();
   uint32_t other = c.block_rank() ^ 1, t = threadIdx.x;
   s[t] = 0;
@@ -99,8 +102,8 @@ __global__ void __cluster_dims__(2, 1, 1) sent(uint32_t *out) {
 }
 
 __global__ void __cluster_dims__(2, 1, 1) to_both(const uint32_t *in, uint32_t *out) {
-  __shared__ alignas(16) uint32_t tile[64];
-  __shared__ uint64_t bar;
+  __shared__ Tile shared;
+  auto &[tile, bar] = shared;
   cg::cluster_group c = cg::this_cluster();
   if (threadIdx.x == 0) {
     INIT(&bar, 1);

@@ -17,8 +17,8 @@ __device__ static void begin(uint64_t *bar, uint32_t bytes) {
 
 // 8 floats by 4 lines from (x, y): each thread moves one, then the tile goes to (x, y) of out and is added to sum there
 __global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out, const __grid_constant__ CUtensorMap sum, int x, int y, float *copy) {
-  __shared__ alignas(1024) float all[64];
-  __shared__ uint64_t bar;
+  __shared__ struct { alignas(1024) float all[64]; uint64_t bar; } shared;    // one variable, so that all of it lies in the same order on every device
+  auto &[all, bar] = shared;
   float *s = all + 32;                     // where a swizzle changes something
   if (threadIdx.x == 0) {
     begin(&bar, 128);
@@ -39,8 +39,8 @@ __global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_const
 
 // 4 by 4 by 2
 __global__ void cube(const __grid_constant__ CUtensorMap in, int x, int y, int z, float *copy) {
-  __shared__ alignas(128) float s[32];
-  __shared__ uint64_t bar;
+  __shared__ struct { alignas(128) float s[32]; uint64_t bar; } shared;
+  auto &[s, bar] = shared;
   if (threadIdx.x == 0) {
     begin(&bar, sizeof s);
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(AT(s)), "l"(&in), "r"(x), "r"(y), "r"(z), "r"(AT(&bar)) : "memory");
@@ -52,8 +52,8 @@ __global__ void cube(const __grid_constant__ CUtensorMap in, int x, int y, int z
 
 // The map is in global memory, where nobody knows it.
 __global__ void of_pointer(const CUtensorMap *in, float *copy) {
-  __shared__ alignas(1024) float s[32];
-  __shared__ uint64_t bar;
+  __shared__ struct { alignas(1024) float s[32]; uint64_t bar; } shared;
+  auto &[s, bar] = shared;
   if (threadIdx.x == 0) {
     begin(&bar, sizeof s);
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(AT(s)), "l"(in), "r"(0), "r"(0), "r"(AT(&bar)) : "memory");
