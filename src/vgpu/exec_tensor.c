@@ -35,7 +35,7 @@ static bool open_box(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane
   if (!p) return false;
   memcpy(&b->map, p, sizeof b->map);
   if (b->map.magic != TENSOR_MAP_MAGIC || b->map.rank != d->rank) {
-    vgpu_fault(w, in, VGPU_TRAP, lane, (uint64_t)p, "the tensor map does not describe a tensor of %u dimensions", d->rank);
+    vgpu_fault(w, in, VGPU_ILLEGAL_INSTRUCTION, lane, (uint64_t)p, "the tensor map does not describe a tensor of %u dimensions", d->rank);
     return false;
   }
   if (b->map.mode != TENSOR_MAP_TILED || b->map.interleave || !b->map.element || b->map.swizzle > 3) {
@@ -48,6 +48,11 @@ static bool open_box(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane
     b->count[i] = (b->map.box[i] + b->map.element_strides[i] - 1u) / b->map.element_strides[i];
     b->stride[i] = i ? b->map.strides[i - 1] * 16 : b->map.element;
     b->bytes *= b->count[i];
+  }
+  int64_t first = b->start[0] * b->map.element;
+  if (first % 16) {                           // so does an H200, wherever that lies
+    vgpu_fault(w, in, VGPU_ILLEGAL_INSTRUCTION, lane, (uint64_t)b->start[0], "the first tensor coordinate, %lld, is byte %lld of its line, no multiple of 16", (long long)b->start[0], (long long)first);
+    return false;
   }
   b->line_bytes = b->count[0] * b->map.element;
   b->swizzle_mask = (1u << b->map.swizzle) - 1;          // 32, 64, 128 bytes: one, two, three bits
@@ -125,7 +130,7 @@ static const Inst *exec_tensor(Warp *w, const Inst *in) {
   FOR_LANES(l, w->exec) {
     Box b;
     if (!open_box(w, in, d, l, &b)) return NULL;
-    char *own = pointer_at(w, in, &d->shared, d->shared_slot, l, b.bytes, b.map.swizzle ? 128 : 16);
+    char *own = pointer_at(w, in, &d->shared, d->shared_slot, l, b.bytes, 128);
     Mbarrier *m = d->has_bar ? (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, l, 8, 8) : NULL;
     if (!own || (d->has_bar && !m)) return NULL;
     // the block whose shared memory this is: our own, or another of the cluster
@@ -145,6 +150,16 @@ static const Inst *exec_tensor(Warp *w, const Inst *in) {
       there->tx -= b.bytes;
       mbarrier_settle(there);
     }
+  }
+  return in + 1;
+}
+
+// Nothing is fetched ahead, but what the copy itself would be refused for is.
+static const Inst *exec_tensor_prefetch(Warp *w, const Inst *in) {
+  w->mem_pc = in;
+  FOR_LANES(l, w->exec) {
+    Box b;
+    if (!open_box(w, in, (const TensorDesc *)in->slots, l, &b)) return NULL;
   }
   return in + 1;
 }
@@ -210,7 +225,6 @@ bool VGPU_NAME(bind_tensor)(Binder *b) {
   const PtxInstr *in = b->in;
   TensorDesc *d = bind_alloc(b, sizeof *d);
   switch (in->op) {
-  case OP_CP_ASYNC_BULK_PREFETCH_TENSOR: return bind_emit(b, exec_nop), true;
   case OP_TENSORMAP_REPLACE: return bind_map_replace(b, d);
   case OP_TENSORMAP_CP_FENCEPROXY:
     if (!memory_bind_address(b, &in->ops[0], SPACE_GLOBAL, &d->map, &d->map_slot)) return false;
@@ -225,6 +239,7 @@ bool VGPU_NAME(bind_tensor)(Binder *b) {
   d->load = ptx_has(in, MOD_COMPLETE_TX_BYTES);
   d->reduce = in->op == OP_CP_REDUCE_ASYNC_BULK_TENSOR;
   if (d->reduce && !VGPU_NAME(atomic_find_step)(in, TYPE_U32, &d->step)) return bind_unsupported(b, "reduction");
+  bool prefetch = in->op == OP_CP_ASYNC_BULK_PREFETCH_TENSOR;
   const PtxOperand *tensor = &in->ops[d->load ? 1 : 0], *shared = &in->ops[d->load ? 0 : 1];
   if (tensor->nlist < 2) return bind_unsupported(b, "tensor coordinates");
   const PtxOperand *at = &tensor->list[1];
@@ -232,7 +247,7 @@ bool VGPU_NAME(bind_tensor)(Binder *b) {
   if (d->rank > 5) return bind_unsupported(b, "tensor coordinates");
   for (unsigned i = 0; i < d->rank; i++) d->at[i] = bind_src(b, at->kind == OPD_VECTOR ? &at->list[i] : at, TYPE_S32);
   if (!memory_bind_address(b, tensor, SPACE_GENERIC, &d->map, &d->map_slot)) return false;
-  if (!memory_bind_address(b, shared, SPACE_SHARED, &d->shared, &d->shared_slot)) return false;
+  if (!prefetch && !memory_bind_address(b, shared, SPACE_SHARED, &d->shared, &d->shared_slot)) return false;
   if (d->load) {
     d->has_bar = true;
     if (!memory_bind_address(b, &in->ops[2], SPACE_SHARED, &d->bar, &d->bar_slot)) return false;
@@ -241,6 +256,6 @@ bool VGPU_NAME(bind_tensor)(Binder *b) {
       d->mask_slot = bind_src(b, &in->ops[3], TYPE_U16);
     }
   }
-  bind_emit(b, exec_tensor)->slots = (uint32_t *)d;
+  bind_emit(b, prefetch ? exec_tensor_prefetch : exec_tensor)->slots = (uint32_t *)d;
   return true;
 }

@@ -59,7 +59,7 @@ const VgpuKernelInfo *vgpu_kernel_info(const VgpuKernel *k);
 
 // --- engine.c: launches ---
 typedef enum VgpuStatus {
-  VGPU_OK, VGPU_ILLEGAL_ADDRESS, VGPU_MISALIGNED, VGPU_TRAP, VGPU_ASSERT, VGPU_UNSUPPORTED, VGPU_STACK_OVERFLOW,
+  VGPU_OK, VGPU_ILLEGAL_ADDRESS, VGPU_MISALIGNED, VGPU_ILLEGAL_INSTRUCTION, VGPU_TRAP, VGPU_ASSERT, VGPU_UNSUPPORTED, VGPU_STACK_OVERFLOW,
   VGPU_INVALID_PC, VGPU_INVALID_LAUNCH, VGPU_DEADLOCK, VGPU_CANCELLED
 } VgpuStatus;
 typedef struct VgpuFault {                 // what ended a launch

@@ -53,7 +53,7 @@ __global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_const
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   if (threadIdx.x == 0) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" :: "l"(&out), "r"(x + 1), "r"(y), "r"(address(s)) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" :: "l"(&out), "r"(x + 4), "r"(y), "r"(address(s)) : "memory");
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];" :: "l"(&sum), "r"(x), "r"(y), "r"(address(s)) : "memory");
     asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
   }
@@ -87,7 +87,7 @@ static void check_tiles() {
         bool row = i >= 0 && i < 8;
         float value = j >= 0 && j < 16 && row ? in[y * w + x] + 1 : 0;
         wrong += sum[y * w + x] != (j >= 0 && j < 16 && row ? 1000 + value : 1000);
-        int jo = j - 1, from = x - 1;
+        int jo = j - 4, from = x - 4;
         float shifted = from >= 0 ? in[y * w + from] + 1 : 1;
         wrong += out[y * w + x] != (jo >= 0 && jo < 16 && row ? shifted : -7);
       }

@@ -7,10 +7,10 @@ set -u
 make_show
 whole bulk 7
 "$work/show" "$work/all.wg" > "$work/all.txt"
-check loads test "$(of 1 0 | head -n 4 | tr '\n' ' ')" = "load buffer0+0 = 000003eb000003ea000003e9000003e8 store shared+16 = 000003eb000003ea000003e9000003e8 load buffer0+16 = 000003ef000003ee000003ed000003ec store shared+32 = 000003ef000003ee000003ed000003ec "
+check loads test "$(of 1 0 | head -n 4 | tr '\n' ' ')" = "load buffer0+0 = 000003eb000003ea000003e9000003e8 store shared+0 = 000003eb000003ea000003e9000003e8 load buffer0+16 = 000003ef000003ee000003ed000003ec store shared+16 = 000003ef000003ee000003ed000003ec "
 check loads-all test "$(of 1 0 | grep -c '^store shared')" = 16
 expects not-the-copying-thread 1 1 <<X
-load shared+264 = 00000426
+load shared+248 = 00000426
 store buffer1+4 = 00000426
 X
 check stores test "$(of 2 0 | tail -n 1)" = "store buffer1+496 = 00000428000004270000042600000425"

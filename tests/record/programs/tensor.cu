@@ -1,4 +1,4 @@
-// Tensor copies: tiles of a matrix of floats, swizzled or not, at its edges and at addresses that are no multiple of 16 bytes, and of a tensor of three dimensions; there, back and added. Run by tensor.sh.
+// Tensor copies: tiles of a matrix of floats, swizzled or not and at its edges, and of a tensor of three dimensions; there, back and added. Run by tensor.sh.
 #include <cstdint>
 #include <cstdio>
 #include <cuda.h>
@@ -67,7 +67,7 @@ typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, 
                         CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
 int main(int argc, char **) {
-  enum { W = 36, H = 8, N = W * H };
+  enum { W = 36, H = 8, N = W * H };        // the last two of each line are not the tensor's
   static float host[N], back[N];
   float *in, *out, *sum, *copy;
   cudaMalloc(&in, sizeof host), cudaMalloc(&out, sizeof host), cudaMalloc(&sum, sizeof host), cudaMalloc(&copy, 128);
@@ -78,14 +78,14 @@ int main(int argc, char **) {
   cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found);
   auto map = [&](float *data, CUtensorMapSwizzle swizzle, cuuint32_t rank) {
     CUtensorMap m;
-    cuuint64_t dims[] = {W, rank == 2 ? H : H / 2, 2}, strides[] = {W * 4, W * 4 * H / 2};
+    cuuint64_t dims[] = {W - 2, (cuuint64_t)(rank == 2 ? H : H / 2), 2}, strides[] = {W * 4, W * 4 * H / 2};
     cuuint32_t box[] = {rank == 2 ? 8u : 4u, 4, 2}, ones[] = {1, 1, 1};
     if (encode(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, rank, data, dims, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) puts("no map");
     return m;
   };
   double mixed = 0;
   auto mix = [&](float *p, int n) { cudaMemcpy(back, p, n * 4, cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) mixed = mixed * 0.875 + back[i] * (i % 5); };
-  const int places[][2] = {{4, 1}, {5, 1}, {-3, 6}, {30, -2}, {33, 5}};
+  const int places[][2] = {{4, 1}, {8, 1}, {-4, 6}, {28, -2}, {32, 5}};
   for (int i = 0; i < 5; i++) {
     CUtensorMapSwizzle s = i == 1 ? CU_TENSOR_MAP_SWIZZLE_32B : CU_TENSOR_MAP_SWIZZLE_NONE;
     cudaMemset(out, 0, sizeof host), cudaMemset(sum, 0, sizeof host);

@@ -1,0 +1,54 @@
+// Copies of tensors that a GPU refuses end with its errors, wherever in the tensor they would have been.
+// arch: compute_90
+// expect: (4, 1): no error
+// expect: (-4, 1): no error
+// expect: (5, 1): an illegal instruction was encountered
+// expect: (-3, 1): an illegal instruction was encountered
+// expect: (5, 1), fetched ahead: an illegal instruction was encountered
+// expect: to a multiple of 64: misaligned address
+#include <cstdio>
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#define AT(p) ((unsigned)__cvta_generic_to_shared(p))
+__global__ void tile(const __grid_constant__ CUtensorMap map, int x, int y, int shift, bool prefetch) {
+  __shared__ alignas(128) char s[256];
+  __shared__ unsigned long long bar;
+  if (prefetch) {
+    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(x), "r"(y) : "memory");
+    return;
+  }
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(AT(&bar)) : "memory");
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(AT(s + shift)), "l"(&map), "r"(x), "r"(y), "r"(AT(&bar)) : "memory");
+  for (unsigned done = 0; !done;)
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(AT(&bar)) : "memory");
+}
+
+typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+                        CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+static void attempt(int x, int y, int shift, bool prefetch, const char *how) {
+  Encode *encode = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found);
+  float *data;
+  cudaMalloc(&data, 4096);
+  CUtensorMap m;
+  cuuint64_t dims[] = {64, 16}, strides[] = {256};
+  cuuint32_t box[] = {8, 4}, ones[] = {1, 1};
+  encode(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, data, dims, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  tile<<<1, 1>>>(m, x, y, shift, prefetch);
+  cudaError_t e = cudaDeviceSynchronize();
+  if (how[0] == ',' || !how[0]) printf("(%d, %d)%s: %s\n", x, y, how, cudaGetErrorString(e));
+  else printf("%s: %s\n", how, cudaGetErrorString(e));
+  cudaDeviceReset();
+}
+
+int main() {
+  attempt(4, 1, 0, false, "");
+  attempt(-4, 1, 0, false, "");
+  attempt(5, 1, 0, false, "");
+  attempt(-3, 1, 0, false, "");
+  attempt(5, 1, 0, true, ", fetched ahead");
+  attempt(4, 1, 64, false, "to a multiple of 64");
+}
