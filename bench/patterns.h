@@ -163,6 +163,13 @@ static int update(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   return 1;
 }
 
+// The same with values that are the same everywhere, as tests/record/programs/sustained.cu has them.
+static int steady(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
+  if (!update(s, warp, k, g)) return 0;
+  for (unsigned l = 0; l < 32; l++) g->ops[0].value[0][l] = bits(1.5f), g->ops[1].value[0][l] = bits(1.75f);
+  return 1;
+}
+
 // out[i] = table[index[i]] in one record.
 static int gathered(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
   if (k) return 0;
@@ -195,7 +202,7 @@ static int folded(const Shape *s, uint64_t warp, uint32_t k, Group *g) {
 typedef struct Pattern { const char *name; Make *make; unsigned per_warp; unsigned kinds; MakeGroup *group; } Pattern;     // kinds: two bits of each site: 1 load, 2 store, 3 atomic
 static const Pattern patterns[] = {{"saxpy", saxpy, 3, 0x25}, {"matmul", matmul, 0, 0x25}, {"stencil", stencil, 10, 0x95555}, {"rows", rows, 0, 0x95}, {"gather", gather, 3, 0x25},
                                    {"hashed", hashed, 64, 0x55}, {"divergent", divergent, 48, 0x9}, {"histogram", histogram, 16, 0xD},
-                                   {"update", NULL, 32, 0x9, update}, {"gathered", NULL, 3, 0x25, gathered}, {"folded", NULL, 0, 0x25555, folded}};
+                                   {"update", NULL, 32, 0x9, update}, {"steady", NULL, 32, 0x9, steady}, {"gathered", NULL, 3, 0x25, gathered}, {"folded", NULL, 0, 0x25555, folded}};
 
 // Writes the next record of a warp; how many operations it has, 0: the warp has ended.
 static inline uint64_t make_record(const Pattern *p, const Shape *s, WarpOp *op, uint32_t k, Out *out) {

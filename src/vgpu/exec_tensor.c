@@ -10,7 +10,7 @@ typedef struct TensorDesc {
   MemDesc map, shared, bar;
   uint32_t map_slot, shared_slot, bar_slot, mask_slot, at[5];
   uint8_t rank;
-  bool load, has_bar, has_mask, reduce;
+  bool load, writes, has_bar, has_mask, reduce;        // writes: the tensor
   AtomicStep step;
 } TensorDesc;
 
@@ -30,7 +30,18 @@ typedef struct Box {
   uint32_t swizzle_mask;
 } Box;
 
+// What an H200 refuses.
+static bool is_accepted(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane, const Box *b) {
+  int64_t first = b->start[0] * b->map.element;
+  if (first % 16) vgpu_fault(w, in, VGPU_ILLEGAL_INSTRUCTION, lane, (uint64_t)b->start[0], "the first tensor coordinate, %lld, is byte %lld of its line, no multiple of 16", (long long)b->start[0], (long long)first);
+  else
+    for (unsigned i = 0; i < d->rank; i++)
+      if (d->writes && b->start[i] < 0) return vgpu_fault(w, in, VGPU_ILLEGAL_INSTRUCTION, lane, (uint64_t)b->start[i], "tensor coordinate %u, %lld, is negative, which only copies to shared memory may have", i, (long long)b->start[i]);
+  return first % 16 == 0;
+}
+
 static bool open_box(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane, Box *b) {
+  *b = (Box){0};
   const char *p = pointer_at(w, in, &d->map, d->map_slot, lane, sizeof b->map, 16);
   if (!p) return false;
   memcpy(&b->map, p, sizeof b->map);
@@ -49,14 +60,9 @@ static bool open_box(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane
     b->stride[i] = i ? b->map.strides[i - 1] * 16 : b->map.element;
     b->bytes *= b->count[i];
   }
-  int64_t first = b->start[0] * b->map.element;
-  if (first % 16) {                           // so does an H200, wherever that lies
-    vgpu_fault(w, in, VGPU_ILLEGAL_INSTRUCTION, lane, (uint64_t)b->start[0], "the first tensor coordinate, %lld, is byte %lld of its line, no multiple of 16", (long long)b->start[0], (long long)first);
-    return false;
-  }
   b->line_bytes = b->count[0] * b->map.element;
   b->swizzle_mask = (1u << b->map.swizzle) - 1;          // 32, 64, 128 bytes: one, two, three bits
-  return true;
+  return is_accepted(w, in, d, lane, b);
 }
 
 // Address of element 0 of a line, and whether the line lies inside along the outer dimensions.
@@ -237,6 +243,7 @@ bool VGPU_NAME(bind_tensor)(Binder *b) {
   for (unsigned i = 0; i < ARRAY_LEN(refused); i++)
     if (ptx_has(in, refused[i])) return bind_unsupported(b, "only tiled tensor copies");
   d->load = ptx_has(in, MOD_COMPLETE_TX_BYTES);
+  d->writes = !d->load && in->op != OP_CP_ASYNC_BULK_PREFETCH_TENSOR;
   d->reduce = in->op == OP_CP_REDUCE_ASYNC_BULK_TENSOR;
   if (d->reduce && !VGPU_NAME(atomic_find_step)(in, TYPE_U32, &d->step)) return bind_unsupported(b, "reduction");
   bool prefetch = in->op == OP_CP_ASYNC_BULK_PREFETCH_TENSOR;

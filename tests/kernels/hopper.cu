@@ -1,6 +1,7 @@
 // Copies by tensor map (tiles, edges, swizzles, reductions) and wgmma from the tiles they make.
 // arch: compute_90a
 // expect: all checks passed
+#include <algorithm>
 #include <cmath>
 #include <cuda.h>
 #include <cuda_fp16.h>
@@ -37,7 +38,7 @@ static __device__ void load_tile(void *to, const CUtensorMap *map, int x, int y,
                :: "r"(address(to)), "l"(map), "r"(x), "r"(y), "r"(b) : "memory");
 }
 
-// --- tiles: read at (x, y), add one, write back shifted, and add to a sum ---
+// --- tiles: read at (x, y), add one, write back shifted, and add to a sum; where they are negative, which a GPU refuses there, to 0 ---
 __global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out, const __grid_constant__ CUtensorMap sum, int x, int y, float *copy) {
   __shared__ __align__(128) float s[8][16];
   __shared__ __align__(8) unsigned long long barrier;
@@ -52,6 +53,7 @@ __global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_const
   for (int i = threadIdx.x; i < 128; i += blockDim.x) copy[i] = (&s[0][0])[i], (&s[0][0])[i] += 1;
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
+  x = max(x, 0), y = max(y, 0);
   if (threadIdx.x == 0) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" :: "l"(&out), "r"(x + 4), "r"(y), "r"(address(s)) : "memory");
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];" :: "l"(&sum), "r"(x), "r"(y), "r"(address(s)) : "memory");
@@ -83,13 +85,10 @@ static void check_tiles() {
       }
     for (int y = 0; y < h; y++)
       for (int x = 0; x < w; x++) {
-        int j = x - p[0], i = y - p[1];
+        int j = x - std::max(p[0], 0), i = y - std::max(p[1], 0), jo = j - 4;
         bool row = i >= 0 && i < 8;
-        float value = j >= 0 && j < 16 && row ? in[y * w + x] + 1 : 0;
-        wrong += sum[y * w + x] != (j >= 0 && j < 16 && row ? 1000 + value : 1000);
-        int jo = j - 4, from = x - 4;
-        float shifted = from >= 0 ? in[y * w + from] + 1 : 1;
-        wrong += out[y * w + x] != (jo >= 0 && jo < 16 && row ? shifted : -7);
+        wrong += sum[y * w + x] != (j >= 0 && j < 16 && row ? 1000 + copy[i * 16 + j] + 1 : 1000);
+        wrong += out[y * w + x] != (jo >= 0 && jo < 16 && row ? copy[i * 16 + jo] + 1 : -7);
       }
     if (wrong) printf("tile at (%d, %d): %d elements are wrong\n", p[0], p[1], wrong), failures++;
   }

@@ -81,9 +81,9 @@ shared+208 = 00000000000000004208000042040000
 shared+224 = 42880000428600004284000042820000
 shared+240 = 0000000000000000428c0000428a0000
 X
-check edge-back test "$("$work/show" "$work/all.wg" 3 0 0 | grep -c 'store .* buffer1')" = 2
-check end-back test "$("$work/show" "$work/all.wg" 4 0 0 | grep -c 'store .* buffer1')" = 18
-moves cube 6 46 load buffer <<X
+check edge-back test "$("$work/show" "$work/all.wg" 3 0 0 | grep -c 'store .* buffer1')" = 4
+check end-back test "$("$work/show" "$work/all.wg" 4 0 0 | grep -c 'store .* buffer1')" = 36
+moves cube 6 47 load buffer <<X
 buffer0+896 = 43640000436300004362000043610000
 buffer0+1040 = 43840000438380004383000043828000
 X

@@ -6,15 +6,22 @@
 // expect: (-3, 1): an illegal instruction was encountered
 // expect: (5, 1), fetched ahead: an illegal instruction was encountered
 // expect: to a multiple of 64: misaligned address
+// expect: (4, 14), back: no error
+// expect: (-4, 1), back: an illegal instruction was encountered
+// expect: (4, -2), back: an illegal instruction was encountered
 #include <cstdio>
 #include <cuda.h>
 #include <cuda_runtime.h>
 
 #define AT(p) ((unsigned)__cvta_generic_to_shared(p))
-__global__ void tile(const __grid_constant__ CUtensorMap map, int x, int y, int shift, bool prefetch) {
+__global__ void tile(const __grid_constant__ CUtensorMap map, int x, int y, int shift, char op) {
   __shared__ alignas(128) char s[256];
   __shared__ unsigned long long bar;
-  if (prefetch) {
+  if (op == 'b') {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::"l"(&map), "r"(x), "r"(y), "r"(AT(s)) : "memory");
+    return;
+  }
+  if (op == 'f') {
     asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(x), "r"(y) : "memory");
     return;
   }
@@ -27,7 +34,7 @@ __global__ void tile(const __grid_constant__ CUtensorMap map, int x, int y, int 
 typedef CUresult Encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
                         CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-static void attempt(int x, int y, int shift, bool prefetch, const char *how) {
+static void attempt(int x, int y, int shift, const char *how) {
   Encode *encode = nullptr;
   cudaDriverEntryPointQueryResult found;
   cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found);
@@ -37,7 +44,7 @@ static void attempt(int x, int y, int shift, bool prefetch, const char *how) {
   cuuint64_t dims[] = {64, 16}, strides[] = {256};
   cuuint32_t box[] = {8, 4}, ones[] = {1, 1};
   encode(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, data, dims, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  tile<<<1, 1>>>(m, x, y, shift, prefetch);
+  tile<<<1, 1>>>(m, x, y, shift, how[0] == ',' ? how[2] : 0);
   cudaError_t e = cudaDeviceSynchronize();
   if (how[0] == ',' || !how[0]) printf("(%d, %d)%s: %s\n", x, y, how, cudaGetErrorString(e));
   else printf("%s: %s\n", how, cudaGetErrorString(e));
@@ -45,10 +52,13 @@ static void attempt(int x, int y, int shift, bool prefetch, const char *how) {
 }
 
 int main() {
-  attempt(4, 1, 0, false, "");
-  attempt(-4, 1, 0, false, "");
-  attempt(5, 1, 0, false, "");
-  attempt(-3, 1, 0, false, "");
-  attempt(5, 1, 0, true, ", fetched ahead");
-  attempt(4, 1, 64, false, "to a multiple of 64");
+  attempt(4, 1, 0, "");
+  attempt(-4, 1, 0, "");
+  attempt(5, 1, 0, "");
+  attempt(-3, 1, 0, "");
+  attempt(5, 1, 0, ", fetched ahead");
+  attempt(4, 1, 64, "to a multiple of 64");
+  attempt(4, 14, 0, ", back");
+  attempt(-4, 1, 0, ", back");
+  attempt(4, -2, 0, ", back");
 }

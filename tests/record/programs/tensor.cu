@@ -15,7 +15,7 @@ __device__ static void begin(uint64_t *bar, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(AT(bar)), "r"(bytes) : "memory");
 }
 
-// 8 floats by 4 lines from (x, y): each thread moves one, then the tile goes to (x, y) of out and is added to sum there
+// 8 floats by 4 lines from (x, y): each thread moves one, then the tile goes to (x, y) of out and is added to sum there, or where that is negative to 0
 __global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out, const __grid_constant__ CUtensorMap sum, int x, int y, float *copy) {
   __shared__ struct { alignas(1024) float all[64]; uint64_t bar; } shared;    // one variable, so that all of it lies in the same order on every device
   auto &[all, bar] = shared;
@@ -30,6 +30,7 @@ __global__ void tiles(const __grid_constant__ CUtensorMap in, const __grid_const
   s[threadIdx.x] += 1;
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
+  x = max(x, 0), y = max(y, 0);
   if (threadIdx.x == 0) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&out), "r"(x), "r"(y), "r"(AT(s)) : "memory");
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&sum), "r"(x), "r"(y), "r"(AT(s)) : "memory");
