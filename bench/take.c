@@ -1,5 +1,5 @@
 // How fast records are taken from rings, as threads of the command do it: each thread has a ring full of records, takes a piece of it, sets as many bytes to zero elsewhere and begins again.
-//   take GIGABYTES [threads [encoding threads]]
+//   take GIGABYTES [threads [encoding threads [same]]]    same: all values are the same
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,11 +13,13 @@ static double now(clockid_t clock) { struct timespec t; clock_gettime(clock, &t)
 
 typedef struct Taker { TraceWriter *w; uint32_t index; uint64_t bytes; double cpu, wall; pthread_t thread; } Taker;
 
-// Loads and stores of 32 lanes side by side, whose values nothing predicts.
+static bool same;
+
+// Loads and stores of 32 lanes side by side, whose values nothing predicts, unless they are all the same.
 static void fill(Out *out, uint32_t index) {
   for (uint32_t i = 0; out->len < RING; i++) {
     WarpOp op = {.warp = index * 100000 + i / 8, .launch = 1, .time = i & 0x7FFFFFFF, .site = i % 3, .lanes = UINT32_MAX, .has_address = 1, .planes = 1, .values = 1, .same = i % 3 != 2};
-    for (uint32_t l = 0; l < 32; l++) op.address[l] = 0x7f1000000000 + (i % 3 << 30) + 128ull * (i / 3) + 4 * l, op.value[0][l] = (i * 32 + l) * 0x9E3779B1u;
+    for (uint32_t l = 0; l < 32; l++) op.address[l] = 0x7f1000000000 + (i % 3 << 30) + 128ull * (i / 3) + 4 * l, op.value[0][l] = same ? 1 : (i * 32 + l) * 0x9E3779B1u;
     record_write(out, &op);
   }
 }
@@ -44,6 +46,7 @@ int main(int argc, char **argv) {
   double gb = argc > 1 ? atof(argv[1]) : 2;
   long threads = argc > 2 ? atol(argv[2]) : sysconf(_SC_NPROCESSORS_ONLN);
   Error err = {{0}};
+  same = argc > 4;
   TraceWriter *w = trace_writer_new(&(TraceLimits){.threads = argc > 3 ? (unsigned)atol(argv[3]) : 0, .ahead = true}, &err);
   CHECK(w && threads > 0 && threads <= THREADS);
   static Taker takers[THREADS];

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <malloc.h>
 
-enum { RINGS_GPU_LEAST_MB = 256, RINGS_GPU_MOST_MB = 1024, RINGS_CPU_MB = 32, RING_LEAST = 32 << 10 };
+enum { RINGS_GPU_MB = 256, RINGS_CPU_MB = 32, RING_LEAST = 32 << 10 };
 
 static bool check_threads(const char *list, Error *err) {
   unsigned n = 0;
@@ -47,12 +47,11 @@ bool cli_record_check(Options *o, Error *err) {
   return true;
 }
 
-// A 64th of what is free: the longer a ring lasts, the less a thread that is late to empty it matters.
+// On a GPU so little that large processors have them in their cache: what a GPU writes is read and set to zero there, and never seen by memory.
 static uint64_t rings_mb(const Options *o) {
   if (options_is(o, OPT_RECORD, "inputs")) return 0;
   if (options_given(o, OPT_RECORD_BUFFER)) return options_number(o, OPT_RECORD_BUFFER);
-  if (!options_is(o, OPT_DEVICE, "gpu")) return RINGS_CPU_MB;
-  return MAX(MIN(trace_free_memory() >> 26, (uint64_t)RINGS_GPU_MOST_MB), (uint64_t)RINGS_GPU_LEAST_MB);
+  return options_is(o, OPT_DEVICE, "gpu") ? RINGS_GPU_MB : RINGS_CPU_MB;
 }
 
 uint64_t cli_record_ring_bytes(const Options *o) {

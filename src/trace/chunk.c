@@ -1,5 +1,6 @@
 // Raw records of one launch become a chunk: sorted by warp, cut into blocks, with postings and a directory.
 #include "trace/internal.h"
+#include "trace/pack.h"
 
 void chunk_end_part(ChunkOut *out) { vec_push(&out->parts, out->bytes.len); }
 
@@ -21,11 +22,13 @@ struct ChunkScratch {
   PostingList *postings;
   RowMaker *rows;
   ChunkPause pause;
+  Bytes unpacked;
+  VEC(RawPiece) pieces;
 };
 
 ChunkScratch *chunk_scratch_new(ChunkPause pause) {
   ChunkScratch *s = mem_alloc(sizeof *s);
-  *s = (ChunkScratch){column_coder_new(), postings_new(), row_maker_new(), pause};
+  *s = (ChunkScratch){.coder = column_coder_new(), .postings = postings_new(), .rows = row_maker_new(), .pause = pause};
   return s;
 }
 
@@ -33,6 +36,8 @@ void chunk_scratch_free(ChunkScratch *s) {
   column_coder_free(s->coder);
   postings_free(s->postings);
   row_maker_free(s->rows);
+  free(s->unpacked.data);
+  vec_free(&s->pieces);
   free(s);
 }
 
@@ -114,11 +119,31 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
   return !col.bad && nblocks && nplaces;
 }
 
+// The pieces with records as they were.
+static const RawPiece *unpack(ChunkScratch *s, const RawPiece *pieces) {
+  size_t room = 0, at = 0;
+  for (const RawPiece *p = pieces; p; p = p->next) room += p->unpacked;
+  if (!room) return pieces;
+  if (s->unpacked.cap < room) s->unpacked = (Bytes){.data = memory_more(s->unpacked.data, 0, room), .cap = room};
+  s->pieces.len = 0;
+  for (const RawPiece *p = pieces; p; p = p->next) {
+    RawPiece raw = *p;
+    if (p->unpacked) {
+      raw.data = s->unpacked.data + at, raw.len = p->unpacked;
+      CHECK(unpack_records(raw.data, p->unpacked, p->data, p->len) == p->unpacked);
+      at += p->unpacked;
+    }
+    vec_push(&s->pieces, raw);
+  }
+  for (uint32_t i = 0; i < s->pieces.len; i++) s->pieces.data[i].next = i + 1 < s->pieces.len ? &s->pieces.data[i + 1] : NULL;
+  return s->pieces.data;
+}
+
 ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory) {
   ChunkOut *out = mem_alloc(sizeof *out);
   memory.len = 0;
   *out = (ChunkOut){.id = id, .process = process, .launch = launch, .shared_only = true, .bytes = memory};
-  out->records = row_maker_begin(s->rows, pieces);
+  out->records = row_maker_begin(s->rows, unpack(s, pieces));
   out->first_warp = row_maker_first_warp(s->rows);
   out->last_warp = row_maker_last_warp(s->rows);
   VEC(ChunkBlockInfo) blocks = {0};

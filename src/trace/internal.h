@@ -248,7 +248,7 @@ bool points_check(const uint8_t *data, size_t n, uint32_t nblocks);          // 
 void points_begin(PointScan *s, const uint8_t *data, size_t n, uint64_t low, uint64_t high);
 bool points_next(PointScan *s, const TracePlace *places, uint32_t nplaces, Posting *out);      // false: no more, or (bad) damaged
 
-typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap; uint32_t records; bool segment; } RawPiece;     // segment: its memory is one of writer.h
+typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; size_t len, cap, unpacked; uint32_t records; bool segment; } RawPiece;     // segment: its memory is one of writer.h. unpacked: bytes that packed records (pack.h) have; 0: they are not packed
 // --- chunk_rows.c: raw records of one launch become rows ---
 typedef struct RowMaker RowMaker;
 RowMaker *row_maker_new(void);

@@ -18,7 +18,7 @@ static uint64_t number_in(const char *path, const char *before) {
   return found ? n : UINT64_MAX;
 }
 
-uint64_t trace_free_memory(void) {
+static uint64_t free_memory(void) {
   uint64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
   uint64_t free_bytes = kilobytes == UINT64_MAX ? (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE) : kilobytes << 10;
   uint64_t limit = number_in("/sys/fs/cgroup/memory.max", ""), used = number_in("/sys/fs/cgroup/memory.current", "");       // of a container
@@ -26,4 +26,4 @@ uint64_t trace_free_memory(void) {
   return free_bytes;
 }
 
-uint64_t writer_default_memory(void) { return MAX(MIN(trace_free_memory() / 2, MOST), LEAST); }
+uint64_t writer_default_memory(void) { return MAX(MIN(free_memory() / 2, MOST), LEAST); }

@@ -1,4 +1,4 @@
-// Taking records from the rings. Each ring has its own thread and lock; it looks at every record, and copies it into a piece for its launch. Full
+// Taking records from the rings. Each ring has its own thread and lock; it looks at every record, and copies it into a piece for its launch, packed if that makes it shorter. Full
 // pieces become chunks; what a launch leaves in the pieces of several rings is joined first.
 #include <time.h>
 #include <unistd.h>
@@ -6,9 +6,9 @@
 #include "trace/copy.h"
 #include "trace/writer.h"
 
-enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, SECOND_PIECE = 1 << 18, LEAST_PIECE = 1 << 18, COPY = 1 << 14, MANY = 1 << 17, SEEN = 8 };     // COPY: bytes that a look leaves in a processor's cache. MANY: the ring is filled faster than it is emptied
+enum { OPEN_LAUNCHES = 8, RESTS = 64, FIRST_PIECE = 1 << 16, SECOND_PIECE = 1 << 18, LEAST_PIECE = 1 << 18, MANY = 1 << 17, SEEN = 8 };     // MANY: the ring is filled faster than it is emptied
 static const uint64_t MUCH = 4ull << 30;   // of memory: what has grown once may have a whole segment
-static const uint64_t AHEAD = 16ull << 30;  // at most so much is got before records come
+static const uint64_t AHEAD = 32ull << 30;  // at most so much is got before records come
 
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   TraceWriter *w = mem_alloc(sizeof *w);
@@ -21,7 +21,7 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   unsigned wanted = limits && limits->threads ? limits->threads : (unsigned)(cores < 1 ? 1 : MIN(cores, 16));
   w->piece_bytes = CHUNK_BYTES;
-  if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = w->memory_limit < 4 * MUCH ? w->memory_limit / 16 : MIN(w->memory_limit / 4, AHEAD);
+  if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = w->memory_limit < 4 * MUCH ? w->memory_limit / 16 : MIN(w->memory_limit / 2, AHEAD);
   w->threads = mem_alloc(sizeof *w->threads * wanted);
   while (w->nthreads < wanted && pthread_create(&w->threads[w->nthreads], NULL, writer_work, w) == 0) w->nthreads++;
   if (w->nthreads) return w;
@@ -222,20 +222,23 @@ static OpenPiece *piece_for(TraceWriter *w, Ring *r, uint32_t launch) {
   return &r->open.data[r->open.len - 1];
 }
 
+static bool grows(const RawPiece *p, size_t n) { return p->cap < SEGMENT && p->len + n <= SEGMENT; }
+static bool has_room(const RawPiece *p, size_t n) { return p && (p->cap - p->len >= n || grows(p, n)); }
+
 // Small ones grow, in large steps where there is much memory; what has a segment is followed by another one, so that nothing is copied twice.
 static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n) {
   RawPiece *p = o->last;
   if (p && p->cap - p->len >= n) return p;
-  bool grows = p && p->cap < SEGMENT && p->len + n <= SEGMENT, much = w->memory_limit >= MUCH;
-  size_t cap = MAX(grows ? p->cap * 2 : (size_t)FIRST_PIECE, (grows ? p->len : 0) + n);
-  if (p && much && cap < SEGMENT) cap = grows && cap < SECOND_PIECE ? SECOND_PIECE : SEGMENT;
+  bool more = p && grows(p, n), much = w->memory_limit >= MUCH;
+  size_t cap = MAX(more ? p->cap * 2 : (size_t)FIRST_PIECE, (more ? p->len : 0) + n);
+  if (p && much && cap < SEGMENT) cap = more && cap < SECOND_PIECE ? SECOND_PIECE : SEGMENT;
   pthread_mutex_lock(&w->lock);
   bool segment = cap == SEGMENT;
   uint8_t *data = segment ? writer_segment_take(w) : NULL;
-  w->in_memory += cap - (grows ? p->cap : 0);
+  w->in_memory += cap - (more ? p->cap : 0);
   pthread_mutex_unlock(&w->lock);
   if (!data) data = mem_realloc(NULL, cap);
-  if (grows) {
+  if (more) {
     memcpy(data, p->data, p->len);
     free(p->data);
   } else {
@@ -251,16 +254,35 @@ static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n)
   return p;
 }
 
-// Consecutive records of one launch.
+// A piece stays what its first records made it.
+static bool is_packed(Window *x, const RawPiece *p, const uint8_t *data, size_t *n) {
+  if (has_room(p, *n) && !p->unpacked) return false;
+  size_t packed = pack_records(x->packed, data, *n, x->records, x->n);
+  if (has_room(p, packed) ? !p->unpacked : packed > *n / 4 * 3) return false;
+  *n = packed;
+  return true;
+}
+
+// Consecutive records of one launch: those of the window.
 static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data, size_t n, uint32_t records) {
   if (!n) return;
   OpenPiece *o = piece_for(w, r, launch);
+  size_t bytes = n;
+  bool packed = is_packed(&r->window, o->last, data, &n);
+  r->window.n = 0;
   RawPiece *p = room_for(w, r, o, n);
   o->used_ns = clock_ns();
-  copy_past_cache(p->data + p->len, data, n);
+  copy_past_cache(p->data + p->len, packed ? r->window.packed : data, n);
   p->len += n, p->records += records;
-  o->bytes += n, o->records += records;
+  if (packed) p->unpacked += bytes;
+  o->bytes += bytes, o->records += records;
   if (o->records >= CHUNK_RECORDS || o->bytes >= w->piece_bytes) close_piece(w, r, (uint32_t)(o - r->open.data), true);
+}
+
+// last: where the last one of this form was, plus 1.
+static inline void add_to_window(Window *x, size_t from, size_t at, size_t length, size_t *last) {
+  x->records[x->n++] = (PackRecord){(uint16_t)(length / 16), *last > from ? (uint16_t)((at + 1 - *last) / 16) : 0};
+  *last = at + 1;
 }
 
 static void damaged(TraceWriter *w, Ring *r) {
@@ -273,15 +295,17 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
   uint32_t launch = 0, records = 0;
   uint64_t lost = 0, taken = 0, bytes = 0;
   RawSeen seen[SEEN] = {0};
+  size_t last[SEEN] = {0};
   while (n - at >= sizeof(WgTraceHead)) {
     const RawSeen *s = &seen[*(const uint32_t *)(data + at) % SEEN];
     // Records of several launches may take turns in a ring: one that is like another of its launch, but not of the last one's, is looked at as a whole.
     bool same_launch = (((const uint32_t *)(data + at))[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1)) == launch;
     if (same_launch && n - at >= s->length && raw_again((const uint32_t *)(data + at), s)) {
-      if (records >= CHUNK_RECORDS / 16 || at - from >= COPY) {
+      if (records >= CHUNK_RECORDS / 16 || at - from >= WINDOW) {
         append(w, r, launch, data + from, at - from, records);
         from = at, records = 0;
       }
+      add_to_window(&r->window, from, at, s->length, &last[s - seen]);
       at += s->length, records += s->rows, bytes += s->used, taken++;
       continue;
     }
@@ -305,11 +329,15 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
     if (length > n - at) break;
     if (!complete && !ended) break;
     uint32_t its = head[3] & ((1u << WG_TRACE_LAUNCH_BITS) - 1);
-    if (its != launch || !complete || records >= CHUNK_RECORDS / 16 || at - from >= COPY) {
+    if (its != launch || !complete || records >= CHUNK_RECORDS / 16 || at - from >= WINDOW) {
       append(w, r, launch, data + from, at - from, records);
       from = at, records = 0, launch = its;
     }
-    if (complete) seen[head[0] % SEEN] = raw_seen((const uint32_t *)(data + at), length, used, rows);
+    if (complete) {
+      seen[head[0] % SEEN] = raw_seen((const uint32_t *)(data + at), length, used, rows);
+      last[head[0] % SEEN] = 0;
+      add_to_window(&r->window, from, at, length, &last[head[0] % SEEN]);
+    }
     at += length;
     if (complete) records += rows, taken++, bytes += used;
     else from = at, lost++;                  // its warp ended in the middle of it

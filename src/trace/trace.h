@@ -39,7 +39,6 @@ typedef struct TraceLimits {
   uint64_t memory, disk; unsigned threads; // 0: a sensible one
   bool ahead;                              // memory for the first records is got before they come
 } TraceLimits;
-uint64_t trace_free_memory(void);           // of the machine, or of the container
 TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err);
 // Takes the complete records at the start of `data`; returns how many bytes they have, to be zeroed and given back to the device. Called by several threads, one
 // for each ring; waits while too much is in memory. ended: the program has; what is incomplete will stay so and is counted as lost.

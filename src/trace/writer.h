@@ -5,10 +5,15 @@
 #include <stdatomic.h>
 
 #include "trace/internal.h"
+#include "trace/pack.h"
 
 typedef struct OpenPiece { uint32_t launch; RawPiece *first, *last; size_t bytes; uint64_t records, used_ns; } OpenPiece;   // first … last: all pieces that will be one chunk
+// Records that were looked at and are in a processor's cache.
+enum { WINDOW = 1 << 14, WINDOW_RECORDS = WINDOW / 16 + 1, WINDOW_PACKED = PACK_MOST(WINDOW + WG_TRACE_MAX, WINDOW_RECORDS) + PACK_BEHIND };
+typedef struct Window { PackRecord records[WINDOW_RECORDS]; uint32_t n; uint8_t packed[WINDOW_PACKED]; } Window;
 typedef struct Ring {
   pthread_mutex_t lock;
+  Window window;
   uint32_t process, number;
   VEC(OpenPiece) open;
   bool damaged;
