@@ -97,6 +97,13 @@ static void finish(TraceReader *t) {
     if (a->jobs[i].fresh) reader_keep(t, &a->jobs[i].want, a->jobs[i].entry, a->jobs[i].ok);
 }
 
+// A block that is kept already, whose values are sought: only one thread may do that. Shared memory of several warps is often in one block.
+static const AheadJob *under_way(const Ahead *a, const CacheEntry *e) {
+  for (uint32_t i = 0; i < a->filled; i++)
+    if (a->jobs[i].entry == e) return &a->jobs[i];
+  return NULL;
+}
+
 void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
   if (n < 2) return;
   if (!t->ahead) t->ahead = start();
@@ -107,6 +114,9 @@ void reader_ahead(TraceReader *t, const Want *list, uint32_t n) {
     j.entry = reader_kept(t, &j.want);
     if (j.entry && (!j.entry->block || (!j.want.what && (!j.want.values || j.entry->block->words)))) continue;
     if (j.entry && j.entry->block->nplaces != j.want.directory->nplaces) continue;
+    const AheadJob *other = j.entry ? under_way(a, j.entry) : NULL;
+    if (other && other->want.what == j.want.what) continue;
+    if (other) finish(t);
     if (j.entry) j.entry->block->places = j.want.directory->places;
     if (!j.entry) {
       j.fresh = true;

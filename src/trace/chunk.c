@@ -14,6 +14,7 @@ void chunk_out_free(ChunkOut *out) {
   vec_free(&out->parts);
   vec_free(&out->points);
   vec_free(&out->ranges);
+  vec_free(&out->bounds);
   free(out);
 }
 
@@ -66,6 +67,11 @@ static void write_directory(ColumnCoder *c, const TracePlace *places, uint32_t n
   }
   for (uint32_t i = 0; i < out->parts.len; i++) bytes_varint(&col, out->parts.data[i] - (i ? out->parts.data[i - 1] : 0));
   for (uint32_t i = 0; i < nblocks; i++) bytes_varint(&col, blocks[i].has_time ? (out->last_time - blocks[i].last_time) & 0x7FFFFFFF : 0);
+  for (uint32_t i = 0; i < nplaces; i++) {
+    PlaceBounds b = out->bounds.data[i];
+    bytes_varint(&col, b.high - b.low);      // 0: not known
+    if (b.high) bytes_varint(&col, b.low);
+  }
   column_write(c, &out->bytes, col.data, col.len);
   chunk_end_part(out);
   bytes_free(&col);
@@ -116,7 +122,18 @@ bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t reco
     d->parts[i + 1] = d->parts[i] + length;
   }
   for (uint32_t i = 0; i < nblocks && col.at < col.end; i++) d->blocks[i].earlier = (uint32_t)reading_varint(&col) & 0x7FFFFFFF;
+  if (col.at < col.end) d->bounds = ARENA_ARRAY(&d->arena, PlaceBounds, nplaces);
+  for (uint32_t i = 0; i < nplaces && d->bounds; i++) {
+    uint64_t length = reading_varint(&col), low = length ? reading_varint(&col) : 0;
+    d->bounds[i] = (PlaceBounds){low, low + length};
+    if (low + length < low) return false;
+  }
   return !col.bad && nblocks && nplaces;
+}
+
+bool directory_may_touch(const ChunkDirectory *d, uint32_t place, uint64_t low, uint64_t high) {
+  if (!d->bounds || !d->bounds[place].high || low >> WG_TRACE_SPACE_AT) return true;
+  return d->bounds[place].low < high && d->bounds[place].high + MAX(d->place_bytes[place], 4u) > low;      // what is touched may be wider than postings know
 }
 
 // The pieces with records as they were.

@@ -339,7 +339,13 @@ void reader_keep(TraceReader *t, const Want *w, CacheEntry *e, bool ok) {
   else free_entry(e);
 }
 
-void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint64_t low, uint64_t high) {
+static bool may_touch(const ChunkDirectory *d, const RangeScan *what) {
+  for (uint32_t i = 0; i < d->nplaces; i++)
+    if ((d->writes[i] || !what->writes_only) && directory_may_touch(d, i, what->low, what->high)) return true;
+  return false;
+}
+
+void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, const RangeScan *what) {
   VEC(Want) wants = {0};
   for (uint32_t i = 0; i < n; i++) vec_push(&wants, (Want){.chunk = chunks[i], .part = PART_DIRECTORY});
   reader_ahead(t, wants.data, wants.len);
@@ -347,7 +353,8 @@ void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uin
   for (uint32_t i = 0; i < n; i++) {
     const ChunkDirectory *d = reader_directory(t, chunks[i], NULL);
     // Points are looked through as they are: nothing is to be unpacked.
-    for (uint32_t k = 0; d && (k = next_part(d, true, k, low, high)) != UINT32_MAX; k++) vec_push(&wants, (Want){.chunk = chunks[i], .directory = d, .part = PART_RANGES + k});
+    if (!d || !may_touch(d, what)) continue;
+    for (uint32_t k = 0; (k = next_part(d, true, k, what->low, what->high)) != UINT32_MAX; k++) vec_push(&wants, (Want){.chunk = chunks[i], .directory = d, .part = PART_RANGES + k});
   }
   reader_ahead(t, wants.data, wants.len);
   vec_free(&wants);
@@ -361,7 +368,7 @@ bool reader_written_ranges(TraceReader *t, const ReaderLaunch *l, uint64_t low, 
     const ChunkDirectory *d = reader_directory(t, c, err);
     if (!d) return false;
     bool *writes = mem_alloc(d->nplaces), any = false, ok = true;
-    for (uint32_t k = 0; k < d->nplaces; k++) any |= writes[k] = place_writes(t, l->process, &d->places[k]);
+    for (uint32_t k = 0; k < d->nplaces; k++) any |= writes[k] = d->writes[k] && directory_may_touch(d, k, low, high);
     for (uint32_t k = 0; any && ok && k < d->npoints + d->nranges; k++) {
       bool range = k >= d->npoints;
       const PostingPart *part = range ? &d->ranges[k - d->npoints] : &d->points[k];

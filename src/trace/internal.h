@@ -222,6 +222,7 @@ static inline uint64_t posting_key(uint64_t address, uint64_t warp) {
 typedef struct Posting { uint64_t start, end; uint32_t block, place; } Posting;
 typedef VEC(Posting) PostingVec;
 typedef struct PostingPart { uint64_t first, end; } PostingPart;        // of a block of postings: its first start, its largest end
+typedef struct PlaceBounds { uint64_t low, high; } PlaceBounds;         // what a place touches lies between them; high 0: not known, or not only in global memory
 typedef struct PostingList PostingList;
 PostingList *postings_new(void);
 void postings_free(PostingList *p);
@@ -269,6 +270,7 @@ struct ChunkOut {
   uint32_t last_time; bool has_time;
   VEC(uint64_t) parts;                     // where each ends in `bytes`: blocks, points, ranges, directory
   VEC(PostingPart) points, ranges;
+  VEC(PlaceBounds) bounds;                 // of each place
   Bytes bytes;
   bool shared_only;                        // low and high say nothing
 };
@@ -286,10 +288,12 @@ typedef struct ChunkDirectory {
   ChunkBlockInfo *blocks; uint32_t nblocks;
   PostingPart *points, *ranges; uint32_t npoints, nranges;
   uint64_t *parts;                         // where each begins: blocks, points, ranges; and where the last one ends
+  PlaceBounds *bounds;                     // of each place; NULL: in files of before
   uint32_t *place_bytes; bool *writes;     // of an access of each place, 0: none; whether it writes. By the reader
   struct { uint64_t low, high; uint32_t *list, n; bool known; } asked;       // blocks that touch a range: of the last question
 } ChunkDirectory;
 bool directory_read(ColumnCoder *c, const uint8_t *data, size_t n, uint64_t records, uint64_t bytes, ChunkDirectory *out);      // bytes: of the chunk
+bool directory_may_touch(const ChunkDirectory *d, uint32_t place, uint64_t low, uint64_t high);       // whether a place may have accesses there
 
 // --- tables.c ---
 bool tables_create(sqlite3 *db, Error *err);

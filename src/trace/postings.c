@@ -13,6 +13,7 @@ struct PostingList {
   struct Visits *visits;                   // of each place
   PointList *points;
   struct Roaming *roaming; uint32_t nroaming;
+  VEC(PlaceBounds) bounds;                 // of each place: low above high until something is touched
 };
 
 PostingList *postings_new(void) {
@@ -28,6 +29,7 @@ void postings_free(PostingList *p) {
   free(p->open);
   free(p->visits);
   free(p->roaming);
+  vec_free(&p->bounds);
   points_free(p->points);
   for (size_t i = 0; i < ARRAY_LEN(p->columns); i++) bytes_free(&p->columns[i]);
   free(p);
@@ -120,11 +122,24 @@ static const Roaming *roamings(PostingList *p, const BlockInput *in) {
   return list;
 }
 
+// Where it is not only in global memory nothing is known.
+static inline void bound(PlaceBounds *b, uint64_t low, uint64_t last, uint32_t width) {
+  uint64_t end = (low | last) >> WG_TRACE_SPACE_AT ? UINT64_MAX : last + width;
+  b->low = MIN(b->low, low), b->high = MAX(b->high, end);
+}
+static inline void bound_affine(PlaceBounds *b, const TraceRow *r, uint32_t width) {
+  uint64_t first = r->base & TRACE_ADDRESS_MASK, last = (r->base + (uint64_t)(int64_t)(31 * (int64_t)r->stride)) & TRACE_ADDRESS_MASK;
+  bound(b, MIN(first, last), MAX(first, last), width);
+}
+
 NEWER_TOO void postings_add(PostingList *p, const BlockInput *in, uint32_t block) {
   if (p->nopen < in->nplaces) p->open = mem_realloc(p->open, sizeof *p->open * LANES * in->nplaces), p->visits = mem_realloc(p->visits, sizeof *p->visits * in->nplaces), p->nopen = in->nplaces;
   memset(p->visits, 0, sizeof *p->visits * in->nplaces);
   for (uint32_t i = 0; i < in->nplaces * LANES; i++) p->open[i] = (Posting){.block = block, .place = i / LANES};
   const Roaming *roaming = roamings(p, in);
+  while (p->bounds.len < in->nplaces) vec_push(&p->bounds, (PlaceBounds){UINT64_MAX, 0});
+  for (uint32_t i = 0; i < in->nplaces; i++)
+    if (roaming[i].lanes) bound(&p->bounds.data[i], roaming[i].least, roaming[i].most, place_width(&in->places[i]));
   for (uint32_t i = 0; i < in->nrows; i++) {
     const TraceRow *r = &in->rows[i];
     const TracePlace *place = &in->places[r->place];
@@ -132,6 +147,7 @@ NEWER_TOO void postings_add(PostingList *p, const BlockInput *in, uint32_t block
     uint32_t width = place_width(place);
     if (place->has & ROW_AFFINE) {
       touch_affine(p, open, &p->visits[r->place], r, width);
+      bound_affine(&p->bounds.data[r->place], r, width);
     } else if (place->has & ROW_EACH) {
       uint32_t n = (uint32_t)__builtin_popcount(r->lanes);
       if (roaming[r->place].wild) {
@@ -252,6 +268,11 @@ void postings_write(PostingList *p, ColumnCoder *c, const TracePlace *places, ui
     vec_push(&out->ranges, part);
   }
   p->n = 0;
+  for (uint32_t i = 0; i < nplaces; i++) {
+    PlaceBounds b = i < p->bounds.len ? p->bounds.data[i] : (PlaceBounds){0, 0};
+    vec_push(&out->bounds, b.high == UINT64_MAX || b.low >= b.high ? (PlaceBounds){0, 0} : b);
+  }
+  p->bounds.len = 0;
 }
 
 bool postings_read(ColumnCoder *c, const uint8_t *data, size_t n, uint32_t nblocks, uint32_t nplaces, Arena *arena, const Posting **list, uint32_t *count) {

@@ -77,7 +77,7 @@ bool reader_postings(TraceReader *t, const ReaderChunk *c, uint64_t low, uint64_
 
 // Parts that will be needed: of those chunks that may touch the range directories and postings; ahead.c unpacks several at a time.
 typedef struct Want { const ReaderChunk *chunk; const ChunkDirectory *directory; uint32_t part; bool values; const struct RangeScan *what; } Want;      // directory: of the chunk, unless it is the part itself; what: of a block, which rows of it are wanted; NULL: all
-void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint64_t low, uint64_t high);
+void reader_ahead_postings(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, const struct RangeScan *what);
 CacheEntry *reader_kept(TraceReader *t, const Want *w);
 uint8_t *reader_part(TraceReader *t, const Want *w, size_t *n);         // its bytes, to be freed; NULL: not to be had
 bool reader_decode(ColumnCoder *c, const Want *w, const uint8_t *data, size_t n, CacheEntry *e);

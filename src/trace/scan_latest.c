@@ -60,7 +60,7 @@ static bool add_blocks(TraceReader *t, Latest *x, uint32_t index, Error *err) {
   uint32_t widest = 0;
   bool any = false;
   for (uint32_t i = 0; i < d->nplaces; i++) {
-    any |= d->writes[i];
+    any |= d->writes[i] && directory_may_touch(d, i, x->low, x->high);
     if (d->writes[i] && d->place_bytes[i] > place_width(&d->places[i])) widest = MAX(widest, d->place_bytes[i]);       // postings know less than the site
   }
   PostingVec all = {0};

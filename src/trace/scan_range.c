@@ -56,7 +56,7 @@ static bool blocks_of_chunk(TraceReader *t, const ReaderChunk *c, const RangeSca
   const bool *places = w->writes_only ? d->writes : NULL;
   uint32_t widest = 0, wanted = 0;
   for (uint32_t i = 0; i < d->nplaces; i++) {
-    if (!d->place_bytes[i] || (places && !places[i])) continue;
+    if (!d->place_bytes[i] || (places && !places[i]) || !directory_may_touch(d, i, w->low, w->high)) continue;
     wanted++;
     if (d->place_bytes[i] > place_width(&d->places[i])) widest = MAX(widest, d->place_bytes[i]);      // postings know less than the site
   }
@@ -100,7 +100,7 @@ bool chunk_in_range(const ReaderChunk *c, const RangeScan *what) {
 
 uint32_t reader_chunks_ahead(TraceReader *t, const ReaderChunk *const *chunks, uint32_t n, uint32_t from, uint32_t *window, const RangeScan *what) {
   uint32_t some = MIN(*window, n - from);
-  if (is_global(what)) reader_ahead_postings(t, chunks + from, some, what->low, what->high);
+  if (is_global(what)) reader_ahead_postings(t, chunks + from, some, what);
   *window = MIN(*window * 2, (uint32_t)CHUNKS_AHEAD);
   return from + some;
 }
