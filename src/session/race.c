@@ -50,18 +50,38 @@ typedef struct Meant { uint64_t base, size; } Meant;
 static VEC(Meant) meant;                   // races there are
 
 // Words of which a part is named count as a whole.
+static bool meant_words(const RaceEntries *e, Meant m, uint64_t *first, uint64_t *end) {
+  uint64_t from = MAX(m.base, e->base), to = MIN(m.base + m.size, e->base + e->size);
+  *first = (from - e->base) / 4, *end = (to - e->base + 3) / 4;
+  return from < to;
+}
+
 static void mark_meant(const RaceEntries *e, Meant m) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(e->device, &user);
-  uint64_t from = MAX(m.base, e->base), to = MIN(m.base + m.size, e->base + e->size);
-  if (from >= to) return;
-  uint64_t each = session_plan()->race_full ? 16 : 8, first = (from - e->base) / 4, end = (to - e->base + 3) / 4;
+  uint64_t each = session_plan()->race_full ? 16 : 8, first, end;
+  if (!meant_words(e, m, &first, &end)) return;
   if (ops->direct) memset((char *)(uintptr_t)e->address + first * each, 0xff, (end - first) * each);
   else ops->fill(user, NULL, e->address + first * each, 0xff, (end - first) * each);
 }
 
 static void mark_all_meant(const RaceEntries *e) {
   for (uint32_t i = 0; i < meant.len; i++) mark_meant(e, meant.data[i]);
+}
+
+// Launches may run meanwhile, so what is meant stays so all the time.
+static void clear_but_meant(const RaceEntries *e) {
+  uint64_t each = session_plan()->race_full ? 16 : 8, words = e->bytes / each;
+  for (uint64_t at = 0; at < words;) {
+    uint64_t next = words, behind = at, first, end;
+    for (uint32_t i = 0; i < meant.len; i++) {
+      if (!meant_words(e, meant.data[i], &first, &end)) continue;
+      if (first <= at && end > behind) behind = end;
+      else if (first > at) next = MIN(next, first);
+    }
+    if (behind == at) clear(e->device, e->address + at * each, (size_t)((next - at) * each)), behind = next;
+    at = behind;
+  }
 }
 
 static void drop(void *entries) {
@@ -188,7 +208,7 @@ static void clear_all(RaceDevice *r) {
   uint64_t base;
   void *e;
   while (u64map_next(&known, &it, &base, &e))
-    if (((RaceEntries *)e)->device == r->device) clear(r->device, ((RaceEntries *)e)->address, ((RaceEntries *)e)->bytes), mark_all_meant(e);
+    if (((RaceEntries *)e)->device == r->device) clear_but_meant(e);
   if (r->shared) clear(r->device, r->shared, r->shared_bytes);
 }
 
