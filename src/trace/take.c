@@ -223,13 +223,14 @@ static OpenPiece *piece_for(TraceWriter *w, Ring *r, uint32_t launch) {
 }
 
 static bool grows(const RawPiece *p, size_t n) { return p->cap < SEGMENT && p->len + n <= SEGMENT; }
-static bool has_room(const RawPiece *p, size_t n) { return p && (p->cap - p->len >= n || grows(p, n)); }
+// packed: the records are. A piece has only such, or none.
+static bool has_room(const RawPiece *p, size_t n, bool packed) { return p && !p->unpacked == !packed && (p->cap - p->len >= n || grows(p, n)); }
 
 // Small ones grow, in large steps where there is much memory; what has a segment is followed by another one, so that nothing is copied twice.
-static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n) {
+static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n, bool packed) {
   RawPiece *p = o->last;
-  if (p && p->cap - p->len >= n) return p;
-  bool more = p && grows(p, n), much = w->memory_limit >= MUCH;
+  bool more = has_room(p, n, packed), much = w->memory_limit >= MUCH;
+  if (more && p->cap - p->len >= n) return p;
   size_t cap = MAX(more ? p->cap * 2 : (size_t)FIRST_PIECE, (more ? p->len : 0) + n);
   if (p && much && cap < SEGMENT) cap = more && cap < SECOND_PIECE ? SECOND_PIECE : SEGMENT;
   pthread_mutex_lock(&w->lock);
@@ -256,9 +257,9 @@ static RawPiece *room_for(TraceWriter *w, const Ring *r, OpenPiece *o, size_t n)
 
 // A piece stays what its first records made it.
 static bool is_packed(Window *x, const RawPiece *p, const uint8_t *data, size_t *n) {
-  if (has_room(p, *n) && !p->unpacked) return false;
+  if (has_room(p, *n, false)) return false;
   size_t packed = pack_records(x->packed, data, *n, x->records, x->n);
-  if (has_room(p, packed) ? !p->unpacked : packed > *n / 4 * 3) return false;
+  if (!has_room(p, packed, true) && packed > *n / 4 * 3) return false;
   *n = packed;
   return true;
 }
@@ -270,7 +271,7 @@ static void append(TraceWriter *w, Ring *r, uint32_t launch, const uint8_t *data
   size_t bytes = n;
   bool packed = is_packed(&r->window, o->last, data, &n);
   r->window.n = 0;
-  RawPiece *p = room_for(w, r, o, n);
+  RawPiece *p = room_for(w, r, o, n, packed);
   o->used_ns = clock_ns();
   copy_past_cache(p->data + p->len, packed ? r->window.packed : data, n);
   p->len += n, p->records += records;
