@@ -87,6 +87,7 @@ uint64_t clock_ns(void);
 // --- file.c ---
 bool file_read(const char *path, Str *out, Error *e);
 bool file_write(const char *path, const void *data, size_t n, Error *e);
+int file_write_all(int fd, const void *data, size_t n);     // 0, or errno; waits where the descriptor does not block
 // Where Warpgrind keeps what a later run can use: $WARPGRIND_CACHE_DIR, else $XDG_CACHE_HOME/warpgrind, else ~/.cache/warpgrind. It
 // need not exist. false: nowhere (the first is set and empty, or there is no home folder).
 bool file_cache_folder(Str *out);
@@ -94,6 +95,12 @@ bool file_cache_folder(Str *out);
 // --- log.c: every line starts with "==PID== " and goes to standard error or the log file. Thread-safe. ---
 typedef enum { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE } LogLevel;
 void log_open(const char *path, LogLevel level);            // path NULL: standard error
+// A write that fails loses its message. The command lets later ones go to standard error; the library tells the command.
+typedef void LogFailure(const char *path, int error);
+void log_fall_back(void);                                   // a log file that cannot be written is replaced by standard error
+void log_on_failure(LogFailure *f);                         // called when the log file cannot be written
+int log_failure(void);                                      // errno of the first write that failed; 0: none, or a closed pipe
+int log_close(void);                                        // the same, after the log file was closed
 void log_set_pid(int pid);                                  // lines that speak about another process; 0: this one
 void log_line(const char *fmt, ...) PRINTF_LIKE(1, 2);      // unless quiet
 void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);     // always

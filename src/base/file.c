@@ -1,6 +1,9 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
 
 bool file_read(const char *path, Str *out, Error *e) {
   FILE *f = fopen(path, "rb");
@@ -15,11 +18,22 @@ bool file_read(const char *path, Str *out, Error *e) {
 }
 
 bool file_write(const char *path, const void *data, size_t n, Error *e) {
-  FILE *f = fopen(path, "wb");
-  if (!f) return error_set(e, "cannot create %s: %s", path, strerror(errno));
-  bool ok = fwrite(data, 1, n, f) == n;
-  ok = fclose(f) == 0 && ok;
-  return ok ? true : error_set(e, "cannot write %s: %s", path, strerror(errno));
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return error_set(e, "cannot create %s: %s", path, strerror(errno));
+  int error = file_write_all(fd, data, n);
+  if (close(fd) != 0 && !error) error = errno;
+  return !error || error_set(e, "cannot write %s: %s", path, strerror(error));
+}
+
+int file_write_all(int fd, const void *data, size_t n) {
+  for (size_t done = 0; done < n;) {
+    ssize_t w = write(fd, (const char *)data + done, n - done);
+    if (w > 0) done += (size_t)w;
+    else if (w < 0 && errno == EAGAIN) poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+    else if (w < 0 && errno != EINTR) return errno;
+    else if (w == 0) return EIO;
+  }
+  return 0;
 }
 
 bool file_cache_folder(Str *out) {

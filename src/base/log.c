@@ -1,5 +1,6 @@
 #include "base/base.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -10,23 +11,70 @@ static LogLevel log_level = LOG_NORMAL;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static StrMap seen;
 
+// Written under log_lock, except by log_open and log_close, which run alone.
+static char *log_path;                       // NULL: standard error
+static int first_error;                       // errno of the first write that failed; a reader that has gone does not count
+static bool falls_back;
+static LogFailure *on_failure;
+
+static int open_file(const char *path) { return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); }
+
 void log_open(const char *path, LogLevel level) {
   log_level = level;
   if (!path) return;
-  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) log_error("cannot open the log file %s; writing to standard error", path);
-  else log_fd = fd;
+  int fd = open_file(path);
+  if (fd < 0) {
+    first_error = errno;
+    log_error("cannot open the log file %s: %s; writing to standard error", path, strerror(errno));
+    return;
+  }
+  log_fd = fd;
+  log_path = mem_strdup(path);
+}
+
+int log_failure(void) { return first_error; }
+void log_fall_back(void) { falls_back = true; }
+void log_on_failure(LogFailure *f) { on_failure = f; }
+
+int log_close(void) {
+  if (log_path && close(log_fd) != 0 && !first_error) first_error = errno;
+  if (log_path) log_fd = 2;
+  free(log_path);
+  log_path = NULL;
+  return first_error;
 }
 
 void log_set_pid(int pid) { log_pid = pid; }
 
+// The program may have closed the descriptor of the log file; its name stays valid.
+static int write_log(const char *text, size_t n) {
+  int error = file_write_all(log_fd, text, n);
+  if (error != EBADF || !log_path) return error;
+  int fd = open_file(log_path);
+  if (fd < 0) return errno;
+  log_fd = fd;
+  return file_write_all(log_fd, text, n);
+}
+
+static void handle_failure(int error, const char *text, size_t n) {
+  if (!first_error && error != EPIPE) first_error = error;
+  if (!log_path) return;
+  if (on_failure) on_failure(log_path, error);
+  if (!falls_back) return;
+  char why[4096];
+  int length = snprintf(why, sizeof why, "warpgrind: cannot write the log file %s: %s. The rest of the report follows here.\n", log_path, strerror(error));
+  close(log_fd);
+  free(log_path);
+  log_path = NULL;
+  log_fd = 2;
+  file_write_all(log_fd, why, MIN((size_t)length, sizeof why - 1));
+  file_write_all(log_fd, text, n);
+}
+
 static void write_all(const char *text, size_t n) {
   pthread_mutex_lock(&log_lock);
-  for (size_t done = 0; done < n;) {
-    ssize_t w = write(log_fd, text + done, n - done);
-    if (w <= 0) break;
-    done += (size_t)w;
-  }
+  int error = write_log(text, n);
+  if (error) handle_failure(error, text, n);
   pthread_mutex_unlock(&log_lock);
 }
 

@@ -59,6 +59,8 @@ void runstats_fail(const char *fmt, ...) {
   atomic_store(&s->failed, 2);
 }
 
+void runstats_log_failed(const char *path, int error) { runstats_fail("the log file %s cannot be written: %s.", path, strerror(error)); }
+
 // The page is named through the command's own descriptor: no file to clean up, no descriptor left open in the program.
 RunStats *runstats_create(Error *err) {
   int fd = memfd_create("warpgrind-stats", MFD_CLOEXEC);

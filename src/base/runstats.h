@@ -30,6 +30,7 @@ RunStats *runstats(void);                     // never NULL
 void runstats_count_launch(bool first_time);
 void runstats_count_cuda_process(void);       // once for each process, at its first CUDA call
 void runstats_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);   // the first sentence is kept; does not print, does not exit
+void runstats_log_failed(const char *path, int error);        // for log_on_failure
 
 // The command's side: makes the page and sets WARPGRIND_STATS in the environment.
 RunStats *runstats_create(Error *err);

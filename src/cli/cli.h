@@ -19,6 +19,11 @@ extern const unsigned cli_nsubcommands;
 int cli_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);       // "warpgrind: …" on standard error; returns 125
 int cli_fail_as(const char *who, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);      // "who: …", for commands with exit codes of their own
 
+// --- output.c: what is printed is checked ---
+void cli_output_begin(void);               // before anything is printed
+bool cli_output_lost(void);                // standard output could not be written; a closed pipe does not count
+int cli_output_end(int code);              // the exit code: 125 when something could not be written
+
 // --- arguments.c ---
 // Reads options up to the first other argument. Returns -1 to go on, or an exit code; *next is the first argument left.
 int cli_parse_options(int argc, char **argv, Options *o, int *next);

@@ -84,6 +84,7 @@ static bool convert(const Job *j) {
     for (; at < n; at++) str_printf(&text, "0x%02x\n", (unsigned char)bytes[at]);          // behind the last whole element
     ok = fwrite(text.data, 1, text.len, out) == text.len;
   }
+  ok = ok && !ferror(in);
   if (out && fclose(out) != 0) ok = false;
   if (!ok) fail(j->to);
   if (!ok && out) unlink(j->to);
@@ -173,5 +174,6 @@ void cli_dump_end(Run *r) {
   pthread_mutex_unlock(&lock);
   if (started) pthread_join(thread, NULL);
   if (failure[0]) run_add_note(r, NULL, SEVERITY_WARNING, "%s", failure);
+  if (failure[0] && !r->failure) r->failure = run_text(r, failure);
   log_line("%llu buffers were written to %s", (unsigned long long)written, asked.folder);
 }

@@ -17,7 +17,7 @@ static bool is_called(const char *word, const char *name) {
   return !*word && !*name;
 }
 
-int main(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
   const char *slash = strrchr(argv[0], '/');
   if (strncmp(slash ? slash + 1 : argv[0], "ptxas", 5) == 0) return cli_ptxas(argc, argv);
   if (argc == 2 && strcmp(argv[1], VIEW_CALCULATE) == 0) return cli_calculate();                     // started by warpgrind view
@@ -40,4 +40,9 @@ int main(int argc, char **argv) {
     return cli_fail("no program was given.");
   }
   return cli_run(&o, argv + first);
+}
+
+int main(int argc, char **argv) {
+  cli_output_begin();
+  return cli_output_end(run_command(argc, argv));
 }

@@ -396,7 +396,9 @@ static bool replay(char **argv, Error *err) {
     if (!launch(&r, &l, err)) return false;
     kept_launch_free(&l);
   }
-  return fclose(r.map) == 0 || error_set(err, "%s cannot be written", argv[4]);
+  bool written = !ferror(r.map);
+  written = fclose(r.map) == 0 && written;
+  return written || error_set(err, "%s cannot be written", argv[4]);
 }
 
 int cli_replay(int argc, char **argv) {

@@ -223,6 +223,7 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
 // Files that were asked for. Returns the exit code.
 static int write_files(Run *r, const Options *o) {
   Error err = {0};
+  if (log_failure()) r->exit_code = EXIT_WARPGRIND;
   cli_record_look(r);
   if (!run_file_finish(r, &err)) r->exit_code = cli_fail("%s", err.text);
   cli_record_tell(r, o);

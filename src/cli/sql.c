@@ -36,8 +36,9 @@ static int run_statements(sqlite3 *db, const char *sql) {
     if (!s) continue;                          // only spaces or a comment
     if (sqlite3_column_count(s)) print_names(s);
     int code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) print_row(s);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW && !ferror(stdout)) print_row(s);
     sqlite3_finalize(s);
+    if (ferror(stdout)) return 0;              // main says so
     if (code != SQLITE_DONE) return cli_fail("%s.", sqlite3_errmsg(db));
   }
   return 0;

@@ -1,6 +1,7 @@
 // warpgrind view: a run file in the browser.
 #include "cli/cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +36,9 @@ static void open_browser(const char *url) {
       sigset_t none;
       sigemptyset(&none);
       sigprocmask(SIG_SETMASK, &none, NULL);
-      if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(1);
+      int nowhere = open("/dev/null", O_RDWR);
+      for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (dup2(nowhere, fd) < 0) _exit(1);
       execlp("xdg-open", "xdg-open", url, (char *)NULL);
     }
     _exit(0);
@@ -43,12 +46,13 @@ static void open_browser(const char *url) {
   if (child > 0) waitpid(child, NULL, 0);
 }
 
-static void ready(const char *url, void *view) {
+static bool ready(const char *url, void *view) {
   printf("%s\n", url);
-  fflush(stdout);
+  if (cli_output_lost()) return false;
   if (isatty(STDOUT_FILENO)) fprintf(stderr, "warpgrind: Ctrl-C ends it.\n");
   bool has_screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
   if (!((View *)view)->no_browser && has_screen) open_browser(url);
+  return true;
 }
 
 // Of a run that is just beginning. Its tables are made at once.

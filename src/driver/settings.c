@@ -2,6 +2,7 @@
 #include "driver/driver.h"
 
 #include "base/options.h"
+#include "base/runstats.h"
 
 static Settings values;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -9,6 +10,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void read_environment(void) {
   Options options = {0};
   Error err = {{0}};
+  log_on_failure(runstats_log_failed);
   if (!options_from_environment(&options, &err)) log_error("%s", err.text);
   if (!options_open_log(&options, 0, &err)) log_error("%s", err.text);
   Str name = {0};

@@ -27,6 +27,7 @@ static void load(void) {
   Options options = {0};
   Error err = {0};
   loading = true;
+  log_on_failure(runstats_log_failed);
   if (!options_from_environment(&options, &err) || !options_open_log(&options, 0, &err)) log_error("%s", err.text);
   session_start("gpu");
   loaded = gpu_start(preload_table, &err);

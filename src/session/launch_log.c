@@ -1,10 +1,12 @@
 // --launch-log: a line for every launch, in the file before the driver is called, so that after a dead machine the last line tells.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/options.h"
+#include "base/runstats.h"
 #include "session/internal.h"
 
 bool session_logs_launches(void) { return session_options()->launch_log != NULL; }
@@ -65,9 +67,12 @@ static void write_line(const Str *line) {
   Error err = {{0}};
   if (options_expand_name(session_options()->launch_log, 0, &name, &err)) {
     int fd = open(name.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    bool written = fd >= 0 && write(fd, line->data, line->len) == (ssize_t)line->len;
-    if (fd >= 0) close(fd);
-    if (!written && !atomic_exchange(&failed, true)) log_error("--launch-log: %s cannot be written", name.data);
+    int error = fd >= 0 ? file_write_all(fd, line->data, line->len) : errno;
+    if (fd >= 0 && close(fd) != 0 && !error) error = errno;
+    if (error && !atomic_exchange(&failed, true)) {
+      log_error("--launch-log: %s cannot be written: %s", name.data, strerror(error));
+      runstats_fail("--launch-log: %s cannot be written: %s.", name.data, strerror(error));
+    }
   }
   str_free(&name);
 }

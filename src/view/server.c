@@ -197,9 +197,8 @@ bool view_serve(const ViewOptions *o, Error *err) {
     snprintf(s.host[0], sizeof s.host[0], "127.0.0.1:%u", info->port);
     snprintf(s.host[1], sizeof s.host[1], "localhost:%u", info->port);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/", info->port);
-    if (o->ready) o->ready(url, o->user);
     int which;
-    sigwait(&signals, &which);
+    if (!o->ready || o->ready(url, o->user)) sigwait(&signals, &which);
   }
   if (daemon) http.MHD_stop_daemon(daemon);
   for (int i = 0; i < DESKS; i++)

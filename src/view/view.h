@@ -9,7 +9,7 @@ typedef struct ViewOptions {
   const char *path;                        // the run file
   uint16_t port;                           // 0: any that is free
   bool live;                               // the file is being written: it is opened anew for each question
-  void (*ready)(const char *url, void *user);        // it answers now
+  bool (*ready)(const char *url, void *user);        // it answers now; false: end at once
   void *user;
 } ViewOptions;
 bool view_serve(const ViewOptions *o, Error *err);       // until SIGINT or SIGTERM; false: it could not begin

@@ -16,6 +16,7 @@ void runstats_count_launch(bool first_time) {}
 void runstats_count_cuda_process(void) {}
 void runstats_add_uncovered(const char *kernel, const char *reason) {}
 void runstats_fail(const char *fmt, ...) {}
+void runstats_log_failed(const char *path, int error) {}
 
 // These replace the real ones at link time (--wrap).
 bool __real_options_from_environment(Options *o, Error *err);
