@@ -79,6 +79,7 @@ typedef struct Error { char text[2048]; } Error;      // "" means no error
 bool error_set(Error *e, const char *fmt, ...) PRINTF_LIKE(2, 3);   // always returns false; e may be NULL
 
 // --- thread.c ---
+const pthread_attr_t *thread_attributes(void);          // for pthread_create: a stack whose size does not depend on ulimit -s
 int thread_start(pthread_t *out, void *(*run)(void *), void *user);     // one that gets no signals: those are for the program's own, or the main one. pthread_create's error, or 0
 
 // --- clock.c: time that only goes forward ---

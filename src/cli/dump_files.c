@@ -160,7 +160,7 @@ const char *cli_dump_file(Run *r, const RunDump *d, void *user) {
   pthread_mutex_lock(&lock);
   if (last) last = last->next = j;
   else first = last = j;
-  if (!started) started = pthread_create(&thread, NULL, work, NULL) == 0;
+  if (!started) started = pthread_create(&thread, thread_attributes(), work, NULL) == 0;
   pthread_cond_signal(&more);
   pthread_mutex_unlock(&lock);
   return name;

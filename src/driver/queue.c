@@ -140,7 +140,7 @@ static void start_thread(void) {
   sigdelset(&all, SIGILL);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_t thread;
-  int failed = pthread_create(&thread, NULL, pool_thread, NULL);
+  int failed = pthread_create(&thread, thread_attributes(), pool_thread, NULL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (failed) log_once("queue thread", "cannot start a thread for a stream: %s", strerror(failed));
   else pthread_detach(thread);

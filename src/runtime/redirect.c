@@ -202,7 +202,7 @@ __attribute__((constructor(102))) static void start(void) {
   // In a thread of its own, whose allocations lie apart: what we free must not come back to the program as dirty memory.
   // Some programs count on the zeros that the first allocations of a fresh process have (PolyBench's GESUMMV).
   pthread_t apart;
-  if (pthread_create(&apart, NULL, first_objects, NULL) == 0) pthread_join(apart, NULL);
+  if (pthread_create(&apart, thread_attributes(), first_objects, NULL) == 0) pthread_join(apart, NULL);
   else objects_changed();
   malloc_trim(0);
   if (!rt_watch_loader(objects_changed))

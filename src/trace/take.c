@@ -23,7 +23,7 @@ TraceWriter *trace_writer_new(const TraceLimits *limits, Error *err) {
   w->piece_bytes = CHUNK_BYTES;
   if (limits && limits->ahead && w->memory_limit >= MUCH) w->ahead = w->memory_limit < 4 * MUCH ? w->memory_limit / 16 : MIN(w->memory_limit / 2, AHEAD);
   w->threads = mem_alloc(sizeof *w->threads * wanted);
-  while (w->nthreads < wanted && pthread_create(&w->threads[w->nthreads], NULL, writer_work, w) == 0) w->nthreads++;
+  while (w->nthreads < wanted && pthread_create(&w->threads[w->nthreads], thread_attributes(), writer_work, w) == 0) w->nthreads++;
   if (w->nthreads) return w;
   error_set(err, "no thread can be started to compress recorded operations.");
   trace_writer_free(w);

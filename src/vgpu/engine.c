@@ -493,7 +493,7 @@ static void *helper_main(void *arg) {
 static void start_helpers(void) {             // under the lock
   for (; helpers_started < vgpu_worker_count() - 1; helpers_started++) {
     pthread_t t;
-    if (pthread_create(&t, NULL, helper_main, NULL)) break;
+    if (pthread_create(&t, thread_attributes(), helper_main, NULL)) break;
     pthread_detach(t);
   }
 }
