@@ -81,7 +81,7 @@ $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
 
-.PHONY: all demo check check-gpu bench stress fuzz install uninstall clean help deps
+.PHONY: all demo check check-gpu bench stress fuzz soak install uninstall clean help deps
 .SECONDARY:
 
 all: $(BUILD)/warpgrind $(BUILD)/lib/libcuda.so.1 $(BUILD)/lib/libcuda.so $(BUILD)/lib/warpgrind_sqlite.so $(SHIMS) $(BUILD)/warpgrind.1
@@ -265,6 +265,14 @@ fuzz:
 	@tools/install-deps fuzz
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_SEED=0 tests/fuzz/run.sh
 
+# Attacks with new random starts for HOURS or MINUTES; SEED repeats a soak. What is found is kept in $(BUILD)/soak/found.
+HOURS ?= 0
+MINUTES ?= 0
+soak:
+	@tools/install-deps check
+	@$(MAKE) --no-print-directory -j$(CORES) all
+	@BUILD=$(BUILD) CC="$(CC)" SAN=$(SAN) tools/soak --hours=$(HOURS) --minutes=$(MINUTES) $(if $(SEED),--seed=$(SEED)) $(ATTACKS)
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/warpgrind/cpu $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(BUILD)/warpgrind $(DESTDIR)$(PREFIX)/bin/warpgrind
@@ -291,6 +299,7 @@ help:
 	@echo 'make bench      speed, side by side with Oclgrind and PoCL'
 	@echo 'make stress     the tests with tiny arenas and shuffled orders of warps and blocks'
 	@echo 'make fuzz       libFuzzer targets, SECONDS=60 each'
+	@echo 'make soak       attacks with new random starts: HOURS=1 or MINUTES=10, ATTACKS=names, SEED=n'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make objs-ptx   compile one folder of src/; lib-ptx also archives it'
 	@echo 'variables       CC=clang  CC=x86_64-linux-gnu-gcc BUILD=build-x86_64  SAN=1  OPT=-O0  CFLAGS=…  TESTS=pattern'
