@@ -62,7 +62,7 @@ folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
-CMD_FOLDERS := base ptx ir image instrument channel trace run symbol report diff view cli
+CMD_FOLDERS := base ptx ir image instrument channel store trace run symbol report diff view cli
 LIB_FOLDERS := base ptx ir image instrument channel where session vgpu driver runtime gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is started.
 CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
@@ -183,8 +183,8 @@ $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 	@ln -sf libcuda.so.1 $@
 
 # Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads them.
-EXTENSION_SRC := $(wildcard src/trace/*.c) $(addprefix src/base/,arena.c check.c clock.c error.c file.c log.c map.c memory.c str.c thread.c)
-$(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/trace/*.h src/base/*.h) src/probe/trace_abi.h $(BUILD)/flags
+EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c) $(addprefix src/base/,arena.c check.c clock.c error.c file.c log.c map.c memory.c str.c thread.c)
+$(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/store/*.h src/trace/*.h src/base/*.h) src/probe/trace_abi.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DWARPGRIND_SQLITE_EXTENSION -shared -Wl,--exclude-libs,ALL \
 	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $(EXTENSION_SRC) $(call find-lib,zstd) -pthread && mv $@.$$$$ $@

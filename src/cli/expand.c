@@ -72,21 +72,21 @@ static void set_addresses(const KeptAllocations *a) {
 }
 
 static bool look(Expand *x, Error *err) {
-  sqlite3 *db = kept_open(x->path, false, err);
+  Store *store = run_open(x->path, false, err);
   KeptAllocations allocations = {0};
   bool any = false;
-  if (!db) return false;
+  if (!store) return false;
   uint32_t last = 0;
   for (uint32_t n = x->first; n <= x->last && n - x->first < 1 << 20; n++) {
     KeptLaunch l;
-    if (!kept_launch_load(db, x->process, n, &l, err)) continue;
+    if (!kept_launch_load(store->db, x->process, n, &l, err)) continue;
     any = true;
     last = n;
     x->process = l.process;
-    if (!allocations.len) kept_allocations_load(db, &l, &allocations, err);
+    if (!allocations.len) kept_allocations_load(store->db, &l, &allocations, err);
     kept_launch_free(&l);
   }
-  sqlite3_close(db);
+  store_close(store);
   if (any) set_addresses(&allocations);
   kept_allocations_free(&allocations);
   if (any) err->text[0] = 0, x->last = last;
@@ -172,16 +172,17 @@ static const char complete_sql[] =
   "UPDATE process SET program = (SELECT t.program FROM was.process t ORDER BY t.id LIMIT 1), arguments = (SELECT t.arguments FROM was.process t ORDER BY t.id LIMIT 1);";
 
 static bool complete(const Expand *x, Error *err) {
-  sqlite3 *db = kept_open(x->out, true, err);
+  Store *store = run_open(x->out, true, err);
   sqlite3_stmt *s = NULL;
-  if (!db) return false;
+  if (!store) return false;
+  sqlite3 *db = store->db;
   bool ok = sqlite3_prepare_v2(db, "ATTACH ? AS was", -1, &s, NULL) == SQLITE_OK && sqlite3_bind_text(s, 1, x->path, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(s) == SQLITE_DONE;
   sqlite3_finalize(s);
-  ok = (ok || error_set(err, "expand: %s.", sqlite3_errmsg(db))) && read_map(x, db, err) && sql(db, "BEGIN", err) && sql(db, complete_sql, err);
+  ok = (ok || error_set(err, "expand: %s.", store_message(db))) && read_map(x, db, err) && sql(db, "BEGIN", err) && sql(db, complete_sql, err);
   char *more = sqlite3_mprintf("INSERT OR REPLACE INTO meta VALUES ('expanded_from', %Q), ('expanded_launches', '%u..%u')", x->path, x->first, x->last);
   ok = ok && sql(db, more, err) && sql(db, "COMMIT", err);
   sqlite3_free(more);
-  sqlite3_close(db);
+  store_close(store);
   return ok;
 }
 

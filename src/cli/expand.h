@@ -4,7 +4,8 @@
 
 #include "cli/cli.h"
 
-#include <sqlite3.h>
+#include "run/run.h"
+#include "store/store.h"
 
 #define CLI_REPLAY "replay-inputs"         // argv[1] of the second one, which users do not call
 
@@ -17,6 +18,7 @@ typedef struct KeptLaunch {
   uint32_t grid[3], block[3], cluster[3], shared;
   bool cooperative;
 } KeptLaunch;
+bool kept_next(sqlite3_stmt *s, bool *ok, Error *err);   // the next row; *ok becomes false where it cannot be read
 bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch *out, Error *err);
 void kept_launch_free(KeptLaunch *l);
 
@@ -26,7 +28,6 @@ typedef struct KeptAllocations { KeptAllocation *data; uint32_t len, cap; } Kept
 bool kept_allocations_load(sqlite3 *db, const KeptLaunch *l, KeptAllocations *out, Error *err);
 void kept_allocations_free(KeptAllocations *a);
 
-sqlite3 *kept_open(const char *path, bool writable, Error *err);     // NULL: err says why
 int cli_replay(int argc, char **argv);
 
 #endif

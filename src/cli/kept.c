@@ -1,26 +1,18 @@
 // What a run file with --record=inputs holds of a launch.
 #include "cli/expand.h"
 
-#include <unistd.h>
-
-#include "run/run.h"
-
-sqlite3 *kept_open(const char *path, bool writable, Error *err) {
-  sqlite3 *db = NULL;
-  if (access(path, R_OK) != 0) {
-    error_set(err, "%s: there is no such file, or it may not be read.", path);
-    return NULL;
-  }
-  if (sqlite3_open_v2(path, &db, writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, NULL) == SQLITE_OK && run_file_check(db, path, err)) return db;
-  if (!err->text[0]) error_set(err, "%s: %s.", path, sqlite3_errmsg(db));
-  sqlite3_close(db);
-  return NULL;
-}
+#include "store/store.h"
 
 static sqlite3_stmt *ask(sqlite3 *db, const char *sql, Error *err) {
   sqlite3_stmt *s = NULL;
-  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) error_set(err, "the run file cannot be read: %s.", sqlite3_errmsg(db));
+  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) error_set(err, "the run file cannot be read: %s.", store_message(db));
   return s;
+}
+
+bool kept_next(sqlite3_stmt *s, bool *ok, Error *err) {
+  int code = sqlite3_step(s);
+  if (code != SQLITE_ROW && code != SQLITE_DONE) *ok = error_set(err, "the run file cannot be read: %s.", store_message(sqlite3_db_handle(s)));
+  return code == SQLITE_ROW;
 }
 
 static char *text_of(sqlite3_stmt *s, int i) {
@@ -36,7 +28,7 @@ bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch
   if (!s) return false;
   sqlite3_bind_int64(s, 1, number);
   sqlite3_bind_int64(s, 2, process);
-  bool found = sqlite3_step(s) == SQLITE_ROW, kept = found && sqlite3_column_type(s, 2) == SQLITE_INTEGER, captured = found && sqlite3_column_int(s, 17);
+  bool ok = true, found = kept_next(s, &ok, err), kept = found && sqlite3_column_type(s, 2) == SQLITE_INTEGER, captured = found && sqlite3_column_int(s, 17);
   if (kept) {
     *out = (KeptLaunch){.id = (uint32_t)sqlite3_column_int64(s, 0), .number = number, .process = (uint32_t)sqlite3_column_int64(s, 1), .step = (uint32_t)sqlite3_column_int64(s, 2),
                         .row = (uint64_t)sqlite3_column_int64(s, 3), .kernel = text_of(s, 4), .hash = text_of(s, 5), .shared = (uint32_t)sqlite3_column_int64(s, 15),
@@ -49,6 +41,7 @@ bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch
   }
   if (kept) out->since = sqlite3_column_int64(s, 18) ? (uint32_t)sqlite3_column_int64(s, 18) : number;
   sqlite3_finalize(s);
+  if (!ok) return false;
   if (!found) return error_set(err, "the run file has no launch %u.", number);
   if (captured && !kept) return error_set(err, "launch %u was captured into a graph. On the virtual device each run of it is a launch of its own, with a number behind it; on a GPU what it reads is not kept.", number);
   return kept || error_set(err, "what launch %u read was not kept: the run was made without --record=inputs, or it was not one of those that were chosen.", number);
@@ -61,21 +54,23 @@ void kept_launch_free(KeptLaunch *l) {
 }
 
 bool kept_allocations_load(sqlite3 *db, const KeptLaunch *l, KeptAllocations *out, Error *err) {
-  sqlite3_stmt *s = ask(db, "SELECT id, base, size, kind, coalesce(name, '') FROM allocation WHERE process = ? AND id < ? AND kind <> 'array' AND size > 0 ORDER BY id DESC", err);
+  sqlite3_stmt *s = ask(db, "SELECT id, base, size, kind = 'variable', coalesce(name, '') FROM allocation WHERE process = ? AND id < ? AND kind <> 'array' AND size > 0 ORDER BY id DESC", err);
   if (!s) return false;
   sqlite3_bind_int64(s, 1, l->process);
   sqlite3_bind_int64(s, 2, (int64_t)l->row);
-  while (sqlite3_step(s) == SQLITE_ROW) {
+  bool ok = true;
+  while (kept_next(s, &ok, err)) {
     KeptAllocation a = {.id = (uint32_t)sqlite3_column_int64(s, 0), .base = (uint64_t)sqlite3_column_int64(s, 1), .size = (uint64_t)sqlite3_column_int64(s, 2)};
+    if (a.base + a.size < a.base) continue;                      // no such allocation can be
     bool covered = false;
     for (uint32_t i = 0; i < out->len && !covered; i++) covered = a.base < out->data[i].base + out->data[i].size && out->data[i].base < a.base + a.size;
     if (covered) continue;
-    a.is_variable = !strcmp((const char *)sqlite3_column_text(s, 3), "variable");
+    a.is_variable = sqlite3_column_int(s, 3);
     a.name = text_of(s, 4);
     vec_push(out, a);
   }
   sqlite3_finalize(s);
-  return true;
+  return ok;
 }
 
 void kept_allocations_free(KeptAllocations *a) {

@@ -16,7 +16,7 @@
 typedef struct Range { uint64_t base, size, now; CUmemGenericAllocationHandle memory; } Range;
 typedef struct Loaded { char *hash; CUmodule module; } Loaded;
 typedef struct Replay {
-  sqlite3 *db;
+  Store *store;
   KeptAllocations allocations;
   VEC(Range) ranges;
   VEC(Loaded) modules;
@@ -119,7 +119,7 @@ static bool is_same(const KeptAllocations *now, KeptAllocations *then) {
 
 static bool allocate(Replay *r, const KeptLaunch *l, Error *err) {
   KeptAllocations then = {0};
-  if (!kept_allocations_load(r->db, l, &then, err)) return false;
+  if (!kept_allocations_load(r->store->db, l, &then, err)) return false;
   if (r->ranges.len && is_same(&r->allocations, &then)) {
     kept_allocations_free(&r->allocations);
     r->allocations = then;
@@ -164,11 +164,11 @@ static bool unpack(sqlite3_stmt *s, int column, uint64_t n, Str *out, Error *err
 static bool read_code(Replay *r, const KeptLaunch *l, Str *out, Error *err) {
   uint64_t hash = strtoull(l->hash, NULL, 16), at = CHANNEL_CODE_ADDRESS(hash);
   sqlite3_stmt *s = NULL;
-  bool ok = sqlite3_prepare_v2(r->db, "SELECT bytes, data FROM trace_contents WHERE process = ?1 AND step = ?2 AND address >= ?3 AND address < ?3 + 0x100000000 ORDER BY address", -1, &s, NULL) == SQLITE_OK;
+  bool ok = sqlite3_prepare_v2(r->store->db, "SELECT bytes, data FROM trace_contents WHERE process = ?1 AND step = ?2 AND address >= ?3 AND address < ?3 + 0x100000000 ORDER BY address", -1, &s, NULL) == SQLITE_OK;
   sqlite3_bind_int64(s, 1, l->process);
   sqlite3_bind_int64(s, 2, CHANNEL_CODE_STEP);
   sqlite3_bind_int64(s, 3, (int64_t)at);
-  while (ok && sqlite3_step(s) == SQLITE_ROW) ok = unpack(s, 1, (uint64_t)sqlite3_column_int64(s, 0), out, err);
+  while (ok && kept_next(s, &ok, err)) ok = unpack(s, 1, (uint64_t)sqlite3_column_int64(s, 0), out, err);
   sqlite3_finalize(s);
   return (ok && out->len) || (err->text[0] ? false : error_set(err, "the code of %s was not kept: there is no PTX of it", l->kernel));
 }
@@ -241,18 +241,19 @@ typedef struct KeptSets { VEC(KeptSet) list; uint32_t next; } KeptSets;
 
 static bool load_sets(Replay *r, const KeptLaunch *l, KeptSets *out, Error *err) {
   sqlite3_stmt *s = NULL;
-  if (sqlite3_prepare_v2(r->db, "SELECT number, destination, width, height, to_pitch, value, value_bytes FROM step WHERE process = ?1 AND kind = 'set' AND recorded AND number > ?2 AND number <= ?3 ORDER BY number", -1, &s, NULL) != SQLITE_OK)
-    return error_set(err, "the run file cannot be read: %s", sqlite3_errmsg(r->db));
+  if (sqlite3_prepare_v2(r->store->db, "SELECT number, destination, width, height, to_pitch, value, value_bytes FROM step WHERE process = ?1 AND kind = 'set' AND recorded AND number > ?2 AND number <= ?3 ORDER BY number", -1, &s, NULL) != SQLITE_OK)
+    return error_set(err, "the run file cannot be read: %s", store_message(r->store->db));
   sqlite3_bind_int64(s, 1, l->process);
   sqlite3_bind_int64(s, 2, r->applied);
   sqlite3_bind_int64(s, 3, l->step);
-  while (sqlite3_step(s) == SQLITE_ROW) {
+  bool ok = true;
+  while (kept_next(s, &ok, err)) {
     uint64_t n[7];
     for (int i = 0; i < 7; i++) n[i] = (uint64_t)sqlite3_column_int64(s, i);
     if (n[6] == 1 || n[6] == 2 || n[6] == 4) vec_push(&out->list, (KeptSet){n[1], n[2], n[3], n[4], (uint32_t)n[0], (uint32_t)n[5], (uint32_t)n[6]});
   }
   sqlite3_finalize(s);
-  return true;
+  return ok;
 }
 
 static bool set(Replay *r, const KeptSet *k, Error *err) {
@@ -277,13 +278,13 @@ static bool apply(Replay *r, const KeptLaunch *l, Error *err) {
   Str page = {0};
   KeptSets sets = {0};
   if (!load_sets(r, l, &sets, err)) return false;
-  bool ok = sqlite3_prepare_v2(r->db, "SELECT c.address, c.bytes, c.data, c.step FROM trace_contents c JOIN (SELECT max(step * 4294967296 + id) AS newest, id FROM trace_contents "
+  bool ok = sqlite3_prepare_v2(r->store->db, "SELECT c.address, c.bytes, c.data, c.step FROM trace_contents c JOIN (SELECT max(step * 4294967296 + id) AS newest, id FROM trace_contents "
                                       "WHERE process = ?1 AND step > ?2 AND step <= ?3 GROUP BY address, bytes) n ON c.id = n.id ORDER BY c.step, c.id", -1, &s, NULL) == SQLITE_OK;
-  if (!ok) return error_set(err, "the run file cannot be read: %s", sqlite3_errmsg(r->db));
+  if (!ok) return error_set(err, "the run file cannot be read: %s", store_message(r->store->db));
   sqlite3_bind_int64(s, 1, l->process);
   sqlite3_bind_int64(s, 2, r->applied);
   sqlite3_bind_int64(s, 3, l->step);
-  while (ok && sqlite3_step(s) == SQLITE_ROW) {
+  while (ok && kept_next(s, &ok, err)) {
     page.len = 0;
     ok = set_before(r, &sets, (uint64_t)sqlite3_column_int64(s, 3), err) && unpack(s, 2, (uint64_t)sqlite3_column_int64(s, 1), &page, err) &&
          put(r, (uint64_t)sqlite3_column_int64(s, 0), page.data, page.len, err);
@@ -314,10 +315,10 @@ static void move_pointers(const Replay *r, uint8_t *bytes, size_t n) {
 
 static bool read_parameters(Replay *r, const KeptLaunch *l, void **list, uint32_t most, Error *err) {
   sqlite3_stmt *s = NULL;
-  if (sqlite3_prepare_v2(r->db, "SELECT number, bytes, value FROM parameter WHERE launch = ? ORDER BY number", -1, &s, NULL) != SQLITE_OK) return error_set(err, "the run file cannot be read: %s", sqlite3_errmsg(r->db));
+  if (sqlite3_prepare_v2(r->store->db, "SELECT number, bytes, value FROM parameter WHERE launch = ? ORDER BY number", -1, &s, NULL) != SQLITE_OK) return error_set(err, "the run file cannot be read: %s", store_message(r->store->db));
   sqlite3_bind_int64(s, 1, l->id);
   bool ok = true;
-  while (ok && sqlite3_step(s) == SQLITE_ROW) {
+  while (ok && kept_next(s, &ok, err)) {
     uint64_t i = (uint64_t)sqlite3_column_int64(s, 0), n = (uint64_t)sqlite3_column_int64(s, 1);
     if (i >= most || (uint64_t)sqlite3_column_bytes(s, 2) < n) {
       ok = error_set(err, "parameter %llu of launch %u was too large to be kept", (unsigned long long)i + 1, l->number);
@@ -365,7 +366,7 @@ static bool launch(Replay *r, const KeptLaunch *l, Error *err) {
 static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32_t last, Error *err) {
   KeptLaunch l;
   for (uint32_t n = first; n <= last; n++) {
-    if (!kept_launch_load(r->db, process, n, &l, err)) continue;
+    if (!kept_launch_load(r->store->db, process, n, &l, err)) continue;
     first = MIN(first, l.since);
     kept_launch_free(&l);
     break;
@@ -375,10 +376,11 @@ static uint32_t first_needed(Replay *r, uint32_t process, uint32_t first, uint32
 }
 
 static bool replay(char **argv, Error *err) {
-  Replay r = {.db = kept_open(argv[0], false, err)};
+  enum { LAUNCH_SECONDS = 600 };           // to read what one of them needs
+  Replay r = {.store = run_open(argv[0], false, err)};
   uint32_t process = (uint32_t)strtoul(argv[1], NULL, 10), first = (uint32_t)strtoul(argv[2], NULL, 10), last = (uint32_t)strtoul(argv[3], NULL, 10);
   CUdevice device;
-  if (!r.db) return false;
+  if (!r.store) return false;
   r.map = fopen(argv[4], "w");
   if (!r.map) return error_set(err, "%s cannot be written", argv[4]);
   if (!cli_driver_start(&device, err)) return false;
@@ -386,7 +388,8 @@ static bool replay(char **argv, Error *err) {
   r.granularity = MAX(r.granularity, RESERVED_AT);
   for (uint32_t n = first_needed(&r, process, first, last, err); n <= last; n++) {
     KeptLaunch l;
-    if (!kept_launch_load(r.db, process, n, &l, err)) {
+    store_set_deadline(r.store, LAUNCH_SECONDS);
+    if (!kept_launch_load(r.store->db, process, n, &l, err)) {
       if (first == last && n == first) return false;
       if (n >= first) log_line("expand: %s", err->text);
       err->text[0] = 0;

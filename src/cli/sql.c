@@ -2,10 +2,9 @@
 #include "cli/cli.h"
 
 #include "run/run.h"
+#include "store/store.h"
 #include "trace/trace.h"
 
-#include <sqlite3.h>
-#include <unistd.h>
 
 static void print_names(sqlite3_stmt *s) {
   for (int i = 0; i < sqlite3_column_count(s); i++) printf("%s%s", i ? "\t" : "", sqlite3_column_name(s, i));
@@ -20,18 +19,11 @@ static void print_row(sqlite3_stmt *s) {
   putchar('\n');
 }
 
-static bool is_recorded(sqlite3 *db) {
-  sqlite3_stmt *s = NULL;
-  bool yes = sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE type='table' AND name='trace_chunk'", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
-  sqlite3_finalize(s);
-  return yes;
-}
-
 static int run_statements(sqlite3 *db, const char *sql) {
   while (*sql) {
     sqlite3_stmt *s = NULL;
     const char *rest;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, &rest) != SQLITE_OK) return cli_fail("%s.", sqlite3_errmsg(db));
+    if (sqlite3_prepare_v2(db, sql, -1, &s, &rest) != SQLITE_OK) return cli_fail("%s.", store_message(db));
     sql = rest;
     if (!s) continue;                          // only spaces or a comment
     if (sqlite3_column_count(s)) print_names(s);
@@ -39,25 +31,25 @@ static int run_statements(sqlite3 *db, const char *sql) {
     while ((code = sqlite3_step(s)) == SQLITE_ROW && !ferror(stdout)) print_row(s);
     sqlite3_finalize(s);
     if (ferror(stdout)) return 0;              // main says so
-    if (code != SQLITE_DONE) return cli_fail("%s.", sqlite3_errmsg(db));
+    if (code != SQLITE_DONE) return cli_fail("%s.", store_message(db));
   }
   return 0;
 }
 
+// A question of the user's own may take as long as it likes.
 int cli_query(const char *path, const char *sql) {
-  sqlite3 *db;
   Error err = {{0}};
-  if (access(path, R_OK) != 0) return cli_fail("%s: there is no such file, or it may not be read.", path);
-  bool opened = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK;
+  Store *store = run_open(path, false, &err);
+  if (!store) return cli_fail("%s", err.text);
   int code;
-  if (!opened) code = cli_fail("%s: %s.", path, sqlite3_errmsg(db));
-  else if (!run_file_check(db, path, &err) || !trace_register(db, &err)) code = cli_fail("%s", err.text);
+  store_set_deadline(store, 0);
+  if (!trace_register(store->db, &err)) code = cli_fail("%s", err.text);
   else {
-    if (strstr(sql, "race") && is_recorded(db) && !trace_knows_order(db)) fprintf(stderr, "warpgrind: note: %s.\n", trace_order_unknown);
+    if (strstr(sql, "race") && trace_has_operations(store->db) && !trace_knows_order(store->db)) fprintf(stderr, "warpgrind: note: %s.\n", trace_order_unknown);
     trace_prepare_memory();
-    code = run_statements(db, sql);
+    code = run_statements(store->db, sql);
   }
-  sqlite3_close(db);
+  store_close(store);
   return code;
 }
 

@@ -1,9 +1,9 @@
 // What a buffer held after a launch, where that is known: a file of --dump-buffers, or what --record kept.
 #include "diff/diff.h"
 
-#include <sqlite3.h>
 #include <sys/stat.h>
 
+#include "store/store.h"
 #include "trace/trace.h"
 
 static bool read_binary(const char *path, uint64_t bytes, void *to, Error *err) {
@@ -36,24 +36,25 @@ static bool read_text(const char *path, uint64_t bytes, DiffType t, char *to, Er
 
 // --- recorded ---
 
-struct DiffRecording { sqlite3 *db; TraceReader *trace; };
+struct DiffRecording { Store *store; TraceReader *trace; };
 
-void diff_recording_open(DiffRun *r, void *sqlite) {
-  Error ignored;
+bool diff_recording_open(DiffRun *r, struct Store *store, Error *err) {
+  bool is_recorded = trace_has_operations(store->db);
   trace_prepare_memory();
-  TraceReader *trace = trace_open(sqlite, &ignored);
+  TraceReader *trace = is_recorded ? trace_open(store->db, err) : NULL;
   if (!trace) {
-    sqlite3_close(sqlite);
-    return;
+    store_close(store);
+    return !is_recorded;
   }
   r->recording = mem_alloc(sizeof *r->recording);
-  *r->recording = (struct DiffRecording){sqlite, trace};
+  *r->recording = (struct DiffRecording){store, trace};
+  return true;
 }
 
 void diff_recording_close(DiffRun *r) {
   if (!r->recording) return;
   trace_close(r->recording->trace);
-  sqlite3_close(r->recording->db);
+  store_close(r->recording->store);
   free(r->recording);
   r->recording = NULL;
 }
@@ -69,7 +70,7 @@ static uint32_t step_id(sqlite3 *db, uint32_t launch) {
 }
 
 static void *recorded(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, Error *err) {
-  uint32_t step = s->launch_id ? step_id(r->recording->db, s->launch_id) : 0;
+  uint32_t step = s->launch_id ? step_id(r->recording->store->db, s->launch_id) : 0;
   if (!step || b->bytes > 1ull << 34) {
     error_set(err, "the launch was not recorded");
     return NULL;

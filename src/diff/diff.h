@@ -68,7 +68,8 @@ void diff_buffer_name(const DiffBuffer *b, uint32_t i, Str *out);        // "y";
 // --- contents.c ---
 void *diff_contents(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, DiffType t, Error *err);   // b->bytes of them, to be freed; NULL: they are not known
 bool diff_has_contents(const DiffRun *r, const DiffBuffer *b);
-void diff_recording_open(DiffRun *r, void *sqlite);                      // takes the database over; nothing where nothing was recorded
+struct Store;
+bool diff_recording_open(DiffRun *r, struct Store *store, Error *err);   // takes the store over; nothing where nothing was recorded; false: damaged
 void diff_recording_close(DiffRun *r);
 
 // --- match.c ---

@@ -1,10 +1,10 @@
 // The outputs of a run, read from its file. Everything in the file may be wrong: what does not make sense is an error or is left out.
 #include "diff/diff.h"
 
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include "run/run.h"
+#include "store/store.h"
 
 typedef struct Load { DiffRun *run; sqlite3 *db; Error *err; VEC(DiffStep) steps; VEC(DiffBuffer) buffers; U64Map texts, numerics, graph_stacks; uint64_t graphs, graphs_of; bool recorded; } Load;
 
@@ -148,9 +148,10 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   *out = (DiffRun){.path = path};
   Error why = {{0}};
   Load l = {.run = out, .err = &why};
-  if (access(path, R_OK) != 0) return error_set(err, "%s: there is no such file, or it may not be read.", path);
-  bool ok = sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK || error_set(&why, "%s.", sqlite3_errmsg(l.db));
-  ok = ok && run_file_check(l.db, path, &why) && load(&l);
+  Store *store = run_open(path, false, err);
+  if (!store) return false;
+  l.db = store->db;
+  bool ok = load(&l);
   if (ok && !l.steps.len) ok = load_recorded(&l);
   if (ok) add_places(&l);
   if (ok && !l.steps.len) ok = error_set(&why, "it has no hashes of buffers: warpgrind --hash -o FILE keeps them.");
@@ -161,15 +162,14 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   out->nsteps = l.steps.len;
   for (uint32_t i = 0; i < out->nsteps; i++) out->steps[i].buffers = buffers, buffers += out->steps[i].nbuffers;
   if (ok) ok = each(&l, "SELECT process, step, allocation, file, type FROM buffer_dump WHERE file IS NOT NULL AND state IS NULL", dump_row);
-  if (ok) diff_recording_open(out, l.db);
-  else sqlite3_close(l.db);
+  if (ok) ok = diff_recording_open(out, store, &why);
+  else store_close(store);
   vec_free(&l.steps);
   vec_free(&l.buffers);
   u64map_free(&l.texts);
   u64map_free(&l.numerics);
   if (ok) return true;
-  bool named = !strncmp(why.text, path, strlen(path));
-  error_set(err, "%s%s%s", named ? "" : path, named ? "" : ": ", why.text);
+  error_set(err, "%s: %s", path, why.text);
   diff_run_free(out);
   return false;
 }

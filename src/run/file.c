@@ -46,8 +46,9 @@ static bool make_tables(RunFile *f) {
   }
   for (unsigned i = 0; i < run_nviews; i++)
     if (!execute(f, run_views[i])) return false;
-  return execute(f, "CREATE INDEX frame_stack ON frame(stack)") && execute(f, "CREATE INDEX place_site ON place(site)") &&
-         prepare(f, "DELETE FROM frame WHERE stack=?", &f->clear_frames);
+  for (unsigned i = 0; i < run_nindexes; i++)
+    if (!execute(f, run_indexes[i])) return false;
+  return prepare(f, "DELETE FROM frame WHERE stack=?", &f->clear_frames);
 }
 
 static void close_file(RunFile *f) {

@@ -55,6 +55,8 @@ bool run_file_close(RunFile *f, Error *err);
 extern const char *const run_tables[TABLE_COUNT];        // names
 extern const char *const run_views[];                    // statements that make them
 extern const unsigned run_nviews;
+extern const char *const run_indexes[];
+extern const unsigned run_nindexes;
 void run_create_statement(RunTable t, Str *out);
 void run_insert_statement(RunTable t, Str *out);
 unsigned run_column_count(RunTable t);

@@ -1,9 +1,9 @@
 // Reading a run file, so that its report can be printed again. Launches and allocations are read only as far as findings need
 // them; whoever wants more asks with SQL.
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include "run/internal.h"
+#include "store/store.h"
 
 typedef struct Load {
   Run *run;
@@ -13,34 +13,13 @@ typedef struct Load {
   U64Map processes, kernels, sites, stacks, allocations, modules;    // by id in the file
 } Load;
 
-bool run_file_check(void *sqlite, const char *path, Error *err) {
-  sqlite3 *db = sqlite;
-  int64_t application = 0, version = 0;
-  sqlite3_stmt *s;
-  if (sqlite3_prepare_v2(db, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v", -1, &s, NULL) != SQLITE_OK ||
-      sqlite3_step(s) != SQLITE_ROW) {
-    error_set(err, "%s is not a run file of Warpgrind: %s.", path, sqlite3_errmsg(db));
-    sqlite3_finalize(s);
-    return false;
-  }
-  application = sqlite3_column_int64(s, 0);
-  version = sqlite3_column_int64(s, 1);
-  sqlite3_finalize(s);
-  if (application != 0x57475246) return error_set(err, "%s is not a run file of Warpgrind.", path);
-  if (version < RUN_SCHEMA_OLDEST || version > RUN_SCHEMA_VERSION)
-    return error_set(err, "%s was written by %s version of Warpgrind: its tables have version %lld and this Warpgrind reads versions %d to %d. "
-                     "Open it with the version that made it, or with sqlite3.", path, version > RUN_SCHEMA_VERSION ? "a newer" : "an older",
-                     (long long)version, RUN_SCHEMA_OLDEST, RUN_SCHEMA_VERSION);
-  return true;
-}
-
 bool run_each_row(sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err) {
   sqlite3_stmt *s;
-  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return error_set(err, "%s.", sqlite3_errmsg(db));
+  if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return error_set(err, "%s.", store_message(db));
   int code;
   while ((code = sqlite3_step(s)) == SQLITE_ROW) row(user, s);
   sqlite3_finalize(s);
-  return code == SQLITE_DONE || error_set(err, "%s.", sqlite3_errmsg(db));
+  return code == SQLITE_DONE || error_set(err, "%s.", store_message(db));
 }
 static bool each(Load *l, const char *sql, RunEachRow *row) { return run_each_row(l->db, sql, row, l, l->err); }
 
@@ -52,6 +31,7 @@ static void meta_row(void *user, sqlite3_stmt *s) {
   Load *l = user;
   Run *r = l->run;
   const char *key = text(l, s, 0), *value = text(l, s, 1);
+  if (!key) return;
   const struct { const char *key; const char **to; } texts[] = {
     {"program", &r->program}, {"device", &r->device}, {"tools", &r->tools}, {"end", &r->end}, {"failure", &r->failure}};
   const struct { const char *key; uint64_t *to; } numbers[] = {
@@ -243,19 +223,13 @@ static bool load_all(Load *l) {
 }
 
 bool run_load(const char *path, Run *r, Error *err) {
-  Load l = {.run = r, .err = err};
-  if (access(path, R_OK) != 0) return error_set(err, "%s: there is no such file, or it may not be read.", path);
-  if (sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
-    error_set(err, "%s: %s.", path, sqlite3_errmsg(l.db));
-    sqlite3_close(l.db);
-    return false;
-  }
   Error why = {{0}};
-  l.err = &why;
-  bool ok = run_file_check(l.db, path, &why) && load_all(&l);
-  if (!ok) error_set(err, "%s%s%s", strncmp(why.text, path, strlen(path)) ? path : "", strncmp(why.text, path, strlen(path)) ? ": " : "", why.text);
+  Store *store = run_open(path, false, err);
+  if (!store) return false;
+  Load l = {.run = r, .db = store->db, .err = &why};
+  bool ok = load_all(&l) || error_set(err, "%s: %s", path, why.text);
   U64Map *maps[] = {&l.processes, &l.kernels, &l.sites, &l.stacks, &l.allocations, &l.modules};
   for (size_t i = 0; i < ARRAY_LEN(maps); i++) u64map_free(maps[i]);
-  sqlite3_close(l.db);
+  store_close(store);
   return ok;
 }

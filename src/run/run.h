@@ -198,7 +198,8 @@ void run_sink(Run *r, ChannelSink *sink);                // what arrives goes in
 const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n);   // symbolized when first asked for
 
 // --- file.c, load.c, schema.c: the run file ---
-enum { RUN_SCHEMA_VERSION = 4, RUN_SCHEMA_OLDEST = 3 };      // written; and read: 3 has no order of steps, and no values as steps from one to the next
+// Written; and the oldest that is read. 5 is format 2 of docs/run-file.md; 3 and 4 are format 1 (3 has no order of steps).
+enum { RUN_SCHEMA_VERSION = 5, RUN_SCHEMA_OLDEST = 3 };
 RunFile *run_file_create(const char *path, bool large, Error *err);  // replaces what was there; large: much will be written
 void run_file_begin(Run *r);                              // program, tools and device are known
 bool run_file_commit(Run *r, bool force);                // now and then; false: writing has failed, the run has a note about it
@@ -209,6 +210,9 @@ struct sqlite3;
 struct sqlite3_stmt;
 typedef void RunEachRow(void *user, struct sqlite3_stmt *s);
 bool run_each_row(struct sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err);   // for every row of an answer
-bool run_file_check(void *sqlite, const char *path, Error *err);      // is it a run file, of a version we know?
+
+// --- open.c ---
+struct Store;
+struct Store *run_open(const char *path, bool writable, Error *err);     // the opener of all readers; NULL: err says why
 
 #endif

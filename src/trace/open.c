@@ -183,6 +183,11 @@ void trace_prepare_memory(void) {
   pthread_once(&once, prepare);
 }
 
+bool trace_has_operations(sqlite3 *db) {
+  TraceReader t = {.db = db};
+  return has_table(&t, "trace_chunk");
+}
+
 TraceReader *trace_open(sqlite3 *db, Error *err) {
   TraceReader *t = mem_alloc(sizeof *t);
   t->db = db;

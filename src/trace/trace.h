@@ -4,14 +4,8 @@
 #ifndef WG_TRACE_H
 #define WG_TRACE_H
 
-#ifdef WARPGRIND_SQLITE_EXTENSION           // loaded by a program with an SQLite of its own
-#include <sqlite3ext.h>
-SQLITE_EXTENSION_INIT3
-#else
-#include <sqlite3.h>
-#endif
-
 #include "base/base.h"
+#include "store/store.h"
 
 // An operation of one thread, or of the host. `record` counts the warp operations (and host operations) of a file from 1, in an
 // order that agrees with what is known: launches and copies in order, each thread's operations in order. A copy's lane 0 is what it writes, 1 what it reads.
@@ -53,6 +47,7 @@ void trace_writer_free(TraceWriter *w);
 // --- read.c … ---
 typedef struct TraceReader TraceReader;
 void trace_prepare_memory(void);           // for a process that asks many questions: changes how malloc works in all of it
+bool trace_has_operations(sqlite3 *db);       // the file has recorded operations
 TraceReader *trace_open(sqlite3 *db, Error *err);                // the database stays the caller's; NULL: nothing was recorded, or damaged
 void trace_close(TraceReader *t);
 uint64_t trace_count(const TraceReader *t);                      // operations of threads
@@ -107,4 +102,10 @@ void trace_pairs_free(TracePairs *p);
 
 // --- vtab*.c: tables access, thread, writer, reader, race, unwritten and contents in this connection (docs/run-file.md) ---
 bool trace_register(sqlite3 *db, Error *err);
+extern const char *const trace_virtual_tables[];                   // their names
+extern const unsigned trace_nvirtual_tables;
+
+// --- tables.c: statements that make the tables of recorded operations ---
+extern const char *const trace_tables[];
+extern const unsigned trace_ntables;
 #endif

@@ -107,16 +107,18 @@ void vtab_number(sqlite3_context *ctx, const uint8_t *value, uint32_t bytes, boo
   else sqlite3_result_double(ctx, v);
 }
 
+const char *const trace_virtual_tables[] = {"access", "thread", "writer", "reader", "race", "unwritten", "contents"};
+const unsigned trace_nvirtual_tables = ARRAY_LEN(trace_virtual_tables);
+
 bool trace_register(sqlite3 *db, Error *err) {
-  static const struct { const char *name; const sqlite3_module *module; } tables[] = {
-    {"access", &vtab_access}, {"thread", &vtab_thread}, {"writer", &vtab_list}, {"reader", &vtab_list}, {"race", &vtab_list}, {"unwritten", &vtab_list}, {"contents", &vtab_list}};
+  static const sqlite3_module *const modules[] = {&vtab_access, &vtab_thread, &vtab_list, &vtab_list, &vtab_list, &vtab_list, &vtab_list};
   Connection *c = mem_alloc(sizeof *c);
   c->db = db;
-  c->users = ARRAY_LEN(tables);
-  for (size_t i = 0; i < ARRAY_LEN(tables); i++)           // a module that could not be made has been destroyed
-    if (sqlite3_create_module_v2(db, tables[i].name, tables[i].module, c, destroy) != SQLITE_OK) {
+  c->users = ARRAY_LEN(modules);
+  for (size_t i = 0; i < ARRAY_LEN(modules); i++)          // a module that could not be made has been destroyed
+    if (sqlite3_create_module_v2(db, trace_virtual_tables[i], modules[i], c, destroy) != SQLITE_OK) {
       bool failed = sql_fail(db, err, "the tables of recorded operations cannot be made");
-      for (size_t k = i + 1; k < ARRAY_LEN(tables); k++) destroy(c);
+      for (size_t k = i + 1; k < ARRAY_LEN(modules); k++) destroy(c);
       return failed;
     }
   return true;

@@ -1,18 +1,17 @@
-// A run file, open for questions. It may be damaged, or written by somebody who means harm: SQLite is told to trust nothing in it, every
-// statement has a time limit, and numbers from it are only used as numbers.
+// A run file, open for questions (run/open.c). Every statement has a time limit, and numbers from the file are only used as numbers.
 #include "view/internal.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
-static int is_late(void *desk) { return clock_ns() > ((ViewDesk *)desk)->deadline; }
+enum { QUESTION_SECONDS = 60 };
 
 static ViewRows prepare(ViewDesk *d, const char *sql, const char *kinds, va_list ap) {
   ViewRows r = {.desk = d};
   if (sqlite3_prepare_v2(d->db, sql, -1, &r.statement, NULL) != SQLITE_OK) {
     r.failed = true;
-    error_set(&r.error, "%s", sqlite3_errmsg(d->db));
+    error_set(&r.error, "%s", store_message(d->db));
     return r;
   }
   for (int i = 0; kinds[i]; i++) {
@@ -41,7 +40,7 @@ bool view_next(ViewRows *r) {
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) {
     r->failed = true;
-    error_set(&r->error, "%s", sqlite3_errmsg(r->desk->db));
+    error_set(&r->error, "%s", store_message(r->desk->db));
   }
   view_rows_end(r);
   return false;
@@ -83,25 +82,23 @@ static bool read_allocations(ViewDesk *d, Error *err) {
 }
 
 ViewDesk *view_desk_open(const char *path, Error *err) {
-  if (access(path, R_OK) != 0) { error_set(err, "%s: there is no such file, or it may not be read.", path); return NULL; }
+  Store *store = run_open(path, false, err);
+  if (!store) return NULL;
   ViewDesk *d = mem_alloc(sizeof *d);
   d->path = path;
-  d->deadline = clock_ns() + 60ull * 1000000000;
-  bool ok = sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK || error_set(err, "%s: %s.", path, sqlite3_errmsg(d->db));
-  if (ok) {
-    sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(d->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_exec(d->db, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
-    sqlite3_progress_handler(d->db, 10000, is_late, d);
-    ok = run_file_check(d->db, path, err) && read_allocations(d, err);
-    if (ok && !view_one(d, "SELECT count(*) FROM sqlite_master WHERE name = 'launch_time'", ""))      // a file of an older version
-      sqlite3_exec(d->db, "CREATE TEMP TABLE launch_time(launch INTEGER PRIMARY KEY, begin_ns INTEGER, end_ns INTEGER)", NULL, NULL, NULL);
+  d->store = store;
+  d->db = store->db;
+  view_desk_begin(d);
+  if (!read_allocations(d, err)) {
+    view_desk_close(d);
+    return NULL;
   }
-  if (!ok) { view_desk_close(d); return NULL; }
   trace_prepare_memory();
   d->trace = trace_open(d->db, &d->no_trace);
   return d;
 }
+
+void view_desk_begin(ViewDesk *d) { store_set_deadline(d->store, QUESTION_SECONDS); }
 
 // Who keeps the file open then keeps its writer from putting all of it into one file at the end.
 bool view_is_being_written(ViewDesk *d) {
@@ -128,7 +125,7 @@ void view_desk_close(ViewDesk *d) {
   vec_free(&d->files);
   if (d->run) run_free(d->run), free(d->run);
   free(d->run_error);
-  sqlite3_close(d->db);
+  store_close(d->store);
   free(d);
 }
 

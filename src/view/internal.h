@@ -2,10 +2,9 @@
 #ifndef WG_VIEW_INTERNAL_H
 #define WG_VIEW_INTERNAL_H
 
-#include <sqlite3.h>
-
 #include "base/json.h"
 #include "run/run.h"
+#include "store/store.h"
 #include "trace/trace.h"
 #include "view/view.h"
 
@@ -29,11 +28,11 @@ void view_fail(ViewAnswer *a, unsigned status, const char *text);               
 // --- desk.c: the file, open ---
 typedef struct ViewAllocation { uint32_t id, process; uint64_t base, size; char *name, *kind; bool freed; } ViewAllocation;
 typedef struct ViewDesk {
-  sqlite3 *db;
+  Store *store;
+  sqlite3 *db;                             // its
   const char *path;
   TraceReader *trace;                      // NULL: no_trace says why
   Error no_trace;
-  uint64_t deadline;                       // of the SQL of this question, clock_ns
   bool live;                               // it is being written
   bool without_facts;                      // answers about operations alone; see static.c
   VEC(ViewAllocation) allocations;         // by process, base, id
@@ -50,6 +49,7 @@ typedef struct ViewDesk {
   char *run_error;
 } ViewDesk;
 ViewDesk *view_desk_open(const char *path, Error *err);
+void view_desk_begin(ViewDesk *d);                       // a question: it has its time from now on
 void view_desk_close(ViewDesk *d);
 bool view_is_being_written(ViewDesk *d);                 // by a program that still runs
 const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id);

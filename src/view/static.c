@@ -2,6 +2,7 @@
 // file read others). Answers are those of the server, put together in pieces: data/run.js has all that is not about operations; data/t-LAUNCH-N.js
 // 256 threads of a launch; data/e-BUFFER-N.js what touched 4096 bytes of a buffer; data/b-BUFFER.js its contents after each step that changed them.
 // viewer/src/static.ts reads them.
+#include "base/sizes.h"
 #include "view/internal.h"
 
 #include <errno.h>
@@ -200,12 +201,12 @@ static void write_run(Writer *w, const uint32_t *launches, uint32_t nlaunches) {
 
 static bool is_small(ViewDesk *d, uint32_t nsteps, uint64_t threads, Error *err) {
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < d->allocations.len; i++) bytes += d->allocations.data[i].size;
+  for (uint32_t i = 0; i < d->allocations.len; i++) bytes = size_add(bytes, d->allocations.data[i].size);
   uint64_t operations = trace_count(d->trace);
   if (operations > OPERATIONS_MOST)
     return error_set(err, "this run has %llu operations, and a page without a server can have %d: use warpgrind view without --static, or record less (--kernel=, --threads=).", (unsigned long long)operations, OPERATIONS_MOST);
   if (threads > THREADS_MOST) return error_set(err, "this run has %llu threads, and a page without a server can have %d: use warpgrind view without --static.", (unsigned long long)threads, THREADS_MOST);
-  if (bytes > CONTENTS_MOST || bytes * MAX(nsteps, 1u) > CONTENTS_MOST)
+  if (bytes > CONTENTS_MOST || size_multiply(bytes, MAX(nsteps, 1u)) > CONTENTS_MOST)
     return error_set(err, "the buffers of this run have %llu bytes after each of %u steps, and a page without a server can have %d MB: use warpgrind view without --static.", (unsigned long long)bytes, nsteps, CONTENTS_MOST >> 20);
   return true;
 }
@@ -241,14 +242,21 @@ bool view_write(const char *path, const char *folder, Error *err) {
   VEC(uint32_t) launches = {0}, steps = {0};
   VEC(uint64_t) threads = {0};
   uint64_t all = 0;
-  d->deadline = UINT64_MAX;
-  ViewRows r = view_rows(d, "SELECT id, grid_x * grid_y * grid_z * block_x * block_y * block_z FROM launch ORDER BY id LIMIT 200000", "");
-  while (view_next(&r)) { vec_push(&launches, (uint32_t)view_column(&r, 0)); vec_push(&threads, view_column(&r, 1)); all += view_column(&r, 1); }
+  store_set_deadline(d->store, 0);
+  ViewRows r = view_rows(d, "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch ORDER BY id LIMIT 200000", "");
+  while (view_next(&r)) {
+    uint64_t n = 1;
+    for (int i = 1; i <= 6; i++) n = size_multiply(n, view_column(&r, i));
+    vec_push(&launches, (uint32_t)view_column(&r, 0));
+    vec_push(&threads, n);
+    all = size_add(all, n);
+  }
   r = view_rows(d, "SELECT id FROM step ORDER BY id LIMIT 200000", "");
   while (view_next(&r)) vec_push(&steps, (uint32_t)view_column(&r, 0));
   Str data = {0};
   str_printf(&data, "%s/data", folder);
-  bool ok = (!d->trace || is_small(d, steps.len, all, err)) && make_folder(folder, err) && make_folder(data.data, err);
+  bool ok = !r.failed || error_set(err, "%s: %s.", path, r.error.text);
+  ok = ok && (!d->trace || is_small(d, steps.len, all, err)) && make_folder(folder, err) && make_folder(data.data, err);
   if (ok) {
     Writer w = {.desk = d, .folder = folder, .err = err};
     bool tell = isatty(STDERR_FILENO);
