@@ -2,8 +2,9 @@
 
 #include "base/runstats.h"
 
+#include "base/shared_memory.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,8 +21,7 @@ static RunStats *map_shared(int fd) {
 }
 
 static void attach(void) {
-  const char *path = getenv(STATS_VARIABLE);
-  int fd = path && *path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+  int fd = shared_memory_open(STATS_VARIABLE);
   if (fd < 0) return;
   RunStats *shared = lseek(fd, 0, SEEK_END) >= (off_t)sizeof(RunStats) ? map_shared(fd) : NULL;
   close(fd);
@@ -61,21 +61,27 @@ void runstats_fail(const char *fmt, ...) {
 
 void runstats_log_failed(const char *path, int error) { runstats_fail("the log file %s cannot be written: %s.", path, strerror(error)); }
 
-// The page is named through the command's own descriptor: no file to clean up, no descriptor left open in the program.
+bool runstats_is_unheard(void) {
+  return runstats() == &private_page && shared_memory_is_offered(STATS_VARIABLE) && atomic_load(&private_page.failed) == 2;
+}
+
 RunStats *runstats_create(Error *err) {
-  int fd = memfd_create("warpgrind-stats", MFD_CLOEXEC);
-  if (fd < 0 || ftruncate(fd, sizeof(RunStats)) != 0) {
-    error_set(err, "cannot create shared memory for the run's numbers: %s", strerror(errno));
-    return NULL;
-  }
-  RunStats *s = map_shared(fd);
+  int fd = shared_memory_create(STATS_VARIABLE, "warpgrind-stats", sizeof(RunStats));
+  RunStats *s = fd < 0 ? NULL : map_shared(fd);
   if (!s) {
-    error_set(err, "cannot map shared memory for the run's numbers: %s", strerror(errno));
+    error_set(err, "cannot make shared memory for the run's numbers: %s", strerror(errno));
     return NULL;
   }
   s->magic = RUNSTATS_MAGIC;
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-  setenv(STATS_VARIABLE, path, 1);
   return s;
+}
+
+// Copied once, then checked: the program can write anything, and while this reads.
+void runstats_read(const RunStats *shared, RunStats *copy) {
+  memcpy(copy, (const void *)shared, sizeof *copy);
+  copy->failure[sizeof copy->failure - 1] = 0;
+  bool has_sentence = copy->failed == 2 && copy->failure[0];
+  if (copy->magic == RUNSTATS_MAGIC && copy->failed <= 2 && (copy->failed != 2 || has_sentence)) return;
+  *copy = (RunStats){.magic = RUNSTATS_MAGIC, .processes = MAX(copy->processes, 1), .failed = 2};
+  snprintf(copy->failure, sizeof copy->failure, "The program has damaged the memory in which Warpgrind counts its launches: the numbers of this run are lost.");
 }

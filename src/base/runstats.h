@@ -32,7 +32,10 @@ void runstats_count_cuda_process(void);       // once for each process, at its f
 void runstats_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);   // the first sentence is kept; does not print, does not exit
 void runstats_log_failed(const char *path, int error);        // for log_on_failure
 
+bool runstats_is_unheard(void);               // runstats_fail was called, but the command's page cannot be reached
+
 // The command's side: makes the page and sets WARPGRIND_STATS in the environment.
 RunStats *runstats_create(Error *err);
+void runstats_read(const RunStats *shared, RunStats *copy);   // all of it; what the program has damaged becomes a failure
 
 #endif

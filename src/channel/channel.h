@@ -3,6 +3,7 @@
 //
 // One memory object, sparse, mapped in pieces:
 //   header | lane 0 | lane 1 | … | device channel 0 | device channel 1 | … and with --record: sets of rings, rings of contents
+// It has room for thousands of each; only what is used takes memory.
 // A lane belongs to one process: counters of its kernels and a ring of bytes. Its head moves only when an event is complete.
 // The command believes nothing it reads: sizes and positions are its own constants, events are copied and then checked.
 // docs/channel.md says more.
@@ -65,25 +66,37 @@ enum { STEP_LAUNCH, STEP_COPY, STEP_SET, STEP_GRAPH, STEP_INPUTS };   // INPUTS:
 enum { STEP_ON_DEVICE, STEP_TO_DEVICE, STEP_TO_HOST, STEP_ON_HOST, STEP_WITH_ARRAY };
 enum { FINDING_HAS_THREAD = 1, FINDING_HAS_ADDRESS = 2 };
 
-// --- layout of the memory ---
+// --- layout of the memory: layout.c says where each piece begins ---
 enum {
-  CHANNEL_MAGIC = 0x5747434C, CHANNEL_VERSION = 1,
-  CHANNEL_LANES = 128, CHANNEL_RING = 1 << 20, CHANNEL_KERNELS = 8192, CHANNEL_DEVICES = 32, CHANNEL_PAGE = 1 << 16,
-  CHANNEL_TRACES = 16,                     // contexts that are recorded at a time
-  CHANNEL_CONTENTS = 16, CHANNEL_CONTENTS_RING = 8 << 20,      // processes that are; bytes on their way from each
+  CHANNEL_MAGIC = 0x5747434C, CHANNEL_VERSION = 2,
+  CHANNEL_RING = 1 << 20, CHANNEL_KERNELS = 8192, CHANNEL_PAGE = 1 << 16,
+  // Pieces of each kind that a memory has at most. A piece that nobody has used takes no memory.
+  CHANNEL_LANES = 4096, CHANNEL_DEVICES = 4096,
+  CHANNEL_TRACES = 256,                    // contexts that are recorded at a time
+  CHANNEL_CONTENTS = 256, CHANNEL_CONTENTS_RING = 8 << 20,     // processes that are; bytes on their way from each
+  CHANNEL_PID_UNKNOWN = 0x7fffffff, CHANNEL_LANE_REPLACED = (int)0x80000000,   // in lane_pid
 };
+typedef struct ChannelCounts {
+  uint32_t lanes, devices, traces, contents;
+  uint32_t trace_rings, trace_ring_size;   // --record: of each set; 0: nothing is recorded
+} ChannelCounts;
 typedef enum { COMMAND_DRAINS = 1, COMMAND_ENDED = 2 } ChannelCommandState;
 typedef struct ChannelHeader {
   uint32_t magic, version;
   uint32_t command_pid;
   _Atomic uint32_t command;                // ChannelCommandState
+  ChannelCounts counts;
+  uint64_t pid_namespace;                  // of the command; 0: not known
+  _Atomic uint32_t beat;                   // grows while the command reads
   _Atomic uint32_t doorbell, sleeping;     // a futex: the command sleeps on the doorbell
   _Atomic uint32_t unrecorded;             // processes that found no lane
-  _Atomic uint32_t lane_pid[CHANNEL_LANES];          // 0: free. Set by the process, cleared by the command
+  _Atomic uint32_t lanes_used, devices_used;         // no piece from this number on was ever claimed
+  _Atomic uint32_t lane_pid[CHANNEL_LANES];          // 0: free. Set by the process, cleared by the command. REPLACED: it has called exec
+  _Atomic uint32_t lane_image[CHANNEL_LANES];        // which program the process ran: another one after exec
   _Atomic uint32_t device_lane[CHANNEL_DEVICES];     // lane + 1; 0: free. Set by the process, cleared by the command
-  uint32_t trace_rings, trace_ring_size;             // --record: of each set; 0: nothing is recorded
   _Atomic uint32_t trace_lane[CHANNEL_TRACES], contents_lane[CHANNEL_CONTENTS];      // as device_lane
 } ChannelHeader;
+_Static_assert(sizeof(ChannelHeader) <= CHANNEL_PAGE, "the header is one piece");
 typedef struct ChannelKernelCounts { _Atomic uint64_t launches, checked; } ChannelKernelCounts;
 typedef struct ChannelLane {
   _Atomic uint64_t head;                   // bytes written since the start, by the process
@@ -101,9 +114,6 @@ enum {
   CHANNEL_COUNTS_AT = CHANNEL_SLOTS_AT + (WG_CHANNEL_SLOTS * (int)sizeof(WgFinding) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE,
   CHANNEL_DEVICE_BYTES = CHANNEL_COUNTS_AT + WG_CHANNEL_SITES * 8,
 };
-#define CHANNEL_LANE_OFFSET(i) ((uint64_t)CHANNEL_PAGE + (uint64_t)(i) * sizeof(ChannelLane))
-#define CHANNEL_DEVICE_OFFSET(i) (CHANNEL_LANE_OFFSET(CHANNEL_LANES) + (uint64_t)(i) * CHANNEL_DEVICE_BYTES)
-#define CHANNEL_BYTES CHANNEL_DEVICE_OFFSET(CHANNEL_DEVICES)
 // Recorded operations: sets of rings (probe/trace_abi.h), one set for a context; and what copies from the host brought along, one ring for a process.
 #define CHANNEL_TRACE_STRIDE(size) (sizeof(WgTraceRing) + (uint64_t)(size) + WG_TRACE_ROOM)
 #define CHANNEL_TRACE_BYTES(rings, size) (((rings) * CHANNEL_TRACE_STRIDE(size) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE)
@@ -114,6 +124,13 @@ typedef struct ChannelContents {
   uint8_t pad1[CHANNEL_PAGE - 136];
   uint8_t data[CHANNEL_CONTENTS_RING];
 } ChannelContents;
+// --- layout.c ---
+uint64_t channel_lane_offset(uint32_t i);
+uint64_t channel_device_offset(const ChannelCounts *n, uint32_t i);
+uint64_t channel_trace_offset(const ChannelCounts *n, uint32_t i);
+uint64_t channel_contents_offset(const ChannelCounts *n, uint32_t i);
+uint64_t channel_bytes(const ChannelCounts *n);          // all of it
+bool channel_counts_are_good(const ChannelCounts *n);
 typedef struct ChannelPiece {              // bytes that device memory has after a step; `stored` bytes follow, then up to 15 of filling
   uint32_t stored, step;                   // step 0: filling up to the end of the ring
   uint64_t address, bytes;                 // more than stored: what is stored is repeated
@@ -124,9 +141,13 @@ typedef struct ChannelPiece {              // bytes that device memory has after
 #define CHANNEL_CODE_ADDRESS(hash) (((uint64_t)(hash) & 0x7FFFFFFF) << 32)       // 32 bits of offset
 _Static_assert(sizeof(ChannelPiece) % 16 == 0, "positions are multiples of 16");
 
-// --- writer.c: inside the program. One lane per process; nothing here waits longer than a second in all. ---
+// --- attach.c: inside the program. Called when the library is loaded, and again where that could not find the memory. ---
 bool channel_attach(void);                               // finds the command's memory (WARPGRIND_CHANNEL); false: there is none
-bool channel_claim(void);                                // a lane for this process; false: none to be had
+bool channel_is_offered(void);                           // there is a command, whether or not its memory could be found
+bool channel_in_new_child(void);                         // in a process made by a fork of which nobody told us
+
+// --- writer.c: inside the program. One lane per process. ---
+bool channel_claim(Error *err);                          // a lane for this process; false: none to be had
 void channel_release_in_child(void);                     // after a fork: the lane is the parent's
 void channel_lock(bool lock);                            // around a fork
 bool channel_write(ChannelEvent type, const void *event);
@@ -164,6 +185,7 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err);
 // The main program has ended: waits up to grace_ms for other processes of the run, reads the rest and ends the thread. What
 // such a process writes afterwards is not read; *still_running says how many there are.
 void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running);
+bool channel_was_damaged(const ChannelReader *r);        // a process has overwritten what all of them share
 void channel_answer(ChannelReader *r, uint32_t process, uint32_t sequence, bool yes);   // to a CHOOSE of that process
 uint32_t channel_unrecorded(const ChannelReader *r);     // processes that found no lane
 void channel_destroy(ChannelReader *r);
@@ -178,6 +200,7 @@ typedef struct ChannelSink {
   void (*device_closed)(void *user, uint32_t process, uint32_t device, uint32_t lost, bool at_least);   // at_least: counts may be too low, wg_far_count
   void (*kernel_counts)(void *user, uint32_t process, uint32_t kernel, uint64_t launches, uint64_t checked);   // kernel 0: others
   void (*closed)(void *user, uint32_t process, ChannelClosed how, uint64_t lost, bool damaged);
+  void (*damaged)(void *user, uint32_t process);         // an event that does not decode; it is left out
   void *user;
 } ChannelSink;
 // Hands out everything that has arrived; waits for it up to the given time. false: the reader was stopped and this was all.

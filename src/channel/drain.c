@@ -2,12 +2,13 @@
 // position and size is checked against our own state before it is used.
 #define _GNU_SOURCE
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "channel/reader.h"
 
-enum { STUCK_MS = 500 };
+enum { STUCK_MS = 500, WAITING_MOST = 1 << 24 };      // MOST: threads that a device can have, and more
 
 // --- events of a process ---
 
@@ -25,14 +26,14 @@ static void end_device(ChannelReader *r, uint32_t lane, const void *bytes, size_
   AnyEvent e;
   if (!channel_decode(EVENT_DEVICE_END, bytes, size, &e)) return;
   uint64_t d = e.DEVICE_END.channel;
-  if (d >= CHANNEL_DEVICES || atomic_load(&r->header->device_lane[d]) != lane + 1) return;
+  if (d >= r->devices_used || atomic_load(&r->header->device_lane[d]) != lane + 1) return;
   reader_drain_device(r, (uint32_t)d);     // it may not have been seen yet
   if (r->devices[d].memory && r->devices[d].lane == lane) reader_close_device(r, (uint32_t)d);
 }
 
 static void end_trace(ChannelReader *r, uint32_t lane, const void *bytes, size_t size) {
   AnyEvent e;
-  if (!channel_decode(EVENT_TRACE_END, bytes, size, &e) || e.TRACE_END.set >= CHANNEL_TRACES) return;
+  if (!channel_decode(EVENT_TRACE_END, bytes, size, &e) || e.TRACE_END.set >= r->counts.traces) return;
   if (atomic_load(&r->header->trace_lane[e.TRACE_END.set]) != lane + 1) return;
   reader_trace_look(r);
   reader_trace_end(r, (uint32_t)e.TRACE_END.set);
@@ -56,11 +57,13 @@ size_t reader_drain_lane(ChannelReader *r, uint32_t i) {
       memcpy(copy, l->memory->ring + at, h.size);
       memcpy(copy, &h, sizeof h);          // the one that was checked
       queue_add(r->queue, &(Message){.kind = MESSAGE_EVENT, .process = l->process, .a = h.type, .size = h.size}, copy);
+      l->ended |= h.type == EVENT_END;
       if (h.type == EVENT_DEVICE_END) end_device(r, i, copy, h.size);
       if (h.type == EVENT_TRACE_END) end_trace(r, i, copy, h.size);
     }
     l->tail += h.size;
   }
+  l->quiet_since = reader_now_ms();
   atomic_store_explicit(&l->memory->tail, l->tail, memory_order_release);
   return l->tail - start;
 }
@@ -70,8 +73,8 @@ size_t reader_drain_lane(ChannelReader *r, uint32_t i) {
 static bool claim_device(ChannelReader *r, uint32_t d) {
   DeviceState *s = &r->devices[d];
   uint32_t owner = atomic_load_explicit(&r->header->device_lane[d], memory_order_acquire);
-  if (owner == 0 || owner > CHANNEL_LANES || !r->lanes[owner - 1].memory) return false;
-  WgChannel *memory = reader_map(r, CHANNEL_DEVICE_OFFSET(d), CHANNEL_DEVICE_BYTES);
+  if (owner == 0 || owner > r->counts.lanes || !r->lanes[owner - 1].memory) return false;
+  WgChannel *memory = reader_map(r, channel_device_offset(&r->counts, d), CHANNEL_DEVICE_BYTES);
   if (!memory) return false;
   *s = (DeviceState){.memory = memory, .lane = owner - 1, .process = r->lanes[owner - 1].process};
   return true;
@@ -114,7 +117,11 @@ static size_t take_skipped(ChannelReader *r, uint32_t d) {
 // A thread that was stopped between taking a slot and finishing it must not hold up those behind it.
 static bool may_skip(DeviceState *s, bool last) {
   uint32_t head = __atomic_load_n(&s->memory->head, __ATOMIC_RELAXED), waiting = head - s->tail;
-  if (waiting == 0 || waiting > (1u << 30)) return s->stuck_since = 0, false;
+  if (waiting > WAITING_MOST) s->damaged = true;
+  if (waiting == 0 || s->damaged) {
+    s->stuck_since = 0;
+    return false;
+  }
   uint64_t now = reader_now_ms();
   if (!s->stuck_since) s->stuck_since = now;
   if (last) return true;
@@ -144,16 +151,17 @@ size_t reader_drain_device(ChannelReader *r, uint32_t d) {
   return drain_ring(r, d, false);
 }
 
-// Returns the largest.
+// Returns the largest. Only what was ever written is read, and through the descriptor: that allocates no pages.
 static uint64_t read_counts(ChannelReader *r, uint32_t d) {
   enum { CHUNK = 8192 };
   static _Thread_local uint64_t counts[CHUNK];
   DeviceState *s = &r->devices[d];
-  uint64_t largest = 0;
-  for (uint32_t first = 0; first < WG_CHANNEL_SITES; first += CHUNK) {
-    uint64_t at = CHANNEL_DEVICE_OFFSET(d) + CHANNEL_COUNTS_AT + (uint64_t)first * 8;
-    // Reading through the descriptor does not allocate pages that were never written.
-    if (pread(r->fd, counts, sizeof counts, (off_t)at) != (ssize_t)sizeof counts) break;
+  uint64_t largest = 0, start = channel_device_offset(&r->counts, d) + CHANNEL_COUNTS_AT;
+  for (uint64_t first = 0; first < WG_CHANNEL_SITES; first += CHUNK) {
+    off_t data = lseek(r->fd, (off_t)(start + first * 8), SEEK_DATA);
+    if (data < 0 && errno == ENXIO) break;
+    if (data >= 0) first = ((uint64_t)data - start) / 8 / CHUNK * CHUNK;
+    if (first >= WG_CHANNEL_SITES || pread(r->fd, counts, sizeof counts, (off_t)(start + first * 8)) != (ssize_t)sizeof counts) break;
     for (uint32_t i = 0; i < CHUNK; i++) {
       counts[i] &= ~WG_COUNT_DESCRIBED;
       if (counts[i]) queue_add(r->queue, &(Message){.kind = MESSAGE_SITE_COUNT, .process = s->process, .a = d, .b = first + i, .c = counts[i]}, NULL);
@@ -168,9 +176,10 @@ void reader_close_device(ChannelReader *r, uint32_t d) {
   queue_add_all(r->queue, &r->held);       // findings come before their counts
   drain_ring(r, d, true);
   bool at_least = read_counts(r, d) >= 128 && !s->memory->counts_exact;
+  if (s->damaged) r->lanes[s->lane].damaged = true;
   queue_add(r->queue, &(Message){.kind = MESSAGE_DEVICE_CLOSED, .process = s->process, .a = d, .b = s->memory->lost, .c = at_least}, NULL);
   munmap(s->memory, CHANNEL_DEVICE_BYTES);
   s->memory = NULL;
-  reader_clear(r, CHANNEL_DEVICE_OFFSET(d), CHANNEL_DEVICE_BYTES);
+  reader_clear(r, channel_device_offset(&r->counts, d), CHANNEL_DEVICE_BYTES);
   atomic_store(&r->header->device_lane[d], 0);
 }

@@ -5,10 +5,16 @@
 
 #define CHANNEL_VARIABLE "WARPGRIND_CHANNEL"
 
-// --- writer.c ---
+// --- attach.c ---
 ChannelHeader *channel_header(void);                             // NULL: there is no command
-bool channel_lane_index(uint32_t *lane);                         // false: no lane
+const ChannelCounts *channel_counts(void);
 void *channel_map(uint64_t offset, size_t size);                 // NULL: errno says why
+void channel_unmap(void *p, size_t size);                        // p may be NULL
+uint32_t channel_pid(void);                                      // of this process, as the command knows it; or CHANNEL_PID_UNKNOWN
+uint32_t channel_image(void);                                    // of the program that this process runs; changes at exec
+void channel_new_process(void);                                  // in a forked child
+// --- writer.c ---
+bool channel_lane_index(uint32_t *lane);                         // false: no lane
 
 // --- wake.c: the command sleeps on the doorbell; a writer rings when there is something it should not wait for. ---
 void channel_ring_doorbell(ChannelHeader *h);

@@ -1,17 +1,17 @@
 // The command's side: makes the memory, and copies out of it what the processes write. Runs in a thread of its own.
 #define _GNU_SOURCE
 
+#include "base/shared_memory.h"
 #include "channel/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { SLEEP_MIN_MS = 1, SLEEP_MAX_MS = 20, LIVENESS_MS = 100 };
+enum { SLEEP_MIN_MS = 1, SLEEP_MAX_MS = 20, LIVENESS_MS = 100, QUIET_MS = 300, UNRECORDED_MOST = 1 << 22 };
 
 uint64_t reader_now_ms(void) { return clock_ns() / 1000000; }
 
@@ -29,32 +29,46 @@ void reader_clear(ChannelReader *r, uint64_t offset, size_t size) {
   munmap(p, size);
 }
 
-// A file size limit counts for memory files too: raised as far as allowed, for this call only.
-static int make_memory(uint64_t size) {
-  int fd = memfd_create("warpgrind-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return -1;
-  struct rlimit old, raised;
-  bool limited = getrlimit(RLIMIT_FSIZE, &old) == 0 && old.rlim_cur != RLIM_INFINITY;
-  raised = (struct rlimit){old.rlim_max, old.rlim_max};
-  if (limited) setrlimit(RLIMIT_FSIZE, &raised);
-  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-  int failed = ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
-  signal(SIGXFSZ, handler);
-  if (limited) setrlimit(RLIMIT_FSIZE, &old);
-  // Nobody may shrink it: reading what is not there any more would end the command.
-  if (!failed && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) failed = errno;
-  if (!failed) return fd;
-  close(fd);
-  errno = failed;
-  return -1;
+// As many pieces as a limit on the size of files allows.
+static bool make_memory(ChannelReader *r) {
+  static const ChannelCounts choices[] = {{CHANNEL_LANES, CHANNEL_DEVICES, CHANNEL_TRACES, CHANNEL_CONTENTS, 0, 0}, {256, 256, 32, 32, 0, 0}, {64, 32, 4, 4, 0, 0}};
+  r->fd = -1;
+  errno = EFBIG;
+  for (size_t i = 0; i < ARRAY_LEN(choices) && r->fd < 0 && errno == EFBIG; i++) {
+    uint32_t rings = r->counts.trace_rings, size = r->counts.trace_ring_size;
+    r->counts = choices[i];
+    r->counts.trace_rings = rings;
+    r->counts.trace_ring_size = size;
+    r->bytes = channel_bytes(&r->counts);
+    r->fd = shared_memory_create(CHANNEL_VARIABLE, "warpgrind-channel", r->bytes);
+  }
+  return r->fd >= 0;
+}
+
+static void fill_header(ChannelReader *r) {
+  ChannelHeader *h = r->header;
+  h->version = CHANNEL_VERSION;
+  h->command_pid = (uint32_t)getpid();
+  h->counts = r->counts;
+  h->pid_namespace = shared_memory_pid_namespace();
+  atomic_store(&h->command, COMMAND_DRAINS);
+  h->magic = CHANNEL_MAGIC;
+}
+
+// A process that overwrites the header harms the others too: it is mended, and the damage is told.
+static void mend_header(ChannelReader *r) {
+  const ChannelHeader *h = r->header;
+  bool good = h->magic == CHANNEL_MAGIC && h->version == CHANNEL_VERSION && h->command_pid == (uint32_t)getpid() && h->command == COMMAND_DRAINS &&
+              !memcmp(&h->counts, &r->counts, sizeof r->counts);
+  if (good) return;
+  atomic_store(&r->damaged, true);
+  fill_header(r);
 }
 
 ChannelReader *channel_create(uint64_t trace_bytes, Error *err) {
   ChannelReader *r = mem_alloc(sizeof *r);
-  uint32_t rings = 0, ring_size = 0;
-  r->bytes = CHANNEL_BYTES + (trace_bytes ? reader_trace_bytes(trace_bytes, &rings, &ring_size) : 0);
-  r->fd = make_memory(r->bytes);
-  r->header = r->fd < 0 ? NULL : reader_map(r, 0, CHANNEL_PAGE);
+  if (trace_bytes) reader_trace_size(trace_bytes, &r->counts);
+  r->header = make_memory(r) ? reader_map(r, 0, CHANNEL_PAGE) : NULL;
   if (!r->header) {
     error_set(err, "cannot make shared memory for the report: %s%s", strerror(errno), errno == EFBIG ? " (ulimit -f limits it)" : "");
     if (r->fd >= 0) close(r->fd);
@@ -63,15 +77,7 @@ ChannelReader *channel_create(uint64_t trace_bytes, Error *err) {
   }
   r->queue = queue_new();
   pthread_mutex_init(&r->lock, NULL);
-  r->header->version = CHANNEL_VERSION;
-  r->header->command_pid = (uint32_t)getpid();
-  r->header->trace_rings = rings;
-  r->header->trace_ring_size = ring_size;
-  atomic_store(&r->header->command, COMMAND_DRAINS);
-  r->header->magic = CHANNEL_MAGIC;
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), r->fd);
-  setenv(CHANNEL_VARIABLE, path, 1);
+  fill_header(r);
   return r;
 }
 
@@ -82,7 +88,7 @@ ChannelReader *channel_create_after(const ChannelReader *r, Error *err) {
 }
 
 void channel_destroy(ChannelReader *r) {
-  for (uint32_t i = 0; i < CHANNEL_LANES; i++)
+  for (uint32_t i = 0; i < r->lanes_used; i++)
     if (r->lanes[i].memory) munmap(r->lanes[i].memory, sizeof(ChannelLane));
   munmap(r->header, CHANNEL_PAGE);
   close(r->fd);
@@ -91,7 +97,8 @@ void channel_destroy(ChannelReader *r) {
   free(r);
 }
 
-uint32_t channel_unrecorded(const ChannelReader *r) { return atomic_load(&r->header->unrecorded); }
+uint32_t channel_unrecorded(const ChannelReader *r) { return MIN(atomic_load(&r->header->unrecorded), UNRECORDED_MOST); }
+bool channel_was_damaged(const ChannelReader *r) { return atomic_load(&r->damaged); }
 
 // A process that has ended but was not waited for still has a process id.
 static bool is_alive(int pid) {
@@ -109,75 +116,89 @@ static bool is_alive(int pid) {
 
 static void open_lane(ChannelReader *r, uint32_t i, uint32_t pid) {
   LaneState *l = &r->lanes[i];
-  ChannelLane *memory = reader_map(r, CHANNEL_LANE_OFFSET(i), sizeof(ChannelLane));
+  ChannelLane *memory = reader_map(r, channel_lane_offset(i), sizeof(ChannelLane));
   if (!memory) return;                     // tried again at the next round
-  for (uint32_t k = 0; k < CHANNEL_LANES; k++)
-    if (r->lanes[k].memory && r->lanes[k].pid == (int)pid) r->lanes[k].replaced = true;
   *l = (LaneState){.memory = memory, .pid = (int)pid, .process = ++r->last_process};
   queue_add(r->queue, &(Message){.kind = MESSAGE_OPENED, .process = l->process, .a = pid}, NULL);
+}
+
+// Read through the descriptor: that allocates no pages that were never written.
+static void read_kernel_counts(ChannelReader *r, uint32_t i) {
+  static _Thread_local ChannelKernelCounts counts[CHANNEL_KERNELS];
+  LaneState *l = &r->lanes[i];
+  uint64_t at = channel_lane_offset(i) + offsetof(ChannelLane, kernels);
+  if (pread(r->fd, counts, sizeof counts, (off_t)at) != (ssize_t)sizeof counts) return;
+  for (uint32_t k = 0; k < CHANNEL_KERNELS; k++) {
+    uint64_t launches = counts[k].launches, checked = counts[k].checked;
+    if (launches | checked) queue_add(r->queue, &(Message){.kind = MESSAGE_KERNEL_COUNTS, .process = l->process, .a = k, .b = launches, .c = checked}, NULL);
+  }
 }
 
 static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
   LaneState *l = &r->lanes[i];
   reader_drain_lane(r, i);
-  for (uint32_t d = 0; d < CHANNEL_DEVICES; d++) {
+  for (uint32_t d = 0; d < r->devices_used; d++) {
     reader_drain_device(r, d);             // it may not have been seen yet
     if (r->devices[d].memory && r->devices[d].lane == i) reader_close_device(r, d);
   }
-  for (uint32_t k = 0; k < CHANNEL_KERNELS; k++) {
-    uint64_t launches = atomic_load(&l->memory->kernels[k].launches), checked = atomic_load(&l->memory->kernels[k].checked);
-    if (launches | checked) queue_add(r->queue, &(Message){.kind = MESSAGE_KERNEL_COUNTS, .process = l->process, .a = k, .b = launches, .c = checked}, NULL);
-  }
+  read_kernel_counts(r, i);
   queue_add(r->queue, &(Message){.kind = MESSAGE_CLOSED, .process = l->process, .a = how, .b = atomic_load(&l->memory->lost), .c = l->damaged}, NULL);
   reader_trace_lane_ended(r, i);
   munmap(l->memory, sizeof(ChannelLane));
   l->memory = NULL;
   if (how == CLOSED_RUNNING) return;       // it may still write
-  reader_clear(r, CHANNEL_LANE_OFFSET(i), sizeof(ChannelLane));
+  reader_clear(r, channel_lane_offset(i), sizeof(ChannelLane));
   atomic_store(&r->header->lane_pid[i], 0);
 }
 
-// One look at everything. Returns how much was found.
-static size_t round_of(ChannelReader *r) {
-  size_t found = 0;
-  uint32_t open = 0;
-  if (queue_is_full(r->queue)) return 0;
-  for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
+// Numbers of the processes: more than there are makes this slower, nothing else.
+static void look_for_new(ChannelReader *r) {
+  r->lanes_used = MAX(r->lanes_used, MIN(atomic_load(&r->header->lanes_used), r->counts.lanes));
+  r->devices_used = MAX(r->devices_used, MIN(atomic_load(&r->header->devices_used), r->counts.devices));
+  for (uint32_t i = 0; i < r->lanes_used; i++) {
+    LaneState *l = &r->lanes[i];
     uint32_t pid = atomic_load_explicit(&r->header->lane_pid[i], memory_order_acquire);
-    if (pid && !r->lanes[i].memory && !r->lanes[i].left) open_lane(r, i, pid);
+    if (pid && !l->memory && !l->left) open_lane(r, i, pid & ~CHANNEL_LANE_REPLACED);
+    if (l->memory && pid & CHANNEL_LANE_REPLACED) l->replaced = true;
   }
   reader_trace_look(r);
+}
+
+size_t reader_round(ChannelReader *r) {
+  size_t found = 0;
+  atomic_fetch_add_explicit(&r->header->beat, 1, memory_order_relaxed);
+  mend_header(r);
+  if (queue_is_full(r->queue)) return 0;
+  look_for_new(r);
   // A finding is written after the launch it belongs to: read first and handed on last, it finds its launch known.
   r->hold = true;
-  for (uint32_t d = 0; d < CHANNEL_DEVICES; d++) found += reader_drain_device(r, d);
+  for (uint32_t d = 0; d < r->devices_used; d++) found += reader_drain_device(r, d);
   r->hold = false;
-  for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
-    if (!r->lanes[i].memory) continue;
-    found += reader_drain_lane(r, i);
-    open++;
-  }
+  for (uint32_t i = 0; i < r->lanes_used; i++)
+    if (r->lanes[i].memory) found += reader_drain_lane(r, i);
   queue_add_all(r->queue, &r->held);
-  // Lanes of programs that called exec are kept until the process ends, unless others need them.
-  if (open > CHANNEL_LANES / 2)
-    for (uint32_t i = 0; i < CHANNEL_LANES; i++)
-      if (r->lanes[i].memory && r->lanes[i].replaced) close_lane(r, i, CLOSED_REPLACED);
+  for (uint32_t i = 0; i < r->lanes_used; i++)
+    if (r->lanes[i].memory && r->lanes[i].replaced) close_lane(r, i, CLOSED_REPLACED);
   return found;
 }
 
-static uint32_t close_dead_lanes(ChannelReader *r) {
-  uint32_t alive = 0;
-  for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
-    if (!r->lanes[i].memory) continue;
-    if (is_alive(r->lanes[i].pid)) alive++;
-    else close_lane(r, i, r->lanes[i].replaced ? CLOSED_REPLACED : CLOSED_ENDED);
-  }
-  return alive;
+// A process of which nothing but its events can be seen has ended when it said so and is quiet.
+static bool has_ended(LaneState *l, uint64_t now) {
+  if (l->pid != CHANNEL_PID_UNKNOWN) return !is_alive(l->pid);
+  return l->ended && now - l->quiet_since >= QUIET_MS;
 }
 
-static bool lanes_are_scarce(const ChannelReader *r) {
-  uint32_t open = 0;
-  for (uint32_t i = 0; i < CHANNEL_LANES; i++) open += r->lanes[i].memory != NULL;
-  return open > CHANNEL_LANES * 3 / 4;
+// all: also those that have not said that they end. Returns how many are alive.
+static uint32_t close_dead_lanes(ChannelReader *r, bool all) {
+  uint32_t alive = 0;
+  uint64_t now = reader_now_ms();
+  for (uint32_t i = 0; i < r->lanes_used; i++) {
+    LaneState *l = &r->lanes[i];
+    if (!l->memory) continue;
+    if ((all || l->ended) && has_ended(l, now)) close_lane(r, i, CLOSED_ENDED);
+    else alive++;
+  }
+  return alive;
 }
 
 static bool stop_wanted(ChannelReader *r, uint64_t *deadline) {
@@ -194,21 +215,20 @@ static void *drain(void *p) {
   uint64_t looked = 0, deadline;
   for (;;) {
     bool stop = stop_wanted(r, &deadline);
-    size_t found = round_of(r);
+    size_t found = reader_round(r);
     uint64_t now = reader_now_ms();
-    uint32_t alive = 1;
-    if (stop || now - looked >= LIVENESS_MS || lanes_are_scarce(r)) {
-      alive = close_dead_lanes(r);
-      looked = now;
-    }
+    bool all = stop || now - looked >= LIVENESS_MS;
+    uint32_t alive = close_dead_lanes(r, all);
+    if (all) looked = now;
     queue_publish(r->queue);
     if (stop && ((alive == 0 && !found) || now >= deadline)) break;
     sleep = found ? SLEEP_MIN_MS : MIN(sleep * 2, (unsigned)SLEEP_MAX_MS);
     channel_sleep(r->header, stop ? SLEEP_MIN_MS : sleep);
   }
+  atomic_store(&r->ended, true);
   atomic_store(&r->header->command, COMMAND_ENDED);
-  reader_trace_look(r);
-  for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
+  look_for_new(r);
+  for (uint32_t i = 0; i < r->lanes_used; i++) {
     if (!r->lanes[i].memory) continue;
     r->still_running += !r->lanes[i].replaced;
     r->lanes[i].left = true;
@@ -238,9 +258,9 @@ void channel_stop(ChannelReader *r, unsigned grace_ms, uint32_t *still_running) 
 
 // On another thread than the reader's, which may unmap the lane at any time: mapped once more.
 void channel_answer(ChannelReader *r, uint32_t process, uint32_t sequence, bool yes) {
-  for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
+  for (uint32_t i = 0; i < r->counts.lanes; i++) {
     if (__atomic_load_n(&r->lanes[i].process, __ATOMIC_RELAXED) != process) continue;
-    ChannelLane *lane = reader_map(r, CHANNEL_LANE_OFFSET(i), CHANNEL_PAGE);
+    ChannelLane *lane = reader_map(r, channel_lane_offset(i), CHANNEL_PAGE);
     if (!lane) continue;
     atomic_store_explicit(&lane->reply, (uint64_t)sequence << 1 | yes, memory_order_release);
     munmap(lane, CHANNEL_PAGE);

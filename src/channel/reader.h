@@ -11,7 +11,8 @@ typedef struct LaneState {
   int pid;
   uint32_t process;                        // our number of it
   uint64_t tail;                           // the truth; the one in the lane is for the writer
-  bool damaged, replaced, left;
+  uint64_t quiet_since;                    // END was read, and nothing since
+  bool damaged, ended, replaced, left;     // ended: it said so
 } LaneState;
 
 enum { SKIPPED_MAX = 64 };
@@ -21,6 +22,7 @@ typedef struct DeviceState {
   uint32_t tail;
   uint64_t stuck_since;                    // when the slot at the tail was first seen unfinished; 0: it is not
   uint32_t skipped[SKIPPED_MAX], nskipped; // slots that were passed over unfinished
+  bool damaged;
 } DeviceState;
 
 // --- trace_drain.c ---
@@ -28,6 +30,8 @@ typedef struct TraceDrain TraceDrain;
 
 struct ChannelReader {
   TraceDrain *trace;                       // NULL: nothing is recorded
+  ChannelCounts counts;                    // the truth; those in the header are for the processes
+  uint32_t lanes_used, devices_used;
   uint64_t bytes;                          // of the memory
   int fd;
   ChannelHeader *header;
@@ -36,6 +40,7 @@ struct ChannelReader {
   DeviceState devices[CHANNEL_DEVICES];
   bool hold; Str held;                     // findings that wait until the launches before them have been read
   uint32_t last_process, still_running;
+  _Atomic bool damaged, ended;             // damaged: the header. ended: nobody reads any more
   pthread_t thread;
   pthread_mutex_t lock;                    // the two below
   bool stop;
@@ -47,13 +52,14 @@ struct ChannelReader {
 uint64_t reader_now_ms(void);
 void *reader_map(ChannelReader *r, uint64_t offset, size_t size);
 void reader_clear(ChannelReader *r, uint64_t offset, size_t size);
+size_t reader_round(ChannelReader *r);                      // one look at everything: how much was found. Instead of channel_start, in tests
 // --- drain.c: how much was found ---
 size_t reader_drain_lane(ChannelReader *r, uint32_t lane);
 size_t reader_drain_device(ChannelReader *r, uint32_t device);
 void reader_close_device(ChannelReader *r, uint32_t device);
 
 // --- trace_drain.c: rings of --record. On the reader's thread: ---
-uint64_t reader_trace_bytes(uint64_t wanted, uint32_t *rings, uint32_t *ring_size);     // of memory behind the rest; wanted: of one set
+void reader_trace_size(uint64_t wanted, ChannelCounts *n);  // rings and their size; wanted: bytes of one set
 void reader_trace_look(ChannelReader *r);                   // sets that processes have claimed
 void reader_trace_end(ChannelReader *r, uint32_t set);      // its context has ended
 void reader_trace_lane_ended(ChannelReader *r, uint32_t lane);

@@ -1,4 +1,4 @@
-// From messages to calls. An event that does not decode is left out: the lane counts as damaged.
+// From messages to calls.
 #include "channel/reader.h"
 
 static void deliver(const ChannelSink *k, const Message *m, const char *bytes) {
@@ -7,6 +7,7 @@ static void deliver(const ChannelSink *k, const Message *m, const char *bytes) {
   case MESSAGE_OPENED: k->opened(k->user, m->process, (int)m->a); break;
   case MESSAGE_EVENT:
     if (channel_decode(m->a, bytes, m->size, &e)) k->event(k->user, m->process, m->a, &e);
+    else k->damaged(k->user, m->process);
     break;
   case MESSAGE_FINDING: k->finding(k->user, m->process, m->a, (const WgFinding *)bytes); break;
   case MESSAGE_SITE_COUNT: k->site_count(k->user, m->process, m->a, (uint32_t)m->b, m->c); break;

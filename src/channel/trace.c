@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/runstats.h"
 #include "channel/internal.h"
 
 enum { WAIT_US = 50, PIECE = 1 << 20 };
@@ -25,32 +25,31 @@ static void pause_a_little(void) { nanosleep(&(struct timespec){0, WAIT_US * 100
 
 // One that was given up a moment ago is free when the command has read it.
 static bool claim_patiently(_Atomic uint32_t *owners, uint32_t n, uint32_t lane, uint32_t *index) {
-  for (unsigned waited = 0; waited < 1000000 && channel_command_lives(); waited += WAIT_US) {
+  for (unsigned waited = 0; waited < 5000000 && channel_command_lives(); waited += WAIT_US) {
     if (claim(owners, n, lane, index)) return true;
     pause_a_little();
   }
   return false;
 }
 
-static uint64_t set_offset(const ChannelHeader *h, uint32_t set) { return CHANNEL_BYTES + set * CHANNEL_TRACE_BYTES(h->trace_rings, h->trace_ring_size); }
-
 bool channel_trace_claim(ChannelTrace *out, Error *err) {
   ChannelHeader *h = channel_header();
   uint32_t lane;
   if (!h || !channel_lane_index(&lane)) return error_set(err, "there is no connection to the warpgrind command");
-  if (!h->trace_rings) return error_set(err, "the warpgrind command does not record");
-  if (!claim_patiently(h->trace_lane, CHANNEL_TRACES, lane, &out->set)) return error_set(err, "%d contexts are being recorded already", CHANNEL_TRACES);
-  out->rings = h->trace_rings;
-  out->ring_size = h->trace_ring_size;
+  const ChannelCounts *n = channel_counts();
+  if (!n->trace_rings) return error_set(err, "the warpgrind command does not record");
+  if (!claim_patiently(h->trace_lane, n->traces, lane, &out->set)) return error_set(err, "%u contexts are being recorded already", n->traces);
+  out->rings = n->trace_rings;
+  out->ring_size = n->trace_ring_size;
   out->bytes = CHANNEL_TRACE_BYTES(out->rings, out->ring_size);
-  out->memory = channel_map(set_offset(h, out->set), out->bytes);
+  out->memory = channel_map(channel_trace_offset(n, out->set), out->bytes);
   if (out->memory) return true;
   error_set(err, "cannot map the rings for recorded operations: %s", strerror(errno));
   atomic_store(&h->trace_lane[out->set], 0);
   return false;
 }
 
-void channel_trace_unmap(const ChannelTrace *t) { munmap(t->memory, t->bytes); }
+void channel_trace_unmap(const ChannelTrace *t) { channel_unmap(t->memory, t->bytes); }
 
 void channel_trace_close(const ChannelTrace *t) {
   for (uint32_t i = 0; i < t->rings; i++) {
@@ -66,7 +65,7 @@ static ChannelContents *ring;
 static bool failed;
 
 void channel_contents_forget(void) {
-  if (ring) munmap(ring, sizeof *ring);
+  channel_unmap(ring, sizeof *ring);
   ring = NULL;
   failed = false;
 }
@@ -75,13 +74,15 @@ static bool open_ring(void) {
   ChannelHeader *h = channel_header();
   uint32_t lane, index;
   if (ring || failed) return ring != NULL;
-  if (!h || !h->trace_rings || !channel_lane_index(&lane)) return false;
+  const ChannelCounts *n = channel_counts();
+  if (!h || !n->trace_rings || !channel_lane_index(&lane)) return false;
   failed = true;
-  if (!claim_patiently(h->contents_lane, CHANNEL_CONTENTS, lane, &index)) return false;
-  uint64_t at = set_offset(h, CHANNEL_TRACES) + index * sizeof(ChannelContents);
-  ring = channel_map(at, sizeof *ring);
-  if (!ring) atomic_store(&h->contents_lane[index], 0);
+  bool claimed = claim_patiently(h->contents_lane, n->contents, lane, &index);
+  ring = claimed ? channel_map(channel_contents_offset(n, index), sizeof *ring) : NULL;
+  if (claimed && !ring) atomic_store(&h->contents_lane[index], 0);
   failed = !ring;
+  if (failed && channel_command_lives())
+    runstats_fail("Process %d found none of the %u rings for the contents of copies free: the recording lacks what it copied.", (int)getpid(), n->contents);
   return ring != NULL;
 }
 

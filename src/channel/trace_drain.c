@@ -14,6 +14,8 @@
 
 enum { MOST_THREADS = 64, SLEEP_MIN_US = 50, SLEEP_MAX_US = 1000, SLACK_NS = 1000, RING_MIN = 8192, MANY_CORES = 4, PREPARE = 64 << 20, FILL = 1 << 20, AT_ONCE = 1 << 18 };    // AT_ONCE: what is looked at, copied and set to zero stays in a processor's cache
 
+static const uint64_t FILLED_MOST = 1ull << 39;          // bytes: more than any device has
+
 typedef enum { SET_FREE, SET_READ, SET_ENDED } SetState;
 typedef struct Set {
   _Atomic int state;
@@ -28,6 +30,7 @@ typedef struct Contents {
   ChannelContents *memory;
   uint32_t lane, process;
   uint64_t tail;
+  bool damaged;                            // what comes is not read any more
 } Contents;
 
 struct TraceDrain {
@@ -39,6 +42,7 @@ struct TraceDrain {
   Contents contents[CHANNEL_CONTENTS];
   uint8_t *first;                          // the first set, until somebody claims it: its pages are found while the program starts
   pthread_t threads[MOST_THREADS];
+  _Atomic uint32_t sets_used, contents_used;           // the others were never claimed
   _Atomic bool stop, enough;
 };
 typedef struct Worker {
@@ -47,23 +51,22 @@ typedef struct Worker {
   uint32_t index, seen[CHANNEL_TRACES], finished[CHANNEL_TRACES];      // which use of each set this thread has begun with, and read to the end
 } Worker;
 
-uint64_t reader_trace_bytes(uint64_t wanted, uint32_t *rings, uint32_t *ring_size) {
+void reader_trace_size(uint64_t wanted, ChannelCounts *counts) {
   uint32_t n = 64, size = RING_MIN;
   while (n > 4 && n * (uint64_t)(256 << 10) > wanted) n /= 2;
   while (n * (uint64_t)size * 2 <= wanted && size < 1u << 30) size *= 2;
-  *rings = n;
-  *ring_size = size;
-  return CHANNEL_TRACES * CHANNEL_TRACE_BYTES(n, size) + CHANNEL_CONTENTS * sizeof(ChannelContents);
+  counts->trace_rings = n;
+  counts->trace_ring_size = size;
 }
 
-static uint64_t set_offset(const TraceDrain *d, uint32_t set) { return CHANNEL_BYTES + set * d->set_bytes; }
-static uint64_t contents_offset(const TraceDrain *d, uint32_t i) { return set_offset(d, CHANNEL_TRACES) + i * sizeof(ChannelContents); }
+static uint64_t set_offset(const TraceDrain *d, uint32_t set) { return channel_trace_offset(&d->reader->counts, set); }
+static uint64_t contents_offset(const TraceDrain *d, uint32_t i) { return channel_contents_offset(&d->reader->counts, i); }
 
 // --- on the reader's thread ---
 
 static bool owner_of(ChannelReader *r, _Atomic uint32_t *owners, uint32_t i, uint32_t *lane, uint32_t *process) {
   uint32_t owner = atomic_load_explicit(&owners[i], memory_order_acquire);
-  if (owner == 0 || owner > CHANNEL_LANES || !r->lanes[owner - 1].memory) return false;
+  if (owner == 0 || owner > r->counts.lanes || !r->lanes[owner - 1].memory) return false;
   *lane = owner - 1;
   *process = r->lanes[owner - 1].process;
   return true;
@@ -71,7 +74,7 @@ static bool owner_of(ChannelReader *r, _Atomic uint32_t *owners, uint32_t i, uin
 
 void reader_trace_look(ChannelReader *r) {
   TraceDrain *d = r->trace;
-  for (uint32_t i = 0; d && i < CHANNEL_TRACES; i++) {
+  for (uint32_t i = 0; d && i < r->counts.traces; i++) {
     Set *s = &d->sets[i];
     if (atomic_load(&s->state) != SET_FREE || !owner_of(r, r->header->trace_lane, i, &s->lane, &s->process)) continue;
     s->memory = i == 0 && d->first ? d->first : reader_map(r, set_offset(d, i), d->set_bytes);
@@ -82,13 +85,16 @@ void reader_trace_look(ChannelReader *r) {
     for (uint32_t k = 0; k < d->rings; k++) atomic_store(&s->held[k], false);
     atomic_store(&s->finished, 0);
     s->use++;
+    if (i >= d->sets_used) atomic_store(&d->sets_used, i + 1);
     atomic_store(&s->state, SET_READ);
   }
-  for (uint32_t i = 0; d && i < CHANNEL_CONTENTS; i++) {
+  for (uint32_t i = 0; d && i < r->counts.contents; i++) {
     Contents *c = &d->contents[i];
     if (atomic_load(&c->state) != SET_FREE || !owner_of(r, r->header->contents_lane, i, &c->lane, &c->process)) continue;
     c->memory = reader_map(r, contents_offset(d, i), sizeof *c->memory);
     c->tail = 0;
+    c->damaged = false;
+    if (i >= d->contents_used) atomic_store(&d->contents_used, i + 1);
     if (c->memory) atomic_store(&c->state, SET_READ);
   }
 }
@@ -100,9 +106,9 @@ void reader_trace_end(ChannelReader *r, uint32_t set) {
 
 void reader_trace_lane_ended(ChannelReader *r, uint32_t lane) {
   reader_trace_look(r);
-  for (uint32_t i = 0; r->trace && i < CHANNEL_TRACES; i++)
+  for (uint32_t i = 0; r->trace && i < r->trace->sets_used; i++)
     if (atomic_load(&r->trace->sets[i].state) == SET_READ && r->trace->sets[i].lane == lane) reader_trace_end(r, i);
-  for (uint32_t i = 0; r->trace && i < CHANNEL_CONTENTS; i++) {
+  for (uint32_t i = 0; r->trace && i < r->trace->contents_used; i++) {
     int reading = SET_READ;
     if (r->trace->contents[i].lane == lane) atomic_compare_exchange_strong(&r->trace->contents[i].state, &reading, SET_ENDED);
   }
@@ -148,7 +154,7 @@ static void finish_set(TraceDrain *d, uint32_t set) {
   Set *s = &d->sets[set];
   close_rings(d, s);
   munmap(s->memory, d->set_bytes);
-  if (atomic_load(&d->reader->header->command) == COMMAND_DRAINS) {
+  if (!atomic_load(&d->reader->ended)) {
     reader_clear(d->reader, set_offset(d, set), d->set_bytes);
     atomic_store(&d->reader->header->trace_lane[set], 0);
   }
@@ -223,11 +229,16 @@ static void hand_out(TraceDrain *d, const Contents *c, const ChannelPiece *p, co
     d->sink.contents(d->sink.user, c->process, p->step, p->address, bytes, p->stored);
     return;
   }
-  if (!p->stored || p->stored > FILL) return;
+  if (!p->stored || p->stored > FILL || p->bytes > FILLED_MOST) return;
   static _Thread_local uint8_t block[FILL];
   uint32_t size = FILL / p->stored * p->stored;
   for (uint32_t i = 0; i < size; i += p->stored) memcpy(block + i, bytes, p->stored);
-  for (uint64_t at = 0; at < p->bytes; at += size) d->sink.contents(d->sink.user, c->process, p->step, p->address + at, block, MIN(p->bytes - at, (uint64_t)size));
+  for (uint64_t at = 0; at < p->bytes && !atomic_load(&d->enough); at += size) d->sink.contents(d->sink.user, c->process, p->step, p->address + at, block, MIN(p->bytes - at, (uint64_t)size));
+}
+
+static void contents_damaged(TraceDrain *d, Contents *c) {
+  c->damaged = true;
+  atomic_store(&d->reader->damaged, true);
 }
 
 static size_t drain_contents(TraceDrain *d, uint32_t i, bool *busy) {
@@ -235,18 +246,22 @@ static size_t drain_contents(TraceDrain *d, uint32_t i, bool *busy) {
   int state = atomic_load_explicit(&c->state, memory_order_acquire);
   if (state == SET_FREE) return 0;
   uint64_t head = atomic_load_explicit(&c->memory->head, memory_order_acquire), start = c->tail;
-  if (head % 8 || head - c->tail > CHANNEL_CONTENTS_RING) head = c->tail;         // overwritten by the program
+  if (head % 8 || head - c->tail > CHANNEL_CONTENTS_RING) {
+    contents_damaged(d, c);
+    head = c->tail;
+  }
   *busy = true;
   while (c->tail != head) {
     size_t at = c->tail % CHANNEL_CONTENTS_RING, to_end = CHANNEL_CONTENTS_RING - at;
     ChannelPiece p = {0};
     memcpy(&p, c->memory->data + at, MIN(sizeof p, to_end));
     size_t size = p.step ? sizeof p + ((p.stored + (size_t)15) & ~(size_t)15) : to_end;
-    if (size > to_end || size > head - c->tail) {
+    if (size > to_end || size > head - c->tail || (p.step && to_end < sizeof p)) {
+      contents_damaged(d, c);
       c->tail = head;
       break;
     }
-    if (p.step && !atomic_load(&d->enough)) hand_out(d, c, &p, c->memory->data + at + sizeof p);
+    if (p.step && !c->damaged && !atomic_load(&d->enough)) hand_out(d, c, &p, c->memory->data + at + sizeof p);
     c->tail += size;
     atomic_store_explicit(&c->memory->tail, c->tail, memory_order_release);
   }
@@ -254,7 +269,7 @@ static size_t drain_contents(TraceDrain *d, uint32_t i, bool *busy) {
   size_t found = c->tail - start;
   if (state == SET_ENDED && !found) {
     munmap(c->memory, sizeof *c->memory);
-    if (atomic_load(&d->reader->header->command) == COMMAND_DRAINS) {
+    if (!atomic_load(&d->reader->ended)) {
       reader_clear(d->reader, contents_offset(d, i), sizeof *c->memory);
       atomic_store(&d->reader->header->contents_lane[i], 0);
     }
@@ -272,8 +287,8 @@ static void *work(void *p) {
   for (;;) {
     bool stop = atomic_load(&w.d->stop), busy = false;
     size_t found = 0;
-    for (uint32_t i = w.index; i < CHANNEL_CONTENTS; i += w.d->nthreads) found += drain_contents(w.d, i, &busy);
-    for (uint32_t i = 0; i < CHANNEL_TRACES; i++) found += drain_set(&w, i, &busy);
+    for (uint32_t i = w.index; i < w.d->contents_used; i += w.d->nthreads) found += drain_contents(w.d, i, &busy);
+    for (uint32_t i = 0; i < w.d->sets_used; i++) found += drain_set(&w, i, &busy);
     if (stop && !busy) return NULL;
     sleep = found ? SLEEP_MIN_US : MIN(sleep * 2, (unsigned)SLEEP_MAX_US);
     if (!found) nanosleep(&(struct timespec){0, (long)sleep * 1000}, NULL);
@@ -281,9 +296,9 @@ static void *work(void *p) {
 }
 
 bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) {
-  CHECK(r->header->trace_rings && !r->trace);
+  CHECK(r->counts.trace_rings && !r->trace);
   TraceDrain *d = mem_alloc(sizeof *d);
-  *d = (TraceDrain){.sink = *sink, .reader = r, .rings = r->header->trace_rings, .ring_size = r->header->trace_ring_size};
+  *d = (TraceDrain){.sink = *sink, .reader = r, .rings = r->counts.trace_rings, .ring_size = r->counts.trace_ring_size};
   d->set_bytes = CHANNEL_TRACE_BYTES(d->rings, d->ring_size);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   // They sleep when nothing comes; when it does, a kernel waits for them. A thread of the program that waits for the kernel is busy all the time, and who shares a processor with it would be half as fast as the
@@ -307,7 +322,7 @@ void reader_trace_stop(ChannelReader *r) {
   atomic_store(&d->stop, true);
   for (uint32_t i = 0; i < d->nthreads; i++) pthread_join(d->threads[i], NULL);
   if (d->first) munmap(d->first, d->set_bytes);
-  for (uint32_t i = 0; i < CHANNEL_TRACES; i++) free(d->sets[i].tails), free(d->sets[i].held);
+  for (uint32_t i = 0; i < d->sets_used; i++) free(d->sets[i].tails), free(d->sets[i].held);
   free(d);
   r->trace = NULL;
 }

@@ -1,105 +1,73 @@
-// The program's side. State of the process: the header is mapped when the library is loaded, the lane when there is something
-// to say. No descriptor stays open, so a program that closes all of them changes nothing.
+// The program's side of events and findings. The lane is claimed when there is something to say.
 #define _GNU_SOURCE
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "channel/internal.h"
 
-enum { WAIT_LIMIT_US = 1000000, WAIT_STEP_US = 100 };
+// A command that is alive but behind is waited for longer.
+enum { WAIT_LIMIT_US = 5000000, WAIT_BEHIND_US = 60000000, WAIT_STEP_US = 100 };
 
-static ChannelHeader *header;
 static ChannelLane *lane;
 static uint32_t lane_index;
 static bool gave_up;                       // the ring was full for the whole wait: do not wait again until there is room
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ChannelKernelCounts private_counts; // where there is no lane
 
-static int open_memory(void) {
-  const char *path = getenv(CHANNEL_VARIABLE);
-  return path && *path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-}
-
-static void *map_at(int fd, uint64_t offset, size_t size) {
-  void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-  return p == MAP_FAILED ? NULL : p;
-}
-
-static bool command_lives(void) {
-  if (atomic_load_explicit(&header->command, memory_order_relaxed) != COMMAND_DRAINS) return false;
-  return kill((pid_t)header->command_pid, 0) == 0 || errno != ESRCH;
-}
-
-bool channel_command_lives(void) { return header && command_lives(); }
-ChannelHeader *channel_header(void) { return header; }
 bool channel_lane_index(uint32_t *index) {
   *index = lane_index;
   return lane != NULL;
 }
-void *channel_map(uint64_t offset, size_t size) {
-  int fd = open_memory();
-  void *p = fd < 0 ? NULL : map_at(fd, offset, size);
-  int why = errno;
-  if (fd >= 0) close(fd);
-  errno = why;
-  return p;
-}
 
 static void pause_us(unsigned us) { nanosleep(&(struct timespec){0, (long)us * 1000}, NULL); }
 
-bool channel_attach(void) {
-  if (header) return true;
-  int fd = open_memory();
-  if (fd < 0) return false;
-  ChannelHeader *h = lseek(fd, 0, SEEK_END) >= (off_t)CHANNEL_BYTES ? map_at(fd, 0, CHANNEL_PAGE) : NULL;
-  close(fd);
-  if (!h) return false;
-  if (h->magic != CHANNEL_MAGIC || h->version != CHANNEL_VERSION || h->command != COMMAND_DRAINS) {
-    munmap(h, CHANNEL_PAGE);
-    return false;
-  }
-  header = h;
-  return true;
+// The command looks at pieces up to here.
+static void raise_used(_Atomic uint32_t *used, uint32_t to) {
+  uint32_t now = atomic_load(used);
+  while (now < to && !atomic_compare_exchange_weak(used, &now, to)) continue;
 }
 
-static bool take_lane(uint32_t i) {
+static bool take_lane(ChannelHeader *h, uint32_t i, Error *err) {
   uint32_t none = 0;
-  if (!atomic_compare_exchange_strong(&header->lane_pid[i], &none, (uint32_t)getpid())) return false;
-  int fd = open_memory();
-  ChannelLane *l = fd < 0 ? NULL : map_at(fd, CHANNEL_LANE_OFFSET(i), sizeof(ChannelLane));
-  if (fd >= 0) close(fd);
-  if (!l) {
-    atomic_store(&header->lane_pid[i], 0);
-    return false;
-  }
-  lane = l;
+  raise_used(&h->lanes_used, i + 1);
+  if (!atomic_compare_exchange_strong(&h->lane_pid[i], &none, channel_pid())) return false;
+  atomic_store(&h->lane_image[i], channel_image());
+  lane = channel_map(channel_lane_offset(i), sizeof(ChannelLane));
   lane_index = i;
-  return true;
+  if (lane) return true;
+  error_set(err, "its memory cannot be mapped: %s", strerror(errno));
+  atomic_store(&h->lane_pid[i], 0);
+  return false;
 }
 
-bool channel_claim(void) {
+bool channel_claim(Error *err) {
+  ChannelHeader *h = channel_header();
+  uint32_t n = channel_counts()->lanes;
   pthread_mutex_lock(&lock);
-  for (unsigned waited = 0; header && !lane && waited <= WAIT_LIMIT_US && command_lives(); waited += 10 * WAIT_STEP_US) {
-    for (uint32_t i = 0; i < CHANNEL_LANES && !lane; i++)
-      if (!atomic_load_explicit(&header->lane_pid[i], memory_order_relaxed) && take_lane(i)) break;
-    if (!lane) {
-      channel_ring_doorbell(header);
-      pause_us(10 * WAIT_STEP_US);
+  error_set(err, "all %u places for processes are in use", n);
+  for (unsigned waited = 0; h && !lane && waited <= WAIT_LIMIT_US; waited += 10 * WAIT_STEP_US) {
+    for (uint32_t i = 0; i < n && !lane; i++)
+      if (!atomic_load_explicit(&h->lane_pid[i], memory_order_relaxed) && take_lane(h, i, err)) break;
+    if (lane) break;
+    if (!channel_command_lives()) {
+      error_set(err, "the command has ended");
+      break;
     }
+    channel_ring_doorbell(h);
+    pause_us(10 * WAIT_STEP_US);
   }
-  if (header && !lane) atomic_fetch_add(&header->unrecorded, 1);
+  if (h && !lane) atomic_fetch_add(&h->unrecorded, 1);
   pthread_mutex_unlock(&lock);
   return lane != NULL;
 }
 
 void channel_release_in_child(void) {
-  if (lane) munmap(lane, sizeof *lane);
+  if (channel_in_new_child()) lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;      // another thread may have held it
+  channel_new_process();
+  channel_unmap(lane, sizeof *lane);
   lane = NULL;
   gave_up = false;
   channel_contents_forget();
@@ -112,20 +80,24 @@ void channel_lock(bool take) {
 
 // Waits until the ring has room. The command only copies what it reads, so it is away or stopped if this takes long.
 static bool wait_for_room(uint64_t head, size_t need) {
+  ChannelHeader *h = channel_header();
   uint64_t last = atomic_load_explicit(&lane->tail, memory_order_acquire);
-  for (unsigned waited = 0;;) {
+  uint32_t beat = atomic_load(&h->beat);
+  for (unsigned silent = 0, behind = 0;;) {
     uint64_t tail = atomic_load_explicit(&lane->tail, memory_order_acquire);
     if (head + need - tail <= CHANNEL_RING) {
       gave_up = false;
       return true;
     }
-    if (gave_up || waited >= WAIT_LIMIT_US || !command_lives()) {
+    if (gave_up || silent >= WAIT_LIMIT_US || behind >= WAIT_BEHIND_US || !channel_command_lives()) {
       gave_up = true;
       return false;
     }
-    channel_ring_doorbell(header);
+    channel_ring_doorbell(h);
     pause_us(WAIT_STEP_US);
-    waited = tail == last ? waited + WAIT_STEP_US : 0;
+    silent = beat == atomic_load(&h->beat) ? silent + WAIT_STEP_US : 0;
+    behind = tail == last ? behind + WAIT_STEP_US : 0;
+    beat = atomic_load(&h->beat);
     last = tail;
   }
 }
@@ -147,7 +119,7 @@ static bool write_locked(ChannelEvent type, const void *event) {
   channel_encode(type, event, lane->ring + (head + fill) % CHANNEL_RING, size);
   atomic_store_explicit(&lane->head, head + fill + size, memory_order_release);
   uint64_t waiting = head + fill + size - atomic_load_explicit(&lane->tail, memory_order_relaxed);
-  if (is_urgent(type) || waiting > CHANNEL_RING / 4) channel_ring_doorbell(header);
+  if (is_urgent(type) || waiting > CHANNEL_RING / 4) channel_ring_doorbell(channel_header());
   return true;
 }
 
@@ -166,11 +138,11 @@ ChannelKernelCounts *channel_kernel_counts(uint32_t kernel) {
 }
 
 static WgChannel *map_device(uint32_t i, Error *err) {
-  int fd = open_memory();
-  WgChannel *c = fd < 0 ? NULL : map_at(fd, CHANNEL_DEVICE_OFFSET(i), CHANNEL_DEVICE_BYTES);
-  if (!c) error_set(err, "cannot map the channel for findings: %s", strerror(errno));
-  if (fd >= 0) close(fd);
-  if (!c) return NULL;
+  WgChannel *c = channel_map(channel_device_offset(channel_counts(), i), CHANNEL_DEVICE_BYTES);
+  if (!c) {
+    error_set(err, "cannot map the channel for findings: %s", strerror(errno));
+    return NULL;
+  }
   c->slots = WG_CHANNEL_SLOTS;
   c->sites = WG_CHANNEL_SITES;
   c->slots_at = CHANNEL_SLOTS_AT;
@@ -181,23 +153,27 @@ static WgChannel *map_device(uint32_t i, Error *err) {
 
 // One that was given up a moment ago is free when the command has read it.
 WgChannel *channel_device_claim(uint32_t *index, Error *err) {
+  ChannelHeader *h = channel_header();
+  uint32_t n = channel_counts()->devices;
   if (!lane) return error_set(err, "there is no connection to the warpgrind command"), NULL;
-  for (unsigned waited = 0; waited <= WAIT_LIMIT_US && command_lives(); waited += 10 * WAIT_STEP_US) {
-    for (uint32_t i = 0; i < CHANNEL_DEVICES; i++) {
+  for (unsigned waited = 0; waited <= WAIT_LIMIT_US && channel_command_lives(); waited += 10 * WAIT_STEP_US) {
+    for (uint32_t i = 0; i < n; i++) {
       uint32_t none = 0;
-      if (!atomic_compare_exchange_strong(&header->device_lane[i], &none, lane_index + 1)) continue;
+      if (atomic_load_explicit(&h->device_lane[i], memory_order_relaxed)) continue;
+      raise_used(&h->devices_used, i + 1);
+      if (!atomic_compare_exchange_strong(&h->device_lane[i], &none, lane_index + 1)) continue;
       WgChannel *c = map_device(i, err);
-      if (!c) atomic_store(&header->device_lane[i], 0);
+      if (!c) atomic_store(&h->device_lane[i], 0);
       *index = i;
       return c;
     }
-    channel_ring_doorbell(header);
+    channel_ring_doorbell(h);
     pause_us(10 * WAIT_STEP_US);
   }
-  return error_set(err, "all %d channels for findings are in use", CHANNEL_DEVICES), NULL;
+  return error_set(err, "all %u channels for findings are in use", n), NULL;
 }
 
-void channel_device_unmap(WgChannel *c) { munmap(c, CHANNEL_DEVICE_BYTES); }
+void channel_device_unmap(WgChannel *c) { channel_unmap(c, CHANNEL_DEVICE_BYTES); }
 
 bool channel_reply(uint32_t sequence, bool *yes) {
   uint64_t reply = lane ? atomic_load_explicit(&lane->reply, memory_order_acquire) : 0;

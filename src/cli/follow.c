@@ -94,7 +94,8 @@ Run *cli_follow_run(CliFollow *f) { return &f->run; }
 void cli_follow_end(CliFollow *f) {
   channel_stop(f->reader, GRACE_MS, &f->run.still_running);
   if (f->started) pthread_join(f->thread, NULL);
-  f->run.unrecorded = channel_unrecorded(f->reader);
+  f->run.unrecorded += channel_unrecorded(f->reader);
+  f->run.channel_damaged |= channel_was_damaged(f->reader);
 }
 
 bool cli_follow_again(CliFollow *f, Error *err) {

@@ -115,21 +115,7 @@ bool cli_record_is_chosen(const Options *o, const char *name) {
 }
 
 // Variables of modules are chosen by the process itself.
-static bool is_variable(const Run *r, const char *name, size_t n) {
-  for (uint32_t i = 0; i < r->processes.len; i++) {
-    const RunProcess *p = r->processes.data[i];
-    uint32_t it = 0;
-    uint64_t base;
-    void *value;
-    while (u64map_next(&p->live, &it, &base, &value)) {
-      const RunAllocation *a = value;
-      if (a->name && strlen(a->name) == n && strncmp(a->name, name, n) == 0) return true;
-    }
-    for (uint64_t k = 0; k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++)
-      if (p->freed[k]->name && strlen(p->freed[k]->name) == n && strncmp(p->freed[k]->name, name, n) == 0) return true;
-  }
-  return false;
-}
+static bool is_variable(const Run *r, const char *name, size_t n) { return strmap_getn(&r->variables, name, n) != NULL; }
 
 void cli_record_tell(const Run *r, const Options *o) {
   unsigned i = 0;

@@ -213,6 +213,7 @@ static void complete(Run *r, const Options *o, int status, const RunStats *stats
   r->launches = stats->launches;
   r->different_kernels = stats->kernels;
   if (stats->failed == 2) r->failure = run_text(r, stats->failure);
+  if (!r->failure) r->failure = run_incomplete(r);
   uint64_t wanted = options_number(o, OPT_MIN_COVERAGE);
   if (!r->failure && report_covered_percent(r) < (double)wanted)
     r->failure = arena_printf(&r->arena, "%.1f%% of the launches were checked, and --min-coverage=%llu asks for more.", report_covered_percent(r),
@@ -274,10 +275,16 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
 
   int status = wait_for(child.pid);
   cli_follow_end(follow);
-  note_missing_library(status, path, stats);
-  if (cli_fp_rerun_begin(&again, o, r, stats)) cli_fp_rerun_end(&again, r, stats, run_again(path, argv, follow, &again));
+  RunStats numbers;
+  runstats_read(stats, &numbers);
+  note_missing_library(status, path, &numbers);
+  if (cli_fp_rerun_begin(&again, o, r, &numbers)) {
+    bool ran = run_again(path, argv, follow, &again);
+    runstats_read(stats, &numbers);
+    cli_fp_rerun_end(&again, r, &numbers, ran);
+  }
   cli_dump_end(r);
-  complete(r, o, status, stats);
+  complete(r, o, status, &numbers);
   if (!keeps_file && !r->failure) r->failure = run_text(r, err.text), r->exit_code = EXIT_WARPGRIND;
   cli_print_summary(r, options_flag(o, OPT_VERBOSE));
   return write_files(r, o);

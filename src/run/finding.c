@@ -77,6 +77,7 @@ static void find_allocation(Run *r, RunProcess *p, RunFinding *f, uint64_t relat
 static void add(Run *r, RunFinding *f) {
   f->id = ++r->last_id;
   vec_push(&r->findings, f);
+  vec_push(&f->process->findings, f);
   if (r->suppress) f->suppressed = r->suppress(r, f, r->suppress_user);
   run_save_finding(r, f);
   if (r->on_finding && !f->suppressed) r->on_finding(r, f, r->user);
@@ -120,7 +121,7 @@ void run_host_finding(Run *r, RunProcess *p, const EventFinding *e, RunPlace *pl
                       .size = e->size, .address = e->address, .stack = stack, .other_stack = u64map_get(&p->stacks, e->other_stack),
                       .other_title = run_text(r, e->other_title), .last_launch = last_launch(p), .count = 1};
     if (nplaces) {
-      f->site = ARENA_NEW(&r->arena, RunSite);
+      f->site = ARENA_NEW(&p->arena, RunSite);
       *f->site = (RunSite){.id = ++r->last_id, .number = UINT64_MAX, .places = places, .nplaces = nplaces};
       run_save_site(r, f->site);
     }
@@ -209,7 +210,7 @@ static void set_origin(const RunProcess *p, RunFinding *f, uint64_t where) {
 }
 
 static RunFinding *device_finding(Run *r, RunProcess *p, const ChannelKindInfo *kind, uint32_t site) {
-  RunFinding *f = ARENA_NEW(&r->arena, RunFinding);
+  RunFinding *f = ARENA_NEW(kind->number == KIND_UNINIT_STORE ? &p->arena : &r->arena, RunFinding);
   *f = (RunFinding){.process = p, .kind = kind, .site = site_of(p, site)};
   u64map_put(&p->found, (uint64_t)site + 1, f);
   return f;
@@ -309,13 +310,18 @@ static bool counted_sink(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
   const RunSite *s = site_of(p, site);
   if (!s || !(s->classes & WG_FP_SITE_SINK) || is_full(r)) return false;
   RunFinding *f = device_finding(r, p, channel_kind(KIND_FP_REACHED), site);
-  for (uint32_t i = 0; i < r->kernels.len && s->function; i++)
-    if (r->kernels.data[i]->process == p && !strcmp(r->kernels.data[i]->name, s->function)) f->kernel = r->kernels.data[i];
+  uint32_t it = 0;
+  uint64_t number;
+  void *k;
+  while (s->function && u64map_next(&p->kernels, &it, &number, &k))
+    if (!strcmp(((RunKernel *)k)->name, s->function)) f->kernel = k;
   f->count = count;
   f->counted = true;
   add(r, f);
   return true;
 }
+
+enum { ODD_COUNT = 1 << 30 };
 
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
   RunFinding *f = u64map_get(&p->found, (uint64_t)site + 1);
@@ -326,6 +332,10 @@ void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count) {
     return;
   }
   if (counted_sink(r, p, site, count)) return;
+  if (!site_of(p, site)) {                 // no such place was announced
+    p->odd_counts = true;
+    if (count > ODD_COUNT) return;
+  }
   r->findings_left_out += count;
   r->places_left_out++;
   if (!is_full(r)) note_undescribed(r, p, site_of(p, site), count);

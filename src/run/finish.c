@@ -60,35 +60,8 @@ static void save_count(Run *r, const RunCount *c) {
     if (c->classes[i] && run_class_name(i)) run_save(r, TABLE_count_class, "iti", id, run_class_name(i), (int64_t)c->classes[i]);
 }
 
-static void resolve_stacks(Run *r) {
-  for (uint32_t i = 0; i < r->processes.len; i++) {
-    uint32_t it = 0, n;
-    uint64_t id;
-    void *stack;
-    while (u64map_next(&r->processes.data[i]->stacks, &it, &id, &stack)) run_stack_frames(r, stack, &n);
-  }
-}
-
-// Whoever looks at a recording wants to know what the program calls its buffers.
-static void name_allocation(Run *r, RunAllocation *a) {
-  if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack))) run_save_allocation(r, a);
-}
-
-static void name_allocations(Run *r) {
-  for (uint32_t i = 0; i < r->processes.len; i++) {
-    const RunProcess *p = r->processes.data[i];
-    uint32_t it = 0;
-    uint64_t base;
-    void *a;
-    while (u64map_next(&p->live, &it, &base, &a)) name_allocation(r, a);
-    for (uint64_t k = 0; k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++) name_allocation(r, p->freed[k]);
-  }
-}
-
 bool run_file_finish(Run *r, Error *err) {
   if (!r->file) return true;
-  resolve_stacks(r);
-  if (r->trace) name_allocations(r);
   run_file_trace_ends(r);
   for (uint32_t i = 0; i < r->kernels.len; i++) run_save_kernel(r, r->kernels.data[i]);
   for (uint32_t i = 0; i < r->findings.len; i++) run_save_finding(r, r->findings.data[i]);

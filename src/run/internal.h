@@ -10,12 +10,20 @@ void run_fp_makers(const Run *r, StrMap *makers);       // fp.c: names of kernel
 void run_site_counted(Run *r, RunProcess *p, uint32_t site, uint64_t count);
 void run_settle_findings(Run *r, const RunProcess *p);      // the process has ended: nothing more will explain its findings
 
+// --- release.c ---
+// The process has ended and its findings are settled: saves what is only saved at the end, keeps what its findings refer to, frees the rest.
+void run_release_process(Run *r, RunProcess *p);
+void run_free_process(RunProcess *p);
+
 // --- step.c ---
 void run_save_step(Run *r, RunProcess *p, const EventStep *e);
 void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e);
 void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e);
 void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e);
 void run_save_parameter(Run *r, RunProcess *p, const EventParameter *e);
+
+// --- model.c ---
+SymbolStore *run_symbols(Run *r);
 
 // --- pointer.c ---
 const char *run_pointer_name(Run *r, RunStack *stack);   // what the program calls what it allocated there; NULL: not certain
@@ -30,6 +38,7 @@ void run_hashes_missing(Run *r, RunProcess *p, const EventNoHashes *e);
 void run_disturbed(Run *r, RunProcess *p, const EventDisturbed *e);
 void run_dumped(Run *r, RunProcess *p, const EventDumped *e);
 void run_outputs_end(Run *r, RunProcess *p);             // the process has ended
+void run_outputs_free(RunProcess *p);
 
 // --- file.c: one row each; nothing where no file is kept ---
 typedef enum RunTable {

@@ -5,19 +5,9 @@ void run_free(Run *r) {
   strmap_free(&r->texts);
   strmap_free(&r->count_keys);
   strmap_free(&r->finding_keys);
-  for (uint32_t i = 0; i < r->processes.len; i++) {
-    RunProcess *p = r->processes.data[i];
-    u64map_free_all(&p->live);
-    U64Map *maps[] = {&p->strings, &p->stacks, &p->modules, &p->kernels, &p->sites, &p->found, &p->open_devices};
-    for (size_t k = 0; k < ARRAY_LEN(maps); k++) u64map_free(maps[k]);
-    vec_free(&p->objects);
-    free(p->launches);
-    for (uint64_t k = 0; k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++) free(p->freed[k]);
-    free(p->freed);
-  }
-  for (uint32_t i = 0; i < r->symbols.len; i++) symbol_table_free(r->symbols.data[i]);
-  symbol_table_free(r->names);
-  vec_free(&r->symbols);
+  strmap_free(&r->variables);
+  for (uint32_t i = 0; i < r->processes.len; i++) run_free_process(r->processes.data[i]);
+  symbol_store_free(r->symbols);
   vec_free(&r->processes);
   vec_free(&r->kernels);
   vec_free(&r->findings);
@@ -38,10 +28,12 @@ const char *run_text(Run *r, const char *text) {
   return known;
 }
 
-const char *run_readable_name(Run *r, const char *name) {
-  if (!r->names) r->names = symbol_table_new();
-  return symbol_readable_name(r->names, name);
+SymbolStore *run_symbols(Run *r) {
+  if (!r->symbols) r->symbols = symbol_store_new();
+  return r->symbols;
 }
+
+const char *run_readable_name(Run *r, const char *name) { return symbol_readable_name(run_symbols(r), name); }
 
 static bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$'; }
 
@@ -72,6 +64,15 @@ void run_add_note(Run *r, RunProcess *p, Severity severity, const char *fmt, ...
   RunNote note = {p, severity, run_text(r, text)};
   vec_push(&r->notes, note);
   if (r->on_note) r->on_note(r, &note, r->user);
+}
+
+const char *run_incomplete(Run *r) {
+  if (r->damaged)
+    return arena_printf(&r->arena, "The program (process %d) has damaged the memory it reports through: findings may be missing.", r->damaged_pid);
+  if (r->channel_damaged) return "The program has damaged the memory that its processes report through: findings may be missing.";
+  if (r->unrecorded) return arena_printf(&r->arena, "%u processes could not be recorded, since too many ran at the same time: their findings are missing.", r->unrecorded);
+  if (r->lost_events) return arena_printf(&r->arena, "%llu events could not be written in time: findings may be missing.", (unsigned long long)r->lost_events);
+  return NULL;
 }
 
 uint64_t run_count_findings(const Run *r, Severity at_least, uint64_t *places) {
@@ -115,6 +116,10 @@ RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t l
     *c = (RunCount){.kernel = run_text(r, kernel), .file = run_text(r, file), .line = line};
     strmap_put(&r->count_keys, arena_strdup(&r->arena, key.data), c);
     vec_push(&r->counts, c);
+  }
+  if (!c && !r->counts_full) {
+    r->counts_full = true;
+    run_add_note(r, NULL, SEVERITY_WARNING, "more than %d source lines were counted: the others are left out", RUN_COUNTS_KEPT);
   }
   str_free(&key);
   return c;

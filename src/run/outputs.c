@@ -203,11 +203,12 @@ void run_dumped(Run *r, RunProcess *p, const EventDumped *e) {
 }
 
 void run_outputs_end(Run *r, RunProcess *p) {
-  if (!p->outputs) return;
-  for (uint32_t i = 0; i < KEPT; i++) {
-    save_rest(r, p, &p->outputs->steps[i]);
-    free_step(&p->outputs->steps[i]);
-  }
+  for (uint32_t i = 0; p->outputs && i < KEPT; i++) save_rest(r, p, &p->outputs->steps[i]);
+  run_outputs_free(p);
+}
+
+void run_outputs_free(RunProcess *p) {
+  for (uint32_t i = 0; p->outputs && i < KEPT; i++) free_step(&p->outputs->steps[i]);
   free(p->outputs);
   p->outputs = NULL;
 }

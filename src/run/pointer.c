@@ -152,8 +152,8 @@ static const char *file_of(const RunKernel *k) {
 const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index) {
   char function[NAME_MAX_ * 4], name[NAME_MAX_];
   if (!k || index >= RUN_PARAMETERS_NAMED) return NULL;
-  if (!k->names_asked) {
-    k->names_asked = true;
+  if (!k->parameters) {
+    k->parameters = ARENA_ARRAY(&k->process->arena, const char *, RUN_PARAMETERS_NAMED);
     const char *file = file_of(k), *program = k->process->program;
     const Source *source = file && program && base_name(k->readable ? k->readable : k->name, function, sizeof function) ? source_at(r, file, NULL, program) : NULL;
     for (uint32_t i = 0; source && i < RUN_PARAMETERS_NAMED; i++)

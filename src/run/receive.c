@@ -50,8 +50,8 @@ static void on_Object(Run *r, RunProcess *p, const EventObject *e) {
   for (uint32_t i = 0; i < p->objects.len && !replaces; i++) replaces = overlaps(&p->objects.data[i], &o);
   if (!p->symbols || replaces) {
     uint32_t kept = 0;
-    p->symbols = symbol_table_new();
-    vec_push(&r->symbols, p->symbols);
+    p->symbols = symbol_table_new(run_symbols(r));
+    vec_push(&p->tables, p->symbols);
     for (uint32_t i = 0; i < p->objects.len; i++)
       if (!overlaps(&p->objects.data[i], &o)) p->objects.data[kept++] = p->objects.data[i];
     p->objects.len = kept;
@@ -62,9 +62,9 @@ static void on_Object(Run *r, RunProcess *p, const EventObject *e) {
 }
 
 static void on_Stack(Run *r, RunProcess *p, const EventStack *e) {
-  RunStack *s = ARENA_NEW(&r->arena, RunStack);
+  RunStack *s = ARENA_NEW(&p->arena, RunStack);
   *s = (RunStack){.id = ++r->last_id, .process = p, .python = run_text(r, e->python), .symbols = p->symbols, .naddresses = (uint32_t)e->frames_count};
-  s->addresses = ARENA_ARRAY(&r->arena, uint64_t, e->frames_count);
+  s->addresses = ARENA_ARRAY(&p->arena, uint64_t, e->frames_count);
   memcpy(s->addresses, e->frames, e->frames_count * 8);
   u64map_put(&p->stacks, e->id, s);
   run_save(r, TABLE_stack, "iit", (int64_t)s->id, (int64_t)p->id, s->python);
@@ -117,20 +117,20 @@ static void on_KernelNote(Run *r, RunProcess *p, const EventKernelNote *e) {
   if (k) k->note = run_text(r, e->text);
 }
 
-static RunPlace *places_of(Run *r, RunProcess *p, const uint64_t *list, uint64_t count, uint32_t *n) {
+static RunPlace *places_of(RunProcess *p, const uint64_t *list, uint64_t count, uint32_t *n) {
   *n = (uint32_t)(count / 4);
-  RunPlace *places = ARENA_ARRAY(&r->arena, RunPlace, *n);
+  RunPlace *places = ARENA_ARRAY(&p->arena, RunPlace, *n);
   for (uint32_t i = 0; i < *n; i++)
     places[i] = (RunPlace){string_of(p, list[4 * i]), string_of(p, list[4 * i + 1]), (uint32_t)list[4 * i + 2], (uint32_t)list[4 * i + 3]};
   return places;
 }
 
 static void on_Site(Run *r, RunProcess *p, const EventSite *e) {
-  RunSite *s = ARENA_NEW(&r->arena, RunSite);
+  RunSite *s = ARENA_NEW(&p->arena, RunSite);
   *s = (RunSite){.id = ++r->last_id, .number = e->id, .module = u64map_get(&p->modules, e->module), .function = string_of(p, e->function),
                  .text = run_text(r, e->text), .space = string_of(p, e->space), .ptx_line = (uint32_t)e->ptx_line,
                  .classes = (uint32_t)e->classes, .bytes = (uint32_t)e->bytes, .object = string_of(p, e->object), .parameter = (uint32_t)e->parameter};
-  s->places = places_of(r, p, e->places, e->places_count, &s->nplaces);
+  s->places = places_of(p, e->places, e->places_count, &s->nplaces);
   u64map_put(&p->sites, e->id + 1, s);
   run_save_site(r, s);
 }
@@ -169,6 +169,7 @@ static void on_Alloc(Run *r, RunProcess *p, const EventAlloc *e) {
   RunAllocation *before = u64map_remove(&p->live, e->base);
   if (before) retire(p, before);           // freed behind our back
   u64map_put(&p->live, e->base, a);
+  if (a->name) strmap_put(&r->variables, a->name, (void *)a->name);
   run_save_allocation(r, a);
 }
 
@@ -184,7 +185,7 @@ static void on_Free(Run *r, RunProcess *p, const EventFree *e) {
 
 static void on_Finding(Run *r, RunProcess *p, const EventFinding *e) {
   uint32_t n;
-  RunPlace *places = places_of(r, p, e->places, e->places_count, &n);
+  RunPlace *places = places_of(p, e->places, e->places_count, &n);
   run_host_finding(r, p, e, places, n);
 }
 static void on_Device(Run *r, RunProcess *p, const EventDevice *e) { u64map_put(&p->open_devices, e->channel + 1, (void *)(uintptr_t)(e->ordinal + 1)); }
@@ -289,7 +290,19 @@ static void note_unfinished(Run *r, RunProcess *p) {
       run_add_note(r, p, SEVERITY_WARNING, "process %d ended before the counts of device %d were read: they are lost", p->pid, (int)(uintptr_t)ordinal - 1);
 }
 
-static void closed(void *user, uint32_t id, ChannelClosed how, uint64_t lost, bool damaged) {
+static void note_damage(Run *r, RunProcess *p) {
+  if (p->damaged) return;
+  p->damaged = true;
+  if (!r->damaged++) r->damaged_pid = p->pid;
+  run_add_note(r, p, SEVERITY_WARNING, "process %d has damaged the memory it reports through: what it reported afterwards is missing", p->pid);
+}
+
+static void damaged(void *user, uint32_t id) {
+  RunProcess *p = process_of(user, id);
+  if (p) note_damage(user, p);
+}
+
+static void closed(void *user, uint32_t id, ChannelClosed how, uint64_t lost, bool is_damaged) {
   static const char *const words[] = {"without notice", "replaced itself (exec)", "still running"};
   Run *r = user;
   RunProcess *p = process_of(r, id);
@@ -300,11 +313,12 @@ static void closed(void *user, uint32_t id, ChannelClosed how, uint64_t lost, bo
   if (lost)
     run_add_note(r, p, SEVERITY_WARNING, "process %d: %llu events are missing from the report, since they could not be written in time", p->pid,
                  (unsigned long long)lost);
-  if (damaged)
-    run_add_note(r, p, SEVERITY_WARNING, "process %d has overwritten the memory it reports through: what it reported afterwards is missing", p->pid);
+  if (is_damaged || (p->odd_counts && !lost)) note_damage(r, p);
+  r->lost_events += lost;
   save_process(r, p, p->ended ? "in order" : words[how], lost);
+  run_release_process(r, p);
 }
 
 void run_sink(Run *r, ChannelSink *sink) {
-  *sink = (ChannelSink){opened, event, finding, site_count, device_closed, kernel_counts, closed, r};
+  *sink = (ChannelSink){opened, event, finding, site_count, device_closed, kernel_counts, closed, damaged, r};
 }

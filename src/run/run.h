@@ -15,7 +15,7 @@ typedef struct RunProcess RunProcess;
 typedef struct RunStack {
   uint32_t id;
   RunProcess *process;
-  uint64_t *addresses; uint32_t naddresses;
+  uint64_t *addresses; uint32_t naddresses;          // none once the process is released
   const char *python;                      // lines "file:line:function"
   SymbolTable *symbols;                    // what was loaded when it was taken
   RunFrame *frames; uint32_t nframes;      // see run_stack_frames
@@ -34,7 +34,7 @@ typedef struct RunKernel {
   bool covered, retested;                  // retested: at every instruction, by --fp-rerun
   const char *reason, *cure, *note;        // why it is not checked
   uint64_t launches, checked;
-  bool names_asked; const char *parameters[RUN_PARAMETERS_NAMED];      // what the source calls its parameters; NULL: not known
+  const char **parameters;                 // RUN_PARAMETERS_NAMED of them: what the source calls its parameters; NULL: not known, or not asked for
 } RunKernel;
 
 typedef struct RunSite {                   // where something was found or may be; PTX alone where there are no places
@@ -117,11 +117,15 @@ struct RunProcess {
   uint32_t id;
   int pid, parent;
   const char *program, *arguments, *device;
-  bool ended;                              // it said so itself
+  bool ended, damaged;                     // ended: it said so itself. damaged: it has overwritten what it reports through
+  bool odd_counts;                         // of places that it never announced
   U64Map strings, stacks, modules, kernels, sites, live, found;      // by the process's own numbers; live: by base; found: by site
   U64Map open_devices;                     // channels whose end it has not announced
   SymbolTable *symbols;
+  VEC(SymbolTable *) tables;               // that one, and those before it
   VEC(WhereObject) objects;                // in symbols
+  VEC(RunFinding *) findings;              // of this process, in the run's list too
+  Arena arena;                             // stacks, sites and what else is of no use once the process has ended; release.c
   uint32_t last_launch;                    // the largest number
   RunLaunch *launches; uint64_t nlaunches; // the last ones
   RunAllocation **freed; uint64_t nfreed;  // the last ones
@@ -151,17 +155,20 @@ typedef struct Run {
   StrMap count_keys, finding_keys;
   StrMap sources;                          // files that names of buffers were looked for in; pointer.c
   uint64_t findings_left_out, places_left_out;       // beyond RUN_FINDINGS_KEPT, or without a description
-  bool full_said;
+  bool full_said, counts_full;
   uint32_t undescribed;                    // places of findings that were only counted by the device
   uint64_t launches, checked_launches;     // kernel launches of all processes
   uint64_t different_kernels;
   uint32_t last_id;
   uint32_t still_running, unrecorded;      // processes
+  uint64_t lost_events;                    // of all processes
+  uint32_t damaged; int damaged_pid;       // processes that have overwritten what they report through; the first of them
+  bool channel_damaged;                    // one of them has overwritten what all share
   int exit_code, main_pid;
   const char *end;                         // "exit code 3"
   const char *failure;                     // why Warpgrind could not do its work; NULL: it could
-  SymbolTable *names;                      // for demangling
-  VEC(SymbolTable *) symbols;              // of all processes
+  SymbolStore *symbols;                    // of all processes; NULL: nothing was asked for yet
+  StrMap variables;                        // names of variables of modules that processes had
   RunFile *file;                           // NULL: none is kept
   struct TraceWriter *trace; bool trace_stop_said;       // --record; NULL: nothing is recorded
   // A finding that is new; repeats are only counted. A line for the report. May be NULL.
@@ -187,6 +194,8 @@ RunSuppression *run_add_suppression(Run *r, const char *name, const char *file, 
 RunCount *run_count_row(Run *r, const char *kernel, const char *file, uint32_t line);
 const char *run_memory_kind(uint32_t kind);              // "device"
 const char *run_class_name(unsigned bit);                // "load"; NULL: no such class
+
+const char *run_incomplete(Run *r);                      // a sentence: what could not be taken from the program; NULL: everything was
 
 // --- outputs.c ---
 const char *run_parameter_type(const char *readable, uint32_t number);   // "f32": what the kernel's parameter, from 1, points to; NULL: not known

@@ -35,14 +35,14 @@ static bool wraps_template_stub(const RunFrame *stub, const char *name, const Ru
 
 // nvcc makes two functions for the host's side of a kernel: __device_stub__Z4copyPi (of _Z4copyPi), and one with the kernel's own
 // name that calls it.
-static bool wraps_stub(SymbolTable *t, const RunFrame *stub, const RunFrame *f) {
+static bool wraps_stub(Run *r, const RunFrame *stub, const RunFrame *f) {
   enum { PREFIX = 14 };                                  // "__device_stub_"
-  if (!t || !stub->function || !f->function) return false;
+  if (!stub->function || !f->function) return false;
   if (template_stub(stub)) return wraps_template_stub(stub, template_stub(stub), f);
   if (strncmp(stub->function, "__device_stub__", PREFIX + 1)) return false;
   char name[1024];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(stub->function + PREFIX, "("), stub->function + PREFIX);
-  return !strcmp(f->function, symbol_readable_name(t, name)) || !strcmp(f->function, name + 1);
+  return !strcmp(f->function, run_readable_name(r, name)) || !strcmp(f->function, name + 1);
 }
 
 static const char *last_part(const char *path) {
@@ -60,14 +60,14 @@ static bool is_runtime(const RunFrame *f, SymbolNoise noise) {
 
 // Leaves out what says nothing: the start of program or thread, what nvcc puts around a launch, the CUDA runtime where the program called it, and under
 // Python frames the interpreter. A stack of nothing else stays.
-static uint32_t drop_noise(SymbolTable *t, RunFrame *f, uint32_t n) {
+static uint32_t drop_noise(Run *r, RunFrame *f, uint32_t n) {
   uint32_t kept = 0;
   bool python = n && f[0].python, called = false;              // called: by the program, not by its runtime
   RunFrame before = {0};
   for (uint32_t i = 0; i < n; i++) {
     RunFrame inner = before, at = before = f[i];
     SymbolNoise noise = at.python ? SYMBOL_PROGRAM : symbol_noise(at.function);
-    if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (!at.python && template_stub(&at)) || (noise == SYMBOL_PYTHON && python) || wraps_stub(t, &inner, &at)) continue;
+    if (noise == SYMBOL_START || noise == SYMBOL_LAUNCH || (!at.python && template_stub(&at)) || (noise == SYMBOL_PYTHON && python) || wraps_stub(r, &inner, &at)) continue;
     if (!at.python && !called && is_runtime(&at, noise)) continue;
     if (!at.python) called = true;
     f[kept++] = at;
@@ -90,8 +90,8 @@ const RunFrame *run_stack_frames(Run *r, RunStack *s, uint32_t *n) {
         vec_push(&all, (RunFrame){run_text(r, found[j].function), run_text(r, found[j].file), run_text(r, found[j].object), run_text(r, found[j].folder), found[j].line,
                                   found[j].address, found[j].inlined, false});
     }
-    all.len = drop_noise(s->symbols, all.data, all.len);
-    s->frames = ARENA_ARRAY(&r->arena, RunFrame, all.len);
+    all.len = drop_noise(r, all.data, all.len);
+    s->frames = ARENA_ARRAY(s->process ? &s->process->arena : &r->arena, RunFrame, all.len);
     if (all.len) memcpy(s->frames, all.data, all.len * sizeof(RunFrame));
     s->nframes = all.len;
     vec_free(&all);

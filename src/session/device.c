@@ -1,4 +1,7 @@
 // A context's channel for findings and the counters of its modules.
+#include <unistd.h>
+
+#include "base/runstats.h"
 #include "probe/fp_abi.h"
 #include "session/race.h"
 #include "session/trace.h"
@@ -53,6 +56,7 @@ SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int 
   Error why = {{0}};
   if (open_channel(d, &why) || !needs_channel()) return d;
   session_note(SEVERITY_WARNING, "findings of device %d cannot be reported: %s", ordinal, why.text);
+  if (channel_command_lives()) runstats_fail("Findings of device %d in process %d cannot be reported: %s.", ordinal, (int)getpid(), why.text);
   error_set(err, "%s", why.text);
   free(d);
   return NULL;

@@ -41,6 +41,7 @@ void session_after_fork(void) {
   static int released_in;
   if (released_in == getpid()) return;
   released_in = getpid();
+  if (channel_in_new_child()) open_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;      // no handler ran before that fork
   channel_release_in_child();
   atomic_fetch_add(&generation, 1);
   atomic_store(&lane_state, NOT_TRIED);
@@ -63,14 +64,23 @@ static void in_child(void) {
   session_after_fork();
 }
 
+static void fail_to_report(const char *why) {
+  char text[2048];
+  snprintf(text, sizeof text, "Process %d cannot report to the warpgrind command (%.1900s): what it does is not checked.", (int)getpid(), why);
+  log_error("%s", text);
+  runstats_fail("%s", text);
+}
+
 static bool open_lane(void) {
   static bool forks_watched;
   pthread_mutex_lock(&open_lock);
   if (lane_state == NOT_TRIED) {
     if (!forks_watched) pthread_atfork(before_fork, unlock_all, in_child);
     forks_watched = true;
-    bool open = channel_attach() && channel_claim();
+    Error err = {{0}};
+    bool open = channel_attach() ? channel_claim(&err) : error_set(&err, "its memory cannot be opened: %s", strerror(errno));
     if (open) introduce_process();
+    else if (channel_is_offered() && (session_options()->tools || session_options()->keeps_run)) fail_to_report(err.text);
     lane_state = open ? OPEN : NONE;
   }
   pthread_mutex_unlock(&open_lock);
@@ -80,6 +90,7 @@ static bool open_lane(void) {
 bool session_is_open(void) { return atomic_load(&lane_state) == OPEN; }
 
 bool session_send(ChannelEvent type, const void *event) {
+  if (channel_in_new_child()) session_after_fork();
   int state = atomic_load_explicit(&lane_state, memory_order_acquire);
   if (state == NONE || (state == NOT_TRIED && !open_lane())) return false;
   return channel_write(type, event);

@@ -10,6 +10,7 @@
 #include "instrument/instrument.h"
 
 // --- start.c ---
+void session_attach(void);                               // when the library is loaded: finds the command while nothing prevents it
 void session_start(const char *device);                  // "cpu" or "gpu"; once, when the library is loaded
 void session_after_fork(void);                           // in a forked child: a lane of its own
 unsigned session_tools(void);                            // TOOL_BIT()s; 0: --tool=none

@@ -85,6 +85,8 @@ bool session_wants_kernel(const char *name, void *user) {
 }
 
 // Nothing here needs the options: the library may be loaded before libc is ready for much.
+void session_attach(void) { channel_attach(); }
+
 void session_start(const char *device) {
   device_name = device;
   channel_attach();

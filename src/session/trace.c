@@ -2,6 +2,9 @@
 #include "session/trace.h"
 
 #include <time.h>
+#include <unistd.h>
+
+#include "base/runstats.h"
 
 bool session_wants_trace(void) { return (session_tools() & TOOL_BIT(TRACE)) != 0; }
 
@@ -62,7 +65,8 @@ static void open_rings(TraceRings *t, const SessionDeviceOps *ops, void *user, i
   t->generation = session_generation();
   t->failed = !t->open;
   if (t->failed) session_note(SEVERITY_WARNING, "device %d is not recorded: %s", ordinal, err.text);
-  else watch(t);
+  if (t->failed && channel_command_lives()) runstats_fail("Device %d of process %d is not recorded: %s.", ordinal, (int)getpid(), err.text);
+  if (t->open) watch(t);
 }
 
 static void say_unseen(SessionKernel *k, const char *instruction) {

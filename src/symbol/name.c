@@ -17,11 +17,11 @@ static void drop_internal(char *name) {
   }
 }
 
-const char *symbol_readable_name(SymbolTable *t, const char *linkage_name) {
+const char *symbol_readable_name(SymbolStore *s, const char *linkage_name) {
   static Demangle *demangle;
   static bool looked;
-  if (strncmp(linkage_name, "_Z", 2) != 0) return arena_strdup(&t->strings, linkage_name);
-  const char *known = strmap_get(&t->names, linkage_name);
+  if (strncmp(linkage_name, "_Z", 2) != 0) return symbol_text(s, linkage_name);
+  const char *known = strmap_get(&s->names, linkage_name);
   if (known) return known;
   if (!looked) {
     looked = true;
@@ -31,8 +31,8 @@ const char *symbol_readable_name(SymbolTable *t, const char *linkage_name) {
   int status = -1;
   char *text = demangle ? demangle(linkage_name, NULL, NULL, &status) : NULL;
   if (status == 0 && text) drop_internal(text);
-  const char *name = arena_strdup(&t->strings, status == 0 && text ? text : linkage_name);
+  const char *name = symbol_text(s, status == 0 && text ? text : linkage_name);
   free(text);
-  strmap_put(&t->names, arena_strdup(&t->strings, linkage_name), (void *)name);
+  strmap_put(&s->names, symbol_text(s, linkage_name), (void *)name);
   return name;
 }

@@ -1,7 +1,11 @@
 // The objects of one process, and which of them holds an address.
 #include "symbol/internal.h"
 
-SymbolTable *symbol_table_new(void) { return mem_alloc(sizeof(SymbolTable)); }
+SymbolTable *symbol_table_new(SymbolStore *s) {
+  SymbolTable *t = mem_alloc(sizeof *t);
+  t->store = s;
+  return t;
+}
 
 static bool same_object(const SymbolObject *a, const WhereObject *b) {
   return a->start == b->start && a->end == b->end && a->bias == b->bias && a->build_id_len == b->build_id_len &&
@@ -17,7 +21,7 @@ void symbol_table_add(SymbolTable *t, const WhereObject *o) {
       t->objects.data[t->objects.len - 1] = again;
       return;
     }
-  SymbolObject n = {.path = arena_strdup(&t->strings, o->path), .start = o->start, .end = o->end, .bias = o->bias, .build_id_len = o->build_id_len};
+  SymbolObject n = {.path = symbol_text(t->store, o->path), .start = o->start, .end = o->end, .bias = o->bias, .build_id_len = o->build_id_len};
   memcpy(n.build_id, o->build_id, MIN(o->build_id_len, sizeof n.build_id));
   vec_push(&t->objects, n);
 }
@@ -34,7 +38,8 @@ uint32_t symbol_lookup(SymbolTable *t, uint64_t return_address, SymbolFrame *out
   if (max == 0 || return_address == 0) return 0;
   uint64_t pc = return_address - 1;
   SymbolObject *o = find_object(t, pc);
-  uint32_t n = o ? symbol_object_lookup(t, o, pc, out, max) : 0;
+  if (o && !o->file) o->file = symbol_file(t->store, o);
+  uint32_t n = o ? symbol_file_lookup(t->store, o->file, pc - o->bias, out, max) : 0;
   if (n == 0) out[n++] = (SymbolFrame){.object = o ? o->path : NULL};
   for (uint32_t i = 0; i < n; i++) {
     out[i].object = o ? o->path : NULL;
@@ -45,9 +50,6 @@ uint32_t symbol_lookup(SymbolTable *t, uint64_t return_address, SymbolFrame *out
 
 void symbol_table_free(SymbolTable *t) {
   if (!t) return;
-  for (uint32_t i = 0; i < t->objects.len; i++) symbol_object_close(&t->objects.data[i]);
   vec_free(&t->objects);
-  strmap_free(&t->names);
-  arena_free(&t->strings);
   free(t);
 }

@@ -75,11 +75,18 @@ check close_fds_there    errors 2 2
 check children_of_shell  [ "$(code $count sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./fake finding 1; done')" = 99 ]
 check children_counted   errors 10 10
 
-# what cannot be done is said
+# as many processes and contexts at once as there are
 check crowd              [ "$(code $count ./fake crowd 140)" = 99 ]
-check crowd_said         grep -qE '(1[0-9]) processes could not be recorded' err
-check crowd_the_others   grep -qE 'ERROR SUMMARY: 12[0-9] errors from' err
-check devices            [ "$($w --tool=fpcheck --host-stacks=no ./fake devices 33 2> err)" = 2 ]
+check crowd_all_there    errors 140 140
+check devices            [ "$($w --tool=fpcheck --host-stacks=no ./fake devices 60 2> err)" = 0 ]
+
+# what cannot be done is said: a limit on the size of files leaves room for 64 processes and 32 contexts
+few() { (ulimit -f 1000000; "$@") > out 2> err; echo $?; }
+check crowd_limit        [ "$(few $count ./fake crowd 80)" = 125 ]
+check crowd_limit_said   grep -qE 'could not do its work: Process [0-9]+ cannot report to the warpgrind command \(all 64 places' err
+check crowd_the_others   grep -qE 'ERROR SUMMARY: 6[34] errors from' err
+check devices_limit      [ "$(few $w --tool=fpcheck --host-stacks=no ./fake devices 33)" = 125 ]
+check devices_limit_out  [ "$(cat out)" = 2 ]
 check devices_said       has err 'findings of device 33 cannot be reported: all 32 channels for findings are in use'
 check lost_counts        [ "$(code $count ./fake lost_counts 1)" = 0 ]
 check lost_counts_said   has err 'the counts of device 0 are lost'
@@ -88,7 +95,7 @@ check exit_lost_said     has err 'before the counts of device 0 were read'
 check truncate           [ "$(code $count ./fake truncate)" = 99 ]
 for seed in 1 2 3 4 5 6 7 8; do
   code $count ./fake scribble $seed > code
-  grep -qE '^(0|99)$' code && grep -q 'ERROR SUMMARY' err || { echo "FAIL scribble_$seed"; cat code err | tail -5; }
+  grep -qE '^(0|99|125)$' code && grep -q 'ERROR SUMMARY' err || { echo "FAIL scribble_$seed"; cat code err | tail -5; }
 done
 check scribble           [ -s code ]
 

@@ -228,7 +228,7 @@ static void do_scribble(void) {
   char line[512];
   while (fgets(line, sizeof line, maps)) {
     unsigned long start, stop;
-    if (!strstr(line, "memfd:warpgrind-channel") || sscanf(line, "%lx-%lx", &start, &stop) != 2) continue;
+    if (!strstr(line, "memfd:warpgrind-channel") || !strstr(line, " rw-s") || sscanf(line, "%lx-%lx", &start, &stop) != 2) continue;
     for (int i = 0; i < 20000; i++) {
       uint64_t *at = (uint64_t *)start + (uint64_t)rand() % ((i & 1 ? 4096 : stop - start) / 8);
       *at = i % 3 ? (uint64_t)rand() << (rand() % 48) : (uint64_t)(rand() % 256);

@@ -6,7 +6,8 @@ int main(int argc, char **argv) {
   Error err;
   Str text = {0};
   if (argc != 2 || !file_read(argv[1], &text, &err)) return 1;
-  SymbolTable *t = symbol_table_new();
+  SymbolStore *s = symbol_store_new();
+  SymbolTable *t = symbol_table_new(s);
   char label[64] = "";
   char *save;
   for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
     }
   }
   symbol_table_free(t);
+  symbol_store_free(s);
   str_free(&text);
   return 0;
 }
