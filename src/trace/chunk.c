@@ -161,6 +161,8 @@ ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t 
   memory.len = 0;
   *out = (ChunkOut){.id = id, .process = process, .launch = launch, .shared_only = true, .bytes = memory};
   out->records = row_maker_begin(s->rows, unpack(s, pieces));
+  out->damaged = row_maker_damaged(s->rows);
+  if (out->damaged) return out;
   out->first_warp = row_maker_first_warp(s->rows);
   out->last_warp = row_maker_last_warp(s->rows);
   VEC(ChunkBlockInfo) blocks = {0};

@@ -17,6 +17,7 @@ struct RowMaker {
   uint64_t least, most;                      // warps
   RawGroup *forms, other; uint32_t nforms;   // groups that look different; other: of one for which there was no room
   uint32_t cache[CACHE];                     // forms that came lately, plus 1
+  bool damaged;                              // a record changed after trace_take had looked at it
 };
 
 RowMaker *row_maker_new(void) {
@@ -50,24 +51,49 @@ static uint32_t place_number(Places *p, uint64_t key) {
   return (uint32_t)number - 1;
 }
 
-static void read_group(RowMaker *m, const uint32_t *w, RawGroup *g) {
-  CHECK(raw_group_read(w, g));               // trace_take has looked
+static bool read_group(RowMaker *m, const uint32_t *w, RawGroup *g) {
+  if (!raw_group_read(w, g)) return false;
   for (uint32_t i = 0; i < g->nops; i++) g->ops[i].place = place_number(&m->places, raw_key_of(&g->ops[i].kind));
+  return true;
 }
 
-static inline uint32_t form_of(RowMaker *m, const uint32_t *w, uint64_t *rows) {
+// false: it is not a group.
+static inline bool form_of(RowMaker *m, const uint32_t *w, uint32_t *form, uint64_t *rows) {
   uint32_t *known = &m->cache[(w[0] ^ w[4] ^ w[1] * 0x9E3779B1u >> 20) % CACHE];
   if (*known && raw_group_is_like(w, m->forms[*known - 1].raw)) {
     *rows += m->forms[*known - 1].rows;
-    return GROUP | (*known - 1);
+    *form = GROUP | (*known - 1);
+    return true;
   }
   bool room = m->nforms < FORMS;
   RawGroup *g = room ? &m->forms[m->nforms] : &m->other;
-  read_group(m, w, g);
+  if (!read_group(m, w, g)) return false;
   *rows += g->rows;
-  if (!room) return UNKNOWN;
+  *form = UNKNOWN;
+  if (!room) return true;
   *known = ++m->nforms;
-  return GROUP | (m->nforms - 1);
+  *form = GROUP | (m->nforms - 1);
+  return true;
+}
+
+// Adds the record at `at` of the piece. Returns its length; 0: the program changed it while trace_take read it.
+static inline size_t list_record(RowMaker *m, const RawPiece *p, size_t at, size_t most, uint64_t *rows) {
+  const uint32_t *w = (const uint32_t *)(p->data + at);
+  uint32_t head[8] = {0}, form;
+  memcpy(head, w, MIN(p->len - at, sizeof head));
+  size_t length = raw_length(head);
+  if (!length || length > p->len - at || m->n >= most) return 0;
+  uint64_t warp = raw_warp(w);
+  if (!raw_is_group(w)) {
+    ++*rows;
+    form = place_number(&m->places, raw_place_key(w));
+  } else if (!form_of(m, w, &form, rows)) {
+    return 0;
+  }
+  if (*rows > most) return 0;
+  m->list[m->n++] = (Sorted){w, (uint32_t)warp, form};
+  m->least = MIN(m->least, warp), m->most = MAX(m->most, warp);
+  return length;
 }
 
 NEWER_TOO static uint64_t list_records(RowMaker *m, const RawPiece *pieces) {
@@ -80,17 +106,11 @@ NEWER_TOO static uint64_t list_records(RowMaker *m, const RawPiece *pieces) {
   }
   uint64_t rows = 0;
   for (const RawPiece *p = pieces; p; p = p->next)
-    for (size_t at = 0; at < p->len;) {
-      const uint32_t *w = (const uint32_t *)(p->data + at);
-      size_t length = raw_length(w);
-      CHECK(length && length <= p->len - at && m->n < most);
-      uint64_t warp = raw_warp(w);
-      uint32_t form = raw_is_group(w) ? form_of(m, w, &rows) : (rows++, place_number(&m->places, raw_place_key(w)));
-      m->list[m->n++] = (Sorted){w, (uint32_t)warp, form};
-      m->least = MIN(m->least, warp), m->most = MAX(m->most, warp);
-      at += length;
-    }
-  CHECK(rows <= most);
+    for (size_t at = 0, length; at < p->len; at += length)
+      if (!(length = list_record(m, p, at, most, &rows))) {
+        m->damaged = true;
+        return 0;
+      }
   return rows;
 }
 
@@ -117,6 +137,7 @@ NEWER_TOO static void sort_by_warp(RowMaker *m) {
 
 uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces) {
   m->n = m->next = m->part = m->nforms = 0;
+  m->damaged = false;
   m->least = UINT64_MAX, m->most = 0;
   memset(m->cache, 0, sizeof m->cache);
   m->places.list.len = 0;
@@ -127,6 +148,7 @@ uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces) {
   return rows;
 }
 
+bool row_maker_damaged(const RowMaker *m) { return m->damaged; }
 void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n) { *list = m->places.list.data, *n = m->places.list.len; }
 uint64_t row_maker_first_warp(const RowMaker *m) { return m->n ? m->least : 0; }
 uint64_t row_maker_last_warp(const RowMaker *m) { return m->n ? m->most : 0; }

@@ -88,6 +88,12 @@ void *writer_work(void *writer) {
       if (j->contents) compress_contents(&z, j->contents);
       else chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces, memory);
     }
+    if (chunk && chunk->damaged) {
+      writer_stop(w, "process %u has changed records while they were read: nothing more is recorded", j->process);
+      memory = chunk->bytes;
+      chunk_out_free(chunk);
+      chunk = NULL;
+    }
     Bytes large = {0};
     if (chunk && chunk->bytes.cap / 2 > chunk->bytes.len) {      // it waits to be saved: not in the memory of something larger
       large = chunk->bytes;

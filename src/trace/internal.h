@@ -254,6 +254,7 @@ typedef struct RawPiece { struct RawPiece *next; uint32_t ring; uint8_t *data; s
 typedef struct RowMaker RowMaker;
 RowMaker *row_maker_new(void);
 void row_maker_free(RowMaker *m);
+bool row_maker_damaged(const RowMaker *m);               // what began holds something that is no record
 uint64_t row_maker_begin(RowMaker *m, const RawPiece *pieces);          // how many rows there are; the pieces stay until the last block was made
 bool row_maker_block(RowMaker *m, BlockInput *in);                       // the next ones; false: there are no more
 void row_maker_places(const RowMaker *m, const TracePlace **list, uint32_t *n);
@@ -273,6 +274,7 @@ struct ChunkOut {
   VEC(PlaceBounds) bounds;                 // of each place
   Bytes bytes;
   bool shared_only;                        // low and high say nothing
+  bool damaged;                            // there is nothing in it: the records were no records
 };
 void chunk_note_addresses(ChunkOut *out, uint64_t low, uint64_t high);       // of global memory
 void chunk_end_part(ChunkOut *out);        // what was added to `bytes` since the last one
@@ -280,7 +282,7 @@ typedef struct ChunkScratch ChunkScratch;            // memory that an encoding 
 typedef struct ChunkPause { void (*f)(void *user); void *user; } ChunkPause;      // asked between blocks; may take its time
 ChunkScratch *chunk_scratch_new(ChunkPause pause);
 void chunk_scratch_free(ChunkScratch *s);
-ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory);      // memory: for the result
+ChunkOut *chunk_encode(ChunkScratch *s, uint64_t id, uint32_t process, uint32_t launch, const RawPiece *pieces, Bytes memory);      // memory: for the result; see its `damaged`
 void chunk_out_free(ChunkOut *out);        // but not out->bytes
 typedef struct ChunkDirectory {
   Arena arena;

@@ -89,18 +89,17 @@ void writer_stop(TraceWriter *w, const char *fmt, ...) {
 
 const char *trace_stopped(const TraceWriter *w) { return w->has_stopped ? w->stopped : NULL; }
 
-static Ring *ring_of(TraceWriter *w, uint32_t process, uint32_t number) {
-  uint64_t key = (uint64_t)process << 32 | number;
-  _Atomic(Ring *) *known = &w->known[(process * 64 + number) % ARRAY_LEN(w->known)];
+static Ring *ring_of(TraceWriter *w, uint32_t number) {
+  _Atomic(Ring *) *known = &w->known[number % ARRAY_LEN(w->known)];
   Ring *r = atomic_load_explicit(known, memory_order_acquire);
-  if (r && r->process == process && r->number == number) return r;
+  if (r && r->number == number) return r;
   pthread_mutex_lock(&w->lock);
-  r = u64map_get(&w->rings, key);
+  r = u64map_get(&w->rings, number);
   if (!r) {
     r = mem_alloc(sizeof *r);
-    r->process = process, r->number = number;
+    r->number = number;
     pthread_mutex_init(&r->lock, NULL);
-    u64map_put(&w->rings, key, r);
+    u64map_put(&w->rings, number, r);
     vec_push(&w->ring_list, r);
     // All rings' open pieces together are to stay within a quarter of the memory.
     w->piece_bytes = MAX(MIN((size_t)CHUNK_BYTES, (size_t)(w->memory_limit / 4 / w->ring_list.len)), (size_t)LEAST_PIECE);
@@ -355,10 +354,18 @@ NEWER_TOO static size_t take(TraceWriter *w, Ring *r, const uint8_t *data, size_
   return ended ? n : at;
 }
 
+// The process that had the ring before has ended, and all it wrote was taken. The ring is locked.
+static void change_process(TraceWriter *w, Ring *r, uint32_t process) {
+  for (uint32_t k = r->open.len; k--;) close_piece(w, r, k, false);
+  r->process = process;
+  r->damaged = false;
+}
+
 size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended) {
   if (w->has_stopped) return n;
-  Ring *r = ring_of(w, process, ring);
+  Ring *r = ring_of(w, ring);
   pthread_mutex_lock(&r->lock);
+  if (r->process != process) change_process(w, r, process);
   wait_for_room(w, r);
   size_t taken = w->has_stopped || r->damaged ? n : take(w, r, data, n, ended);
   if (taken >= MANY) atomic_store_explicit(&w->pressed_ns, clock_ns(), memory_order_relaxed);

@@ -14,7 +14,7 @@ typedef struct Window { PackRecord records[WINDOW_RECORDS]; uint32_t n; uint8_t 
 typedef struct Ring {
   pthread_mutex_t lock;
   Window window;
-  uint32_t process, number;
+  uint32_t process, number;                // process: whose records it holds; another one may have the ring later
   VEC(OpenPiece) open;
   bool damaged;
 } Ring;
@@ -50,7 +50,7 @@ struct TraceWriter {
   uint32_t busy;                           // jobs being worked on
   _Atomic uint64_t in_memory, lost, raw_records, raw_bytes;      // changed with the lock held, but for the last two; asked without it
   uint64_t next_chunk, next_contents, records, operations, saved_bytes, checked_bytes;
-  _Atomic(Ring *) known[256];              // rings that were asked for, by process and number
+  _Atomic(Ring *) known[256];              // rings that were asked for, by number
   Slab *slab; size_t slab_used;            // memory for contents
   char stopped[512];
   _Atomic bool has_stopped;
