@@ -92,6 +92,8 @@ int file_write_all(int fd, const void *data, size_t n);     // 0, or errno; wait
 // Where Warpgrind keeps what a later run can use: $WARPGRIND_CACHE_DIR, else $XDG_CACHE_HOME/warpgrind, else ~/.cache/warpgrind. It
 // need not exist. false: nowhere (the first is set and empty, or there is no home folder).
 bool file_cache_folder(Str *out);
+// Where Warpgrind keeps what must last: $WARPGRIND_STATE_DIR, else $XDG_STATE_HOME/warpgrind, else ~/.local/state/warpgrind; as above.
+bool file_state_folder(Str *out);
 
 // --- log.c: every line starts with "==PID== " and goes to standard error or the log file. Thread-safe. ---
 typedef enum { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE } LogLevel;

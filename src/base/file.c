@@ -36,11 +36,20 @@ int file_write_all(int fd, const void *data, size_t n) {
   return 0;
 }
 
-bool file_cache_folder(Str *out) {
-  const char *own = getenv("WARPGRIND_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+static bool find_folder(const char *own_variable, const char *xdg_variable, const char *below_home,
+                        Str *out) {
+  const char *own = getenv(own_variable), *xdg = getenv(xdg_variable), *home = getenv("HOME");
   size_t before = out->len;
   if (own) str_add(out, own);
   else if (xdg && *xdg) str_printf(out, "%s/warpgrind", xdg);
-  else if (home && *home) str_printf(out, "%s/.cache/warpgrind", home);
+  else if (home && *home) str_printf(out, "%s/%s/warpgrind", home, below_home);
   return out->len != before;
+}
+
+bool file_cache_folder(Str *out) {
+  return find_folder("WARPGRIND_CACHE_DIR", "XDG_CACHE_HOME", ".cache", out);
+}
+
+bool file_state_folder(Str *out) {
+  return find_folder("WARPGRIND_STATE_DIR", "XDG_STATE_HOME", ".local/state", out);
 }

@@ -13,11 +13,13 @@ static StrMap seen;
 
 // Written under log_lock, except by log_open and log_close, which run alone.
 static char *log_path;                       // NULL: standard error
-static int first_error;                       // errno of the first write that failed; a reader that has gone does not count
+static int first_error;                      // errno of the first write that failed; not a closed pipe
 static bool falls_back;
 static LogFailure *on_failure;
 
-static int open_file(const char *path) { return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); }
+static int open_file(const char *path) {
+  return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+}
 
 void log_open(const char *path, LogLevel level) {
   log_level = level;
@@ -62,7 +64,10 @@ static void handle_failure(int error, const char *text, size_t n) {
   if (on_failure) on_failure(log_path, error);
   if (!falls_back) return;
   char why[4096];
-  int length = snprintf(why, sizeof why, "warpgrind: cannot write the log file %s: %s. The rest of the report follows here.\n", log_path, strerror(error));
+  int length = snprintf(
+      why, sizeof why,
+      "warpgrind: cannot write the log file %s: %s. The rest of the report follows here.\n",
+      log_path, strerror(error));
   close(log_fd);
   free(log_path);
   log_path = NULL;

@@ -66,6 +66,10 @@ bool cli_find_library(Str *folder, Error *err);             // the folder that h
 bool cli_choose_device(Options *o, Error *err);
 void cli_say_device(void);                                  // with -v, once the log is open: what was chosen and why
 
+// --- browser.c ---
+void cli_browser_open(const char *url);    // shows a page without its address on a command line
+void cli_browser_forget(void);             // removes what that needed
+
 // --- calculate.c: the calculator's program on the device ---
 int cli_calculate(void);
 

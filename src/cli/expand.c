@@ -171,6 +171,14 @@ static const char complete_sql[] =
   "UPDATE meta SET value = (SELECT value FROM was.meta WHERE key = 'program') WHERE key = 'program';"
   "UPDATE process SET program = (SELECT t.program FROM was.process t ORDER BY t.id LIMIT 1), arguments = (SELECT t.arguments FROM was.process t ORDER BY t.id LIMIT 1);";
 
+// Proofs of sources (source_proof.c) stay valid; the run itself makes none. Files of older versions have no such table.
+static bool copy_proofs(sqlite3 *db, Error *err) {
+  sqlite3_stmt *s = NULL;
+  bool has = sqlite3_prepare_v2(db, "SELECT 1 FROM was.sqlite_master WHERE type = 'table' AND name = 'source_file'", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+  sqlite3_finalize(s);
+  return !has || sql(db, "INSERT OR IGNORE INTO source_file SELECT path, real, proof FROM was.source_file WHERE path IN (SELECT file FROM place)", err);
+}
+
 static bool complete(const Expand *x, Error *err) {
   Store *store = run_open(x->out, true, err);
   sqlite3_stmt *s = NULL;
@@ -178,7 +186,7 @@ static bool complete(const Expand *x, Error *err) {
   sqlite3 *db = store->db;
   bool ok = sqlite3_prepare_v2(db, "ATTACH ? AS was", -1, &s, NULL) == SQLITE_OK && sqlite3_bind_text(s, 1, x->path, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(s) == SQLITE_DONE;
   sqlite3_finalize(s);
-  ok = (ok || error_set(err, "expand: %s.", store_message(db))) && read_map(x, db, err) && sql(db, "BEGIN", err) && sql(db, complete_sql, err);
+  ok = (ok || error_set(err, "expand: %s.", store_message(db))) && read_map(x, db, err) && sql(db, "BEGIN", err) && sql(db, complete_sql, err) && copy_proofs(db, err);
   char *more = sqlite3_mprintf("INSERT OR REPLACE INTO meta VALUES ('expanded_from', %Q), ('expanded_launches', '%u..%u')", x->path, x->first, x->last);
   ok = ok && sql(db, more, err) && sql(db, "COMMIT", err);
   sqlite3_free(more);

@@ -1,5 +1,6 @@
-// Checks everything the command prints: output that could not be written ends it with exit code 125.
-// Standard output is replaced by a stream of our own, because stdio forgets why a write failed.
+// Checks everything the command prints: output that could not be written ends it with exit code
+// 125. Standard output is replaced by a stream of our own, because stdio forgets why a write
+// failed.
 #define _GNU_SOURCE
 
 #include "cli/cli.h"
@@ -9,15 +10,15 @@
 #include <poll.h>
 #include <unistd.h>
 
-static int output_error;                   // errno of the first write to standard output that failed
+static int output_error; // errno of the first write to standard output that failed
 
 static ssize_t write_output(void *unused, const char *text, size_t n) {
   if (!output_error) output_error = file_write_all(STDOUT_FILENO, text, n);
   return output_error ? 0 : (ssize_t)n;
 }
 
-// A file that is opened later must not get the number of a closed standard stream: what is printed would go into it.
-// Opened for the wrong direction, so that using it is an error as it was before.
+// A file that is opened later must not get the number of a closed standard stream: what is printed
+// would go into it. Opened for the wrong direction, so that using it is an error as it was before.
 static void reserve_descriptors(void) {
   for (int fd; (fd = open("/dev/null", O_CLOEXEC | O_RDONLY)) >= 0;) {
     if (fd <= STDERR_FILENO) continue;
@@ -52,13 +53,14 @@ static int lost_output(void) {
   ssize_t n = readlink(link, name, sizeof name - 1);
   name[n < 0 ? 0 : n] = 0;
   bool named = name[0] == '/' && output_error != EBADF;
-  return cli_fail("cannot write standard output%s%s%s: %s.", named ? " (" : "", named ? name : "", named ? ")" : "", strerror(output_error));
+  return cli_fail("cannot write standard output%s%s%s: %s.", named ? " (" : "", named ? name : "",
+                  named ? ")" : "", strerror(output_error));
 }
 
 int cli_output_end(int code) {
   bool lost = cli_output_lost();
   int log_error = log_close();
-  if (!lost && !output_error && close(STDOUT_FILENO) != 0) {       // some file systems report a full disk here
+  if (!output_error && close(STDOUT_FILENO) != 0) {  // some file systems report full disks here
     output_error = errno;
     lost = true;
   }

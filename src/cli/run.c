@@ -5,6 +5,7 @@
 
 #include "base/hash_option.h"
 #include "cli/dump_files.h"
+#include "cli/expand.h"
 #include "cli/follow.h"
 #include "cli/fp_rerun.h"
 #include "cli/record.h"
@@ -265,6 +266,7 @@ static int run_program(const Options *o, const char *path, char **argv, RunStats
   if (!options_open_log(o, child.pid, &err)) cli_fail("%s", err.text);
   cli_say_device();
   r->program = argv[0];
+  r->replays = argv[1] && strcmp(argv[1], CLI_REPLAY) == 0;
   r->device = options_text(o, OPT_DEVICE);
   r->tools = options_text(o, OPT_TOOL);
   r->main_pid = child.pid;

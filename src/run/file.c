@@ -192,8 +192,10 @@ void run_save_site(Run *r, RunSite *s) {
   if (!r->file) return;
   run_save(r, TABLE_site, "iiiittiititi", (int64_t)s->id, (int64_t)(s->module ? s->module->process->id : 0), (int64_t)s->number, (int64_t)(s->module ? s->module->id : 0),
            s->function, s->text, (int64_t)s->ptx_line, (int64_t)s->classes, s->space, (int64_t)s->bytes, s->object, (int64_t)s->parameter);
-  for (uint32_t i = 0; i < s->nplaces; i++)
+  for (uint32_t i = 0; i < s->nplaces; i++) {
     run_save(r, TABLE_place, "iittii", (int64_t)s->id, (int64_t)i, s->places[i].file, s->places[i].function, (int64_t)s->places[i].line, (int64_t)s->places[i].column);
+    run_prove_source(r, s->places[i].file);
+  }
 }
 
 void run_save_allocation(Run *r, const RunAllocation *a) {

@@ -31,6 +31,9 @@ const char *run_launch_parameter_name(Run *r, RunKernel *k, uint32_t index);   /
 const char *run_parameter_name(Run *r, const RunFinding *f);         // of the kernel's parameter that points to what was accessed; NULL: not certain
 void run_free_sources(Run *r);
 
+// --- source_proof.c ---
+void run_prove_source(Run *r, const char *file);         // keeps a proof that this recording has it as a source
+
 // --- outputs.c ---
 void run_outputs(Run *r, RunProcess *p, const EventOutputs *e);
 void run_hashes(Run *r, RunProcess *p, const EventHashes *e);

@@ -6,6 +6,7 @@ void run_free(Run *r) {
   strmap_free(&r->count_keys);
   strmap_free(&r->finding_keys);
   strmap_free(&r->variables);
+  strmap_free(&r->proved_sources);
   for (uint32_t i = 0; i < r->processes.len; i++) run_free_process(r->processes.data[i]);
   symbol_store_free(r->symbols);
   vec_free(&r->processes);

@@ -153,6 +153,8 @@ typedef struct Run {
   VEC(RunFinding *) bad_stores;            // initcheck: stores of what was computed from unwritten memory; no findings by themselves
   VEC(RunFinding *) waiting;               // findings that such a store may explain; settled when their process ends
   StrMap count_keys, finding_keys;
+  StrMap proved_sources;                   // files that source_proof.c has looked at
+  bool replays;                            // kernels come from a run file (expand): what they name as sources proves nothing
   StrMap sources;                          // files that names of buffers were looked for in; pointer.c
   uint64_t findings_left_out, places_left_out;       // beyond RUN_FINDINGS_KEPT, or without a description
   bool full_said, counts_full;
@@ -223,5 +225,8 @@ bool run_each_row(struct sqlite3 *db, const char *sql, RunEachRow *row, void *us
 // --- open.c ---
 struct Store;
 struct Store *run_open(const char *path, bool writable, Error *err);     // the opener of all readers; NULL: err says why
+
+// --- source_proof.c ---
+bool run_source_is_proved(const char *real, const char *proof);          // by this user; both from the table source_file
 
 #endif

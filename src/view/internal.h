@@ -42,6 +42,7 @@ typedef struct ViewDesk {
   bool launches_read;
   U64Map types;                            // by id of the allocation: JSON of what its elements are; types.c
   bool types_read;
+  const ViewSources *sources;              // which may be shown; NULL: only those with a proof
   VEC(char *) files;                       // of the sites' places; see source.c
   bool files_read;
   struct { uint32_t launch, step, process; bool known; } process_of;         // the last one that was asked for
@@ -88,6 +89,9 @@ const char *view_buffer_type(ViewDesk *d, uint32_t allocation);
 
 // --- source.c ---
 int view_file_number(ViewDesk *d, const char *file);     // -1: not one of the places'
+const char *view_file_name(ViewDesk *d, uint32_t number);                            // NULL: there is no such number
+// The text of a source that may be shown, and where it is; false: err says why it may not.
+bool view_source_read(ViewDesk *d, const char *file, Str *text, Str *real, Error *err);
 
 // --- answer.c, endpoints.def ---
 #define ENDPOINT(name, parameters, what) void view_answer_##name(ViewDesk *d, ViewRequest *q, ViewAnswer *a);

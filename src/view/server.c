@@ -1,17 +1,18 @@
-// The server: loopback only, GET only, and only for a browser that calls it by its own name, so that no page of somebody else gets an answer.
-// libmicrohttpd is loaded when it is needed: the command itself does not depend on it.
-#include "view/internal.h"
+// The server: loopback only, GET only, only for who knows the token of the address (token.c), and
+// only for a browser that calls it by its own name. libmicrohttpd is loaded when it is needed: the
+// command itself does not depend on it.
+#include "view/server.h"
 
 #if __has_include(<microhttpd.h>)
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <microhttpd.h>
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 #define FUNCTIONS(F) F(MHD_start_daemon) F(MHD_stop_daemon) F(MHD_get_daemon_info) F(MHD_lookup_connection_value) F(MHD_get_connection_values) \
+  F(MHD_get_connection_info) F(MHD_set_connection_option) \
   F(MHD_create_response_from_buffer) F(MHD_add_response_header) F(MHD_queue_response) F(MHD_destroy_response)
 static struct {
 #define F(name) __typeof__(name) *name;
@@ -29,10 +30,13 @@ static bool load_library(Error *err) {
 }
 
 // Several questions can be worked on at the same time, each at a desk of its own; a question that takes long does not hold up the others.
-enum { DESKS = 4, WORKING = 64 };
+enum { DESKS = 4, WORKING = 64, IDLE_SECONDS = 300, REQUEST_BYTES = 32 << 10 };
 typedef struct Server {
-  const char *path;
+  const ViewOptions *options;
   bool live;
+  _Atomic bool ending;                     // no more questions are taken
+  char token[VIEW_TOKEN_TEXT];
+  ViewVisitors visitors;
   char host[2][64];                        // what the Host header may be
   pthread_mutex_t lock;
   pthread_cond_t freed;
@@ -49,18 +53,24 @@ static ViewDesk *take_desk(Server *s, int *index, Error *err) {
     pthread_cond_wait(&s->freed, &s->lock);
   }
   s->busy[*index] = true;
+  ViewDesk *d = s->desks[*index];
   pthread_mutex_unlock(&s->lock);
-  if (!s->desks[*index]) s->desks[*index] = view_desk_open(s->path, err);
-  if (s->desks[*index]) s->desks[*index]->live = s->live;
-  return s->desks[*index];
+  if (!d) d = view_desk_open(s->options->path, err);
+  if (d) d->live = s->live;
+  if (d) d->sources = &s->options->sources;
+  pthread_mutex_lock(&s->lock);
+  s->desks[*index] = d;
+  pthread_mutex_unlock(&s->lock);
+  return d;
 }
 
 // A file that is being written is not kept open: whoever writes it wants it for itself at the end.
 static void give_desk(Server *s, int index) {
-  if (s->live && s->desks[index]) {
-    view_desk_close(s->desks[index]);
-    s->desks[index] = NULL;
-  }
+  pthread_mutex_lock(&s->lock);
+  ViewDesk *d = s->live ? s->desks[index] : NULL;
+  if (d) s->desks[index] = NULL;
+  pthread_mutex_unlock(&s->lock);
+  if (d) view_desk_close(d);
   pthread_mutex_lock(&s->lock);
   s->busy[index] = false;
   pthread_cond_signal(&s->freed);
@@ -135,13 +145,50 @@ static bool is_our_host(const Server *s, const char *host) { return host && (str
 // A browser says where a page comes from that asks across origins.
 static bool is_our_origin(const Server *s, const char *origin) { return !origin || (strncmp(origin, "http://", 7) == 0 && is_our_host(s, origin + 7)); }
 
-static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const char *url, const char *method, const char *version, const char *data, size_t *size, void **state) {
+// Says nothing, not even what this is.
+static enum MHD_Result refuse(struct MHD_Connection *c) {
+  return reply(c, 403, "text/plain; charset=utf-8", "", 0, MHD_RESPMEM_PERSISTENT);
+}
+
+static int descriptor_of(struct MHD_Connection *c) {
+  const union MHD_ConnectionInfo *info =
+      http.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
+static void on_connection(void *server, struct MHD_Connection *c, void **visitor,
+                          enum MHD_ConnectionNotificationCode what) {
   Server *s = server;
+  if (what == MHD_CONNECTION_NOTIFY_STARTED)
+    *visitor = view_visitor_enter(&s->visitors, descriptor_of(c));
+  else view_visitor_leave(&s->visitors, *visitor, descriptor_of(c));
+}
+
+// It has shown the token: it may be idle for longer.
+static void welcome(Server *s, struct MHD_Connection *c) {
+  const union MHD_ConnectionInfo *info =
+      http.MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  if (info) view_visitor_leave(&s->visitors, info->socket_context, descriptor_of(c));
+  http.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
+}
+
+static bool may_ask(const Server *s, struct MHD_Connection *c, const char *path) {
   const char *site = http.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
-  if (!is_our_host(s, http.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host"))) return reply_text(c, 403, "This server answers to its own address only.\n");
+  bool same_site = !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
+  return path && is_our_host(s, http.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host")) &&
+         is_our_origin(s, http.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Origin")) &&
+         (same_site || strncmp(path, "/api/", 5) != 0);
+}
+
+static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *size, void **state) {
+  Server *s = server;
+  url = view_token_strip(s->token, url);
+  if (s->ending) return MHD_NO;
+  if (!may_ask(s, c, url)) return refuse(c);
+  welcome(s, c);
   if (strcmp(method, "GET") != 0) return reply_text(c, 405, "Only GET is understood.\n");
-  if (!is_our_origin(s, http.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Origin"))) return reply_text(c, 403, "Pages of others get no answer.\n");
-  if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 && strncmp(url, "/api/", 5) == 0) return reply_text(c, 403, "Pages of others get no answer.\n");
   if (strncmp(url, "/api/", 5) != 0) {
     const ViewFile *f = view_page_file(url);
     return f ? reply(c, 200, f->type, f->data, f->size, MHD_RESPMEM_PERSISTENT) : reply_text(c, 404, "There is no such page.\n");
@@ -168,17 +215,42 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *c, const 
   return ok;
 }
 
-bool view_serve(const ViewOptions *o, Error *err) {
-  if (!view_page_is_there()) return error_set(err, "this warpgrind was built without the page: npm could not be used when it was built (docs/viewer.md).");
-  if (!load_library(err)) return false;
-  Server s = {.path = o->path, .live = o->live, .lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
-  if (!(s.desks[0] = view_desk_open(o->path, err))) return false;
-  if (!s.live && view_is_being_written(s.desks[0])) {
-    s.live = true;
-    fprintf(stderr, "warpgrind: the program still runs: the page follows it, as with --live\n");
+static bool is_working(Server *s) {
+  bool yes = false;
+  pthread_mutex_lock(&s->lock);
+  for (int i = 0; i < WORKING; i++) yes |= s->working[i].since != 0;
+  for (int i = 0; i < DESKS; i++)
+    if (s->desks[i]) sqlite3_interrupt(s->desks[i]->db);
+  pthread_mutex_unlock(&s->lock);
+  return yes;
+}
+
+// Questions are given up. One that does not notice is left to end with the process.
+static void stop(Server *s, struct MHD_Daemon *daemon) {
+  enum { PATIENCE_MS = 400, PAUSE_MS = 20 };
+  s->ending = true;
+  for (int waited = 0; is_working(s); waited += PAUSE_MS) {
+    if (waited >= PATIENCE_MS) return;
+    usleep(PAUSE_MS * 1000);
   }
-  if (s.live) give_desk(&s, 0);
-  // Before any thread is made, so that all of them leave these signals to this one.
+  http.MHD_stop_daemon(daemon);
+  for (int i = 0; i < DESKS; i++)
+    if (s->desks[i]) view_desk_close(s->desks[i]);
+}
+
+static struct MHD_Daemon *start(Server *s, uint16_t port) {
+  struct sockaddr_in address = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  return http.MHD_start_daemon(
+      MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, port, NULL,
+      NULL, on_request, s, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
+      MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_CONNECTION_LIMIT,
+      (unsigned)VIEW_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)VIEW_VISITOR_SECONDS, MHD_OPTION_END);
+}
+
+// Blocked before any thread is made, so that all of them leave these signals to this one.
+static sigset_t block_signals(void) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -186,23 +258,46 @@ bool view_serve(const ViewOptions *o, Error *err) {
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, NULL);
   signal(SIGPIPE, SIG_IGN);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(o->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  struct MHD_Daemon *daemon = http.MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, o->port, NULL, NULL, on_request, &s,
-    MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_CONNECTION_TIMEOUT, 300u, MHD_OPTION_END);
-  const union MHD_DaemonInfo *info = daemon ? http.MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
-  bool ok = info != NULL;
-  if (!ok) error_set(err, "port %u of this machine cannot be used: somebody else has it, or it needs a privilege. Without --port any free one is taken.", o->port);
-  else {
-    char url[64];
-    snprintf(s.host[0], sizeof s.host[0], "127.0.0.1:%u", info->port);
-    snprintf(s.host[1], sizeof s.host[1], "localhost:%u", info->port);
-    snprintf(url, sizeof url, "http://127.0.0.1:%u/", info->port);
-    int which;
-    if (!o->ready || o->ready(url, o->user)) sigwait(&signals, &which);
+  return signals;
+}
+
+static void serve(Server *s, unsigned port, const sigset_t *signals) {
+  char url[128];
+  snprintf(url, sizeof url, "http://127.0.0.1:%u/%s/", port, s->token);
+  if (s->options->ready && !s->options->ready(url, s->options->user)) return;
+  while (sigtimedwait(signals, NULL, &(struct timespec){.tv_sec = 1}) < 0)
+    view_visitors_expire(&s->visitors, clock_ns());
+}
+
+bool view_serve(const ViewOptions *o, Error *err) {
+  static Server s = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                     .freed = PTHREAD_COND_INITIALIZER,
+                     .visitors.lock = PTHREAD_MUTEX_INITIALIZER};
+  if (!view_page_is_there())
+    return error_set(err, "this warpgrind was built without the page: npm could not be used when "
+                          "it was built (docs/viewer.md).");
+  if (!load_library(err) || !view_token_make(s.token, err)) return false;
+  s.options = o;
+  s.live = o->live;
+  if (!(s.desks[0] = view_desk_open(o->path, err))) return false;
+  if (!s.live && view_is_being_written(s.desks[0])) {
+    s.live = true;
+    fprintf(stderr, "warpgrind: the program still runs: the page follows it, as with --live\n");
   }
-  if (daemon) http.MHD_stop_daemon(daemon);
-  for (int i = 0; i < DESKS; i++)
-    if (s.desks[i]) view_desk_close(s.desks[i]);
+  if (s.live) give_desk(&s, 0);
+  sigset_t signals = block_signals();
+  struct MHD_Daemon *daemon = start(&s, o->port);
+  const union MHD_DaemonInfo *info = daemon ? http.MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+  if (info) snprintf(s.host[0], sizeof s.host[0], "127.0.0.1:%u", info->port);
+  if (info) snprintf(s.host[1], sizeof s.host[1], "localhost:%u", info->port);
+  bool ok = info != NULL;
+  if (ok) serve(&s, info->port, &signals);
+  else
+    error_set(err,
+              "port %u of this machine cannot be used: somebody else has it, or it needs a "
+              "privilege. Without --port any free one is taken.",
+              o->port);
+  if (daemon) stop(&s, daemon);
   return ok;
 }
 

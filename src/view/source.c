@@ -1,7 +1,12 @@
-// Source files: only those the kernels' own places name, by number, so that no path ever comes from a request.
+// Source files: only those the kernels' own places name, by number, so that no path ever comes from
+// a request. A run file may come from somebody who means harm: a file is read only if the run file
+// proves that this user recorded it (run/source_proof.c), or if it lies below a folder the user
+// named.
+#define _GNU_SOURCE
 #include "view/internal.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,32 +27,115 @@ int view_file_number(ViewDesk *d, const char *file) {
   return -1;
 }
 
-// Plain text of a sensible size, or why not.
-static bool read_source(const char *path, Str *out, Error *err) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+const char *view_file_name(ViewDesk *d, uint32_t number) {
+  read_files(d);
+  return number < d->files.len ? d->files.data[number] : NULL;
+}
+
+// O_PATH opens nothing: devices and pipes do not notice. The real path is the one the descriptor
+// has, whatever links led to it.
+static int find_file(const char *path, Str *real) {
+  char link[64], name[4096];
   struct stat st;
-  if (fd < 0) return error_set(err, "the file is not on this machine, or may not be read");
-  bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SOURCE_MOST;
+  int fd = open(path, O_PATH | O_CLOEXEC);
+  if (fd < 0) return -1;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? readlink(link, name, sizeof name) : -1;
+  if (n > 0 && n < (ssize_t)sizeof name && name[0] == '/') {
+    real->len = 0;
+    str_addn(real, name, (size_t)n);
+    return fd;
+  }
   close(fd);
-  if (!ok) return error_set(err, "this is not a file of source code");
-  if (!file_read(path, out, err)) return false;
-  return !out->len || !memchr(out->data, 0, out->len) || error_set(err, "this is not a file of source code");
+  return -1;
+}
+
+static int find_proved(ViewDesk *d, const char *file, Str *real) {
+  int fd = -1;
+  ViewRows r =
+      view_rows(d, "SELECT real, proof FROM source_file WHERE path = ? LIMIT 8", "t", file);
+  while (fd < 0 && view_next(&r)) {
+    const char *name = view_column_text(&r, 0), *proof = view_column_text(&r, 1);
+    if (!name || !proof || name[0] != '/' || !run_source_is_proved(name, proof)) continue;
+    fd = find_file(name, real);
+    if (fd >= 0 && strcmp(real->data, name) != 0) {                   // a link has come between
+      close(fd);
+      fd = -1;
+    }
+  }
+  view_rows_end(&r);
+  return fd;
+}
+
+static bool is_below(const char *real, const char *folder) {
+  size_t n = strlen(folder);
+  while (n && folder[n - 1] == '/') n--;
+  return strncmp(real, folder, n) == 0 && real[n] == '/';
+}
+
+static int find_below(const char *path, const char *folder, Str *real) {
+  int fd = find_file(path, real);
+  if (fd < 0 || is_below(real->data, folder)) return fd;
+  close(fd);
+  return -1;
+}
+
+// The file itself if it lies below the folder; else the longest end of its path that is there:
+// sources of another machine.
+static int find_in_folder(const char *file, const char *folder, Str *real) {
+  if (strlen(file) >= PATH_MAX) return -1;
+  int fd = file[0] == '/' ? find_below(file, folder, real) : -1;
+  for (const char *end = file; fd < 0 && end; end = strchr(end, '/')) {
+    end += strspn(end, "/");
+    Str path = {0};
+    str_printf(&path, "%s/%s", folder, end);
+    fd = *end ? find_below(path.data, folder, real) : -1;
+    str_free(&path);
+  }
+  return fd;
+}
+
+static bool read_text(int fd, Str *out) {
+  char buffer[65536];
+  ssize_t n;
+  while ((n = read(fd, buffer, sizeof buffer)) > 0 && out->len + (size_t)n <= SOURCE_MOST)
+    str_addn(out, buffer, (size_t)n);
+  if (!out->data) str_add(out, "");
+  return n == 0 && !memchr(out->data, 0, out->len);
+}
+
+bool view_source_read(ViewDesk *d, const char *file, Str *text, Str *real, Error *err) {
+  int found = find_proved(d, file, real);
+  for (unsigned i = 0; found < 0 && d->sources && i < d->sources->nfolders; i++)
+    found = find_in_folder(file, d->sources->folders[i], real);
+  if (found < 0)
+    return error_set(err, "it is not shown: the file is not there any more, or the run was not "
+                          "recorded by you on this machine. "
+                          "warpgrind view --source=FOLDER shows sources that lie below FOLDER");
+  char name[64];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", found);
+  int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  bool ok = fd >= 0 && read_text(fd, text);
+  if (fd >= 0) close(fd);
+  close(found);
+  if (fd < 0) return error_set(err, "the file may not be read");
+  return ok ||
+         error_set(err, "this is not a file of source code: it has more than %d MB, or is not text",
+                   SOURCE_MOST >> 20);
 }
 
 void view_answer_source(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   uint64_t number = view_number(q, "file", 1 << 20);
   if (q->error.text[0]) return;
-  read_files(d);
-  if (number >= d->files.len) { view_fail(a, 404, "there is no such file in this run"); return; }
-  const char *path = d->files.data[number];
-  Str text = {0};
+  const char *path = view_file_name(d, (uint32_t)number);
+  if (!path) { view_fail(a, 404, "there is no such file in this run"); return; }
+  Str text = {0}, real = {0};
   Error err = {{0}};
-  bool ok = read_source(path, &text, &err);
-  char *whole = realpath(path, NULL);                      // for the link to an editor
+  bool ok = view_source_read(d, path, &text, &real, &err);
   str_add(&a->body, "{");
   json_text(&a->body, "path", path);
-  json_text(&a->body, "whole", whole);
-  if (ok) json_text(&a->body, "text", text.data ? text.data : "");
+  json_text(&a->body, "whole", ok ? real.data : NULL);     // for the link to an editor
+  if (ok) json_text(&a->body, "text", text.data);
   else json_text(&a->body, "missing", err.text);
   // Lines that kernels have instructions with records or findings in.
   json_open(&a->body, "lines", '[');
@@ -56,6 +144,6 @@ void view_answer_source(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
   for (bool first = true; view_next(&r); first = false)
     str_printf(&a->body, "%s[%llu,%llu,%llu]", first ? "" : ",", (unsigned long long)view_column(&r, 0), (unsigned long long)view_column(&r, 1), (unsigned long long)view_column(&r, 2));
   str_add(&a->body, "]}");
-  free(whole);
+  str_free(&real);
   str_free(&text);
 }

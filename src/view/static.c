@@ -12,7 +12,7 @@
 
 enum { OPERATIONS_MOST = 1000000, THREADS_MOST = 1 << 20, CONTENTS_MOST = 256 << 20, THREADS_OF_PIECE = 256, BYTES_OF_PIECE = 4096, OPS_OF_ANSWER = 2000 };
 
-typedef struct Writer { ViewDesk *desk; const char *folder; Error *err; bool failed; uint32_t done; } Writer;
+typedef struct Writer { ViewDesk *desk; const char *folder; Error *err; bool failed; uint32_t done; ViewEmbedded *embedded; } Writer;
 
 static bool save(Writer *w, const char *name, const void *data, size_t n) {
   Str path = {0};
@@ -146,6 +146,21 @@ static void write_contents(Writer *w, const ViewAllocation *b, const uint32_t *s
   free(before);
 }
 
+static void add_sources(Writer *w, Str *to) {
+  const char *file;
+  for (uint32_t i = 0; (file = view_file_name(w->desk, i)); i++) {
+    Str q = {0}, text = {0}, real = {0};
+    Error why = {{0}};
+    str_printf(&q, "source?file=%u", i);
+    add_answer(w, to, q.data);
+    bool ok = view_source_read(w->desk, file, &text, &real, &why);
+    if (w->embedded) w->embedded(ok ? real.data : file, ok ? NULL : why.text);
+    str_free(&q);
+    str_free(&text);
+    str_free(&real);
+  }
+}
+
 // All that is not about operations.
 static void write_run(Writer *w, const uint32_t *launches, uint32_t nlaunches) {
   Str text = {0}, q = {0};
@@ -172,12 +187,7 @@ static void write_run(Writer *w, const uint32_t *launches, uint32_t nlaunches) {
     }
     u64map_put(&facts.launches, launches[i], w);
   }
-  for (int i = 0;; i++) {
-    q.len = 0;
-    str_printf(&q, "source?file=%d", i);
-    size_t at = text.len;
-    if (!add_answer(w, &text, q.data)) { text.len = at; break; }
-  }
+  add_sources(w, &text);
   r = view_rows(w->desk, "SELECT id FROM step WHERE kind <> 'launch' LIMIT 200000", "");
   while (view_next(&r)) {
     q.len = 0;
@@ -235,10 +245,11 @@ static bool make_folder(const char *path, Error *err) {
   return mkdir(path, 0777) == 0 || errno == EEXIST || error_set(err, "%s: the folder cannot be made: %s.", path, strerror(errno));
 }
 
-bool view_write(const char *path, const char *folder, Error *err) {
+bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded, Error *err) {
   if (!view_page_is_there()) return error_set(err, "this warpgrind was built without the page: npm could not be used when it was built (docs/viewer.md).");
-  ViewDesk *d = view_desk_open(path, err);
+  ViewDesk *d = view_desk_open(o->path, err);
   if (!d) return false;
+  d->sources = &o->sources;
   VEC(uint32_t) launches = {0}, steps = {0};
   VEC(uint64_t) threads = {0};
   uint64_t all = 0;
@@ -255,10 +266,10 @@ bool view_write(const char *path, const char *folder, Error *err) {
   while (view_next(&r)) vec_push(&steps, (uint32_t)view_column(&r, 0));
   Str data = {0};
   str_printf(&data, "%s/data", folder);
-  bool ok = !r.failed || error_set(err, "%s: %s.", path, r.error.text);
+  bool ok = !r.failed || error_set(err, "%s: %s.", o->path, r.error.text);
   ok = ok && (!d->trace || is_small(d, steps.len, all, err)) && make_folder(folder, err) && make_folder(data.data, err);
   if (ok) {
-    Writer w = {.desk = d, .folder = folder, .err = err};
+    Writer w = {.desk = d, .folder = folder, .err = err, .embedded = embedded};
     bool tell = isatty(STDERR_FILENO);
     write_page(&w);
     sqlite3_exec(d->db, "BEGIN", NULL, NULL, NULL);          // so that not every question has to lock the file

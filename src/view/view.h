@@ -4,15 +4,22 @@
 
 #include "base/base.h"
 
+// --- source.c ---
+// Sources are shown if the run file proves that this user recorded them here (run_source_is_proved), or if they lie below one of these folders.
+enum { VIEW_FOLDERS = 64 };
+typedef struct ViewSources { const char *folders[VIEW_FOLDERS]; unsigned nfolders; } ViewSources;        // real paths
+
 // --- server.c ---
 typedef struct ViewOptions {
   const char *path;                        // the run file
+  ViewSources sources;
   uint16_t port;                           // 0: any that is free
   bool live;                               // the file is being written: it is opened anew for each question
   bool (*ready)(const char *url, void *user);        // it answers now; false: end at once
   void *user;
 } ViewOptions;
-bool view_serve(const ViewOptions *o, Error *err);       // until SIGINT or SIGTERM; false: it could not begin
+// Until SIGINT or SIGTERM; false: it could not begin. Questions may still be worked on when it returns: the process must end without exit handlers.
+bool view_serve(const ViewOptions *o, Error *err);
 
 bool view_can_open(const char *path, Error *err);        // it is a run file
 
@@ -20,6 +27,8 @@ bool view_can_open(const char *path, Error *err);        // it is a run file
 #define VIEW_CALCULATE "calculate-on-device"
 
 // --- static.c ---
-bool view_write(const char *path, const char *folder, Error *err);       // a page that needs no server; small runs only
+// A page that needs no server; small runs only. embedded is told each source; why: NULL, or why it is not in the page.
+typedef void ViewEmbedded(const char *source, const char *why);
+bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded, Error *err);
 
 #endif

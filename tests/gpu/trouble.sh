@@ -81,7 +81,8 @@ report() { # its option: the program is not disturbed, and we say so
   [ "$out" = "$want" ] && { [ $code = 0 ] || [ $code = 125 ]; } || { echo "exit code $code: $out"; tail -n 4 "$work/err"; return 1; }
 }
 check "a report that cannot be written" report --json=/dev/full
-check "a run file that cannot be written" report --output=/dev/full
+refused() { [ -z "$(timeout 60 "${wg[@]}" --tool=count --output=/nowhere/run.wg -- "$work/odd" plain 2> "$work/err")" ] && grep -q "cannot write the run file" "$work/err"; }
+check "a run file that cannot be written" refused
 check "a log that cannot be written" report --log-file=/dev/full
 closed() { local out; out=$(timeout 60 "${wg[@]}" --tool=count -- "$work/odd" plain 2>&-); [ "$out" = "$want" ]; }
 check "standard error is closed" closed

@@ -2,12 +2,12 @@
 import http.client, json, struct, sys, urllib.parse
 
 url = urllib.parse.urlparse(sys.argv[1])
-port = url.port
+port, token = url.port, url.path.strip("/")
 failed = False
 
-def request(path, method="GET", headers=None, host=None):
+def request(path, method="GET", headers=None, host=None, prefix=None):
     c = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    c.putrequest(method, path, skip_host=True)
+    c.putrequest(method, ("/" + token if prefix is None else prefix) + path, skip_host=True)
     c.putheader("Host", host or "127.0.0.1:%d" % port)
     for k, v in (headers or {}).items(): c.putheader(k, v)
     c.endheaders()
@@ -109,6 +109,18 @@ for e, v in [("__fsqrt_ru(2.0f)", "1.41421366"), ("__fsqrt_rd(2.0f)", "1.4142135
 check("calc_overflow", "overflow" in calc("INT_MIN - 1")["notes"])
 check("calc_mistakes", all("error" in calc(e) for e in ["", "1 +", "foo(1)", "__popc()", "1 / 0", "(" * 400, "1.5 & 2", "99999999999999999999"]))
 
+# Without the token nothing is said, and always the same.
+check("token", len(token) == 32 and set(token) <= set("0123456789abcdef"), token)
+wrong = ["", "/", "/" + token[:-1], "/" + token[1:], "/" + token[:-1] + ("0" if token[-1] != "0" else "1"), "/" + token.upper() + "x", "/" + "0" * 32, "//" + token, "/x/" + token, "/" + token + "0"]
+for prefix in wrong:
+    for path in ["/", "/index.html", "/app.js", "/app.css", "/api/run", "/api/source?file=0", "/api/progress", "/nothing"]:
+        status, body, r = request(path, prefix=prefix)
+        if (status, body, r.getheader("Server")) != (403, b"", None): check("without_token %s%s" % (prefix, path), False, (status, body))
+check("without_token", request("/", prefix="")[0] == 403 and request("/api/run", prefix="", method="POST")[0] == 403 and request("/api/run?token=" + token, prefix="")[0] == 403)
+check("token_elsewhere", request("/api/run", prefix="", headers={"Cookie": "token=" + token, "Authorization": "Bearer " + token, "Referer": sys.argv[1]})[0] == 403)
+check("with_token", all(request(path)[0] == 200 for path in ["/", "/index.html", "/app.js", "/app.css", "/api/run", "/api/progress"]))
+check("no_slash", request("", prefix="/" + token)[0] in (403, 404))
+
 # What must be refused.
 for host in ["example.com", "127.0.0.1", "127.0.0.1:%d" % (port + 1), "localhost:1", "127.0.0.1.example.com:%d" % port]:
     check("host " + host.replace(str(port + 1), "other").replace(str(port), "port"), request("/api/run", host=host)[0] == 403 and request("/", host=host)[0] == 403)
@@ -116,7 +128,8 @@ check("localhost", request("/api/run", host="localhost:%d" % port)[0] == 200)
 check("methods", all(request("/api/run", method=m)[0] == 405 for m in ["POST", "PUT", "DELETE", "OPTIONS"]))
 check("other_sites", request("/api/run", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403)
 _, _, r = request("/")
-check("headers", "default-src 'none'" in (r.getheader("Content-Security-Policy") or "") and r.getheader("X-Content-Type-Options") == "nosniff" and r.getheader("Access-Control-Allow-Origin") is None)
+check("headers", "default-src 'none'" in (r.getheader("Content-Security-Policy") or "") and r.getheader("X-Content-Type-Options") == "nosniff" and r.getheader("Access-Control-Allow-Origin") is None
+      and r.getheader("Referrer-Policy") == "no-referrer" and r.getheader("Cache-Control") == "no-store")
 _, _, r = request("/api/run", headers={"Origin": "http://example.com"})
 check("no_cors", r.status == 403 and r.getheader("Access-Control-Allow-Origin") is None)
 check("own_origin", request("/api/run", headers={"Origin": "http://127.0.0.1:%d" % port})[0] == 200 and all(request("/api/run", headers={"Origin": o})[0] == 403 for o in ("null", "https://127.0.0.1:%d" % port, "http://127.0.0.1", "")))
