@@ -128,6 +128,8 @@ void run_file_trace_ends(Run *r) {
   if (r->file && !r->file->failure[0]) save_trace(r, true);
 }
 
+sqlite3 *run_file_database(Run *r) { return r->file && !r->file->failure[0] ? r->file->db : NULL; }
+
 bool run_file_commit(Run *r, bool force) {
   RunFile *f = r->file;
   if (!f || f->failure[0]) return !f;

@@ -63,6 +63,7 @@ static void save_count(Run *r, const RunCount *c) {
 bool run_file_finish(Run *r, Error *err) {
   if (!r->file) return true;
   run_file_trace_ends(r);
+  run_prove_code_sources(r);
   for (uint32_t i = 0; i < r->kernels.len; i++) run_save_kernel(r, r->kernels.data[i]);
   for (uint32_t i = 0; i < r->findings.len; i++) run_save_finding(r, r->findings.data[i]);
   for (uint32_t i = 0; i < r->suppressions.len; i++) {

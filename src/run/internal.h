@@ -33,6 +33,8 @@ void run_free_sources(Run *r);
 
 // --- source_proof.c ---
 void run_prove_source(Run *r, const char *file);         // keeps a proof that this recording has it as a source
+void run_prove_code_sources(Run *r);                     // code_sources.c: all that kept code names
+struct sqlite3 *run_file_database(Run *r);               // file.c; NULL: no file is kept
 
 // --- outputs.c ---
 void run_outputs(Run *r, RunProcess *p, const EventOutputs *e);

@@ -89,12 +89,12 @@ os.remove(path)
 os.rename(folder + "/moved.cu", path)
 
 # Kernels of a run file name sources, too: running them again proves nothing. Proofs of the first run are kept.
-proved = folder + "/proved.wg"
-shutil.copy(folder + "/inputs.wg", proved)
-d = sqlite3.connect(proved)
-d.execute("INSERT OR REPLACE INTO source_file VALUES (?, ?, ?)", row[0])
+bad = folder + "/bad.wg"
+shutil.copy(folder + "/inputs.wg", bad)
+d = sqlite3.connect(bad)
+d.execute("DELETE FROM source_file")
 d.commit(); d.close()
-for name, file, n in [("expand", folder + "/inputs.wg", 0), ("expand_proved", proved, 1)]:
+for name, file, n in [("expand_own", folder + "/inputs.wg", 1), ("expand_stranger", bad, 0)]:
     out = folder + "/" + name + ".wg"
     r = subprocess.run([command, "expand", file, "--launch=1", "--device=cpu", "-o", out], capture_output=True, text=True)
     got = sqlite3.connect(out).execute("SELECT count(*) FROM source_file WHERE path = ?", (path,)).fetchone()[0] if os.path.exists(out) else r.stderr
