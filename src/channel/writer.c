@@ -89,7 +89,8 @@ static bool wait_for_room(uint64_t head, size_t need) {
       gave_up = false;
       return true;
     }
-    if (gave_up || silent >= WAIT_LIMIT_US || behind >= WAIT_BEHIND_US || !channel_command_lives()) {
+    bool damaged = head - tail > CHANNEL_RING;           // the program has overwritten one of them
+    if (damaged || gave_up || silent >= WAIT_LIMIT_US || behind >= WAIT_BEHIND_US || !channel_command_lives()) {
       gave_up = true;
       return false;
     }
