@@ -137,6 +137,8 @@ void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_
   const uint8_t *from = bytes;
   // Cut at multiples of the piece, so that what is asked for later touches as few as possible.
   while (n) {
+    writer_wait_for_room(w, NULL);
+    if (w->has_stopped) return;
     size_t k = MIN(n, CONTENTS_PIECE - (size_t)(address % CONTENTS_PIECE));
     Job *j = mem_alloc(sizeof *j);
     ContentsOut *c = mem_alloc(sizeof *c);

@@ -190,12 +190,13 @@ void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held) {
   }
 }
 
-static void wait_for_room(TraceWriter *w, Ring *r) {
+// r: the ring whose lock the caller holds; NULL: none.
+void writer_wait_for_room(TraceWriter *w, Ring *r) {
   if (atomic_load_explicit(&w->in_memory, memory_order_relaxed) <= w->memory_limit) return;
   pthread_mutex_lock(&w->lock);
   while (w->in_memory > w->memory_limit && !w->has_stopped && !w->ending) {
     pthread_mutex_unlock(&w->lock);
-    writer_flush_rings(w, 0, r);            // nothing may wait in a piece for more records while nobody can bring any
+    writer_flush_rings(w, r ? 0 : 1, r);    // nothing may wait in a piece for more records while nobody can bring any
     writer_submit_rests(w);
     pthread_mutex_lock(&w->lock);
     if (w->in_memory <= w->memory_limit || w->has_stopped) break;
@@ -366,7 +367,7 @@ size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t
   Ring *r = ring_of(w, ring);
   pthread_mutex_lock(&r->lock);
   if (r->process != process) change_process(w, r, process);
-  wait_for_room(w, r);
+  writer_wait_for_room(w, r);
   size_t taken = w->has_stopped || r->damaged ? n : take(w, r, data, n, ended);
   if (taken >= MANY) atomic_store_explicit(&w->pressed_ns, clock_ns(), memory_order_relaxed);
   pthread_mutex_unlock(&r->lock);

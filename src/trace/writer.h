@@ -69,6 +69,7 @@ uint64_t writer_default_memory(void);
 // --- take.c ---
 void writer_stop(TraceWriter *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held);   // closes what was not used for so long; held: locked by the caller
+void writer_wait_for_room(TraceWriter *w, Ring *r);      // while more is in memory than may be
 void writer_submit_rests(TraceWriter *w);
 void writer_pieces_free(RawPiece *p);
 // --- segments.c; the lock is held ---
