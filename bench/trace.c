@@ -23,9 +23,10 @@ static void sql(sqlite3 *db, const char *fmt, ...) {
 }
 
 static sqlite3 *database(const char *path, const Pattern *p, const Shape *s) {
-  sqlite3 *db;
+  Error err = {{0}};
   unlink(path);
-  CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+  sqlite3 *db = store_create(path, &err);
+  CHECK(db);
   sql(db, "PRAGMA page_size=32768; PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL");
 #define ID COLUMN(id, "INTEGER PRIMARY KEY")
 #define INT(name) COLUMN(name, "INTEGER")
@@ -114,9 +115,10 @@ static void took(Times *t, Moment began) {
 }
 
 static void ask(const char *path) {
-  sqlite3 *db;
   Error err = {{0}};
-  CHECK(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
+  Store *store = store_open(path, STORE_READ, &err);
+  CHECK(store);
+  sqlite3 *db = store->db;
   Moment began = moment();
   trace_prepare_memory();
   TraceReader *t = trace_open(db, &err);
@@ -182,7 +184,7 @@ static void ask(const char *path) {
     printf("\n");
   }
   trace_close(t);
-  sqlite3_close(db);
+  store_close(store);
 }
 
 int main(int argc, char **argv) {

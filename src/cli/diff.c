@@ -183,6 +183,7 @@ int cli_diff(int argc, char **argv) {
     if (!r->complete) fprintf(o.json && !strcmp(o.json, "-") ? stderr : stdout, "%s was not finished: it holds what was known when the warpgrind command was ended\n", r->path);
   }
   int code = compare(&o, &a, &b);
+  if (!diff_recording_is_whole(&a, &err) || !diff_recording_is_whole(&b, &err)) code = refuse(err.text);
   diff_run_free(&a);
   diff_run_free(&b);
   return code;

@@ -19,11 +19,11 @@ static void print_row(sqlite3_stmt *s) {
   putchar('\n');
 }
 
-static int run_statements(sqlite3 *db, const char *sql) {
+static int run_statements(sqlite3 *db, const char *path, const char *sql) {
   while (*sql) {
     sqlite3_stmt *s = NULL;
     const char *rest;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, &rest) != SQLITE_OK) return cli_fail("%s.", store_message(db));
+    if (sqlite3_prepare_v2(db, sql, -1, &s, &rest) != SQLITE_OK) return cli_fail("%s: %s.", path, store_message(db));
     sql = rest;
     if (!s) continue;                          // only spaces or a comment
     if (sqlite3_column_count(s)) print_names(s);
@@ -31,7 +31,7 @@ static int run_statements(sqlite3 *db, const char *sql) {
     while ((code = sqlite3_step(s)) == SQLITE_ROW && !ferror(stdout)) print_row(s);
     sqlite3_finalize(s);
     if (ferror(stdout)) return 0;              // main says so
-    if (code != SQLITE_DONE) return cli_fail("%s.", store_message(db));
+    if (code != SQLITE_DONE) return cli_fail("%s: %s.", path, store_message(db));
   }
   return 0;
 }
@@ -43,11 +43,13 @@ int cli_query(const char *path, const char *sql) {
   if (!store) return cli_fail("%s", err.text);
   int code;
   store_set_deadline(store, 0);
+  if (run_lacks_wal(store, &err)) fprintf(stderr, "warpgrind: note: %s\n", err.text);
   if (!trace_register(store->db, &err)) code = cli_fail("%s", err.text);
   else {
     if (strstr(sql, "race") && trace_has_operations(store->db) && !trace_knows_order(store->db)) fprintf(stderr, "warpgrind: note: %s.\n", trace_order_unknown);
     trace_prepare_memory();
-    code = run_statements(store->db, sql);
+    code = run_statements(store->db, path, sql);
+    if (!code && !store_is_whole(store, &err)) code = cli_fail("%s", err.text);
   }
   store_close(store);
   return code;

@@ -43,13 +43,16 @@ bool diff_recording_open(DiffRun *r, struct Store *store, Error *err) {
   trace_prepare_memory();
   TraceReader *trace = is_recorded ? trace_open(store->db, err) : NULL;
   if (!trace) {
+    bool ok = !is_recorded && store_is_whole(store, err);
     store_close(store);
-    return !is_recorded;
+    return ok;
   }
   r->recording = mem_alloc(sizeof *r->recording);
   *r->recording = (struct DiffRecording){store, trace};
   return true;
 }
+
+bool diff_recording_is_whole(const DiffRun *r, Error *err) { return !r->recording || store_is_whole(r->recording->store, err); }
 
 void diff_recording_close(DiffRun *r) {
   if (!r->recording) return;

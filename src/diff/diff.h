@@ -70,6 +70,7 @@ void *diff_contents(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, Di
 bool diff_has_contents(const DiffRun *r, const DiffBuffer *b);
 struct Store;
 bool diff_recording_open(DiffRun *r, struct Store *store, Error *err);   // takes the store over; nothing where nothing was recorded; false: damaged
+bool diff_recording_is_whole(const DiffRun *r, Error *err);               // false: what was read of it is damaged
 void diff_recording_close(DiffRun *r);
 
 // --- match.c ---

@@ -154,6 +154,7 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   bool ok = load(&l);
   if (ok && !l.steps.len) ok = load_recorded(&l);
   if (ok) add_places(&l);
+  if (ok) ok = store_is_whole(store, &why);
   if (ok && !l.steps.len) ok = error_set(&why, "it has no hashes of buffers: warpgrind --hash -o FILE keeps them.");
   out->steps = ARENA_ARRAY(&out->arena, DiffStep, l.steps.len + 1);
   DiffBuffer *buffers = ARENA_ARRAY(&out->arena, DiffBuffer, l.buffers.len + 1);

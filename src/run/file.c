@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "run/internal.h"
+#include "store/store.h"
 #include "trace/trace.h"
 
 struct RunFile {
@@ -31,10 +32,14 @@ static bool prepare(RunFile *f, const char *sql, sqlite3_stmt **out) {
   return sqlite3_prepare_v2(f->db, sql, -1, out, NULL) == SQLITE_OK || fail(f);
 }
 
-static bool make_tables(RunFile *f) {
+// The first page says what file this is from the beginning: what is in the -wal alone is not seen by who looks at the file.
+static bool make_identity(RunFile *f) {
   char version[64];
   snprintf(version, sizeof version, "PRAGMA user_version=%d", RUN_SCHEMA_VERSION);
-  if (!execute(f, "PRAGMA application_id=0x57475246") || !execute(f, version)) return false;
+  return execute(f, "PRAGMA application_id=0x57475246") && execute(f, version);
+}
+
+static bool make_tables(RunFile *f) {
   for (RunTable t = 0; t < TABLE_COUNT; t++) {
     Str create = {0}, insert = {0};
     run_create_statement(t, &create);
@@ -48,6 +53,9 @@ static bool make_tables(RunFile *f) {
     if (!execute(f, run_views[i])) return false;
   for (unsigned i = 0; i < run_nindexes; i++)
     if (!execute(f, run_indexes[i])) return false;
+  char writer[120];
+  snprintf(writer, sizeof writer, "INSERT INTO meta VALUES ('complete', 'no'), ('writer', '%d')", (int)getpid());
+  if (!execute(f, writer)) return false;
   return prepare(f, "DELETE FROM frame WHERE stack=?", &f->clear_frames);
 }
 
@@ -68,12 +76,18 @@ static void remove_old(const char *path) {
 }
 
 RunFile *run_file_create(const char *path, bool large, Error *err) {
+  if (!run_output_check(path, err)) return NULL;
+  char *target = realpath(path, NULL);     // a link stays one
   RunFile *f = mem_alloc(sizeof *f);
-  f->path = mem_strdup(path);
-  remove_old(path);
-  bool ok = sqlite3_open_v2(path, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK || fail(f);
+  Error why = {{0}};
+  f->path = mem_strdup(target ? target : path);
+  free(target);
+  remove_old(f->path);
+  f->db = store_create(f->path, &why);
+  if (!f->db) snprintf(f->failure, sizeof f->failure, "cannot write the run file %s: %.300s", path, why.text);
   // WAL: a reader can look at it during the run, and what was committed survives us. No fsync: the machine is not expected to fall.
-  ok = ok && (!large || execute(f, "PRAGMA page_size=32768")) && execute(f, "PRAGMA journal_mode=WAL") && execute(f, "PRAGMA synchronous=OFF") && execute(f, "BEGIN") && make_tables(f) && execute(f, "COMMIT");
+  bool ok = f->db && (!large || execute(f, "PRAGMA page_size=32768")) && execute(f, "PRAGMA synchronous=OFF") && make_identity(f) &&
+            execute(f, "PRAGMA journal_mode=WAL") && execute(f, "BEGIN") && make_tables(f) && execute(f, "COMMIT");
   if (ok) return f;
   error_set(err, "%s.", f->failure);
   close_file(f);

@@ -227,7 +227,10 @@ bool run_load(const char *path, Run *r, Error *err) {
   Store *store = run_open(path, false, err);
   if (!store) return false;
   Load l = {.run = r, .db = store->db, .err = &why};
+  Error note = {{0}};
   bool ok = load_all(&l) || error_set(err, "%s: %s", path, why.text);
+  ok = ok && store_is_whole(store, err);
+  if (ok && run_lacks_wal(store, &note)) run_add_note(r, NULL, SEVERITY_WARNING, "%s", note.text);
   U64Map *maps[] = {&l.processes, &l.kernels, &l.sites, &l.stacks, &l.allocations, &l.modules};
   for (size_t i = 0; i < ARRAY_LEN(maps); i++) u64map_free(maps[i]);
   store_close(store);

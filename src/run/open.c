@@ -1,5 +1,7 @@
 // The opener of every reader of run files. The file may be damaged or made to do harm: it is opened by src/store, and its tables
 // and views must be those that Warpgrind makes. Tables that this version does not know are left alone.
+#include <errno.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <strings.h>
 
@@ -111,9 +113,9 @@ static bool check_objects(Check *c) {
   return ok || code != SQLITE_ROW ? error_set(c->err, "%s: %s.", c->store->path, store_message(c->store->db)) : false;
 }
 
-static bool read_pragma(Store *s, const char *pragma, int64_t *out) {
+static bool read_number(Store *s, const char *sql, int64_t *out) {
   sqlite3_stmt *statement = NULL;
-  bool ok = sqlite3_prepare_v2(s->db, pragma, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+  bool ok = sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
   if (ok) *out = sqlite3_column_int64(statement, 0);
   sqlite3_finalize(statement);
   return ok;
@@ -122,7 +124,7 @@ static bool read_pragma(Store *s, const char *pragma, int64_t *out) {
 static bool check_version(Check *c) {
   const char *path = c->store->path;
   int64_t application = 0;
-  if (!read_pragma(c->store, "PRAGMA application_id", &application) || !read_pragma(c->store, "PRAGMA user_version", &c->version))
+  if (!read_number(c->store, "PRAGMA application_id", &application) || !read_number(c->store, "PRAGMA user_version", &c->version))
     return error_set(c->err, "%s is not a run file of Warpgrind: %s.", path, store_message(c->store->db));
   if (application != APPLICATION) return error_set(c->err, "%s is not a run file of Warpgrind.", path);
   if (c->version >= RUN_SCHEMA_OLDEST && c->version <= RUN_SCHEMA_VERSION) return true;
@@ -132,13 +134,34 @@ static bool check_version(Check *c) {
                    RUN_SCHEMA_OLDEST, RUN_SCHEMA_VERSION);
 }
 
+// By a command that still runs: then the end of the -wal changes while it is looked at.
+static bool is_being_written(Store *s) {
+  int64_t pid = 0;
+  if (!s->wal_bytes) return true;          // there is nothing to look at
+  bool known = read_number(s, "SELECT value FROM meta WHERE key = 'writer' AND 'no' = (SELECT value FROM meta WHERE key = 'complete')", &pid);
+  return known && pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+static bool lacks_tables(Check *c) {
+  int64_t n = 1;
+  return read_number(c->store, "SELECT count(*) FROM sqlite_schema", &n) && !n;
+}
+
+bool run_lacks_wal(const Store *s, Error *why) {
+  if (!s->lacks_wal) return false;
+  error_set(why, "%s was not finished, and there is no %s-wal beside it: if the file was copied or moved, that file belongs to it. Without it the last part of the run is missing.",
+            s->path, s->path);
+  return true;
+}
+
 Store *run_open(const char *path, bool writable, Error *err) {
   Check c = {.store = store_open(path, writable ? STORE_WRITE : STORE_READ, err), .err = err};
   if (!c.store) return NULL;
   list_known(&c);
-  bool ok = check_version(&c) && check_objects(&c);
+  bool ok = check_version(&c) && check_objects(&c) && (is_being_written(c.store) || store_wal_is_whole(c.store, err));
   free_known(&c);
   if (ok) return c.store;
+  if (c.store->lacks_wal && lacks_tables(&c)) run_lacks_wal(c.store, err);
   store_close(c.store);
   return NULL;
 }

@@ -222,9 +222,14 @@ struct sqlite3_stmt;
 typedef void RunEachRow(void *user, struct sqlite3_stmt *s);
 bool run_each_row(struct sqlite3 *db, const char *sql, RunEachRow *row, void *user, Error *err);   // for every row of an answer
 
+// --- output.c ---
+bool run_output_check(const char *path, Error *err);      // may -o replace what is there?
+bool run_output_is_run_file(const char *path);
+
 // --- open.c ---
 struct Store;
 struct Store *run_open(const char *path, bool writable, Error *err);     // the opener of all readers; NULL: err says why
+bool run_lacks_wal(const struct Store *s, Error *why);                   // part of the file was not copied along
 
 // --- source_proof.c ---
 bool run_source_is_proved(const char *real, const char *proof);          // by this user; both from the table source_file

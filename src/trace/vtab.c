@@ -13,10 +13,31 @@ int vtab_fail(Table *t, const Error *err) {
   return SQLITE_ERROR;
 }
 
+// The program that loads the extension has opened the file without our checks.
+static bool open_own(Connection *c, Error *err) {
+#ifdef WARPGRIND_SQLITE_EXTENSION
+  const char *path = sqlite3_db_filename(c->db, "main");
+  if (!c->store && path && *path) {
+    c->store = store_open(path, STORE_READ, err);
+    if (!c->store) return false;
+    store_set_deadline(c->store, 0);
+    c->db = c->store->db;
+  }
+#else
+  (void)c;
+  (void)err;
+#endif
+  return true;
+}
+
 bool vtab_open(Table *t) {
   Connection *c = t->connection;
   Error err = {{0}};
-  if (!c->reader) c->reader = trace_open(c->db, &err);
+  if (!c->reader && open_own(c, &err)) c->reader = trace_open(c->db, &err);
+  if (c->store && !store_is_whole(c->store, &err)) {
+    vtab_fail(t, &err);
+    return false;
+  }
   if (!c->reader) {
     vtab_fail(t, &err);
     return false;
@@ -38,6 +59,7 @@ static void destroy(void *aux) {
   if (--c->users) return;
   sqlite3_finalize(c->place);
   trace_close(c->reader);
+  store_close(c->store);
   free(c->file);
   free(c);
 }
@@ -129,7 +151,7 @@ __attribute__((visibility("default"))) int sqlite3_warpgrindsqlite_init(sqlite3 
 int sqlite3_warpgrindsqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *api) {
   SQLITE_EXTENSION_INIT2(api);
   Error err = {{0}};
-  if (trace_register(db, &err)) return SQLITE_OK;
+  if (trace_register(db, &err)) return SQLITE_OK_LOAD_PERMANENTLY;       // SQLite keeps functions of ours: page_vfs.c
   *message = sqlite3_mprintf("%s", err.text);
   return SQLITE_ERROR;
 }

@@ -4,8 +4,8 @@
 
 #include "trace/reader.h"
 
-// Of one connection. The recording is opened when it is first asked for; while nobody asks no statement is left open, so that the connection can be closed.
-typedef struct Connection { sqlite3 *db; TraceReader *reader; sqlite3_stmt *place; uint32_t cursors, users; uint32_t place_of; char *file; int64_t line; } Connection;
+// Of one connection. store: the extension's own connection, whose pages are compared with their checksums; NULL: db is such a one. The recording is opened when it is first asked for; while nobody asks no statement is left open, so that the connection can be closed.
+typedef struct Connection { sqlite3 *db; Store *store; TraceReader *reader; sqlite3_stmt *place; uint32_t cursors, users; uint32_t place_of; char *file; int64_t line; } Connection;
 typedef struct Table { sqlite3_vtab base; Connection *connection; int kind; } Table;
 
 bool vtab_open(Table *t);                    // false: the table's message says why

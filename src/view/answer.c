@@ -30,5 +30,7 @@ void view_answer(ViewDesk *d, ViewRequest *q, ViewAnswer *a) {
     if (!has_word(endpoints[i].parameters, q->parameters[k].name)) { view_fail(a, 400, "a parameter is not known here"); return; }
   view_desk_begin(d);
   endpoints[i].answer(d, q, a);
+  Error damage = {{0}};
+  if (!store_is_whole(d->store, &damage)) view_fail(a, 500, damage.text);
   if (q->error.text[0] && a->status == 200) view_fail(a, 400, q->error.text);
 }

@@ -70,7 +70,9 @@ static bool add_answer(Writer *w, Str *to, const char *question) {
   str_addn(to, a.body.data ? a.body.data : "", a.body.len);
   str_addc(to, '\n');
   str_free(&a.body);
-  return a.status == 200;
+  if (!w->failed && !store_is_whole(w->desk->store, w->err)) w->failed = true;
+  if (!w->failed && w->desk->run_error) w->failed = !error_set(w->err, "%s", w->desk->run_error);
+  return a.status == 200 && !w->failed;
 }
 
 static bool add_pages(Writer *w, Str *to, const char *question) {        // until there are no more
@@ -287,7 +289,7 @@ bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded
     write_run(&w, launches.data, launches.len);
     sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL);
     if (tell) fprintf(stderr, "\r                     \r");
-    ok = !w.failed;
+    ok = !w.failed && store_is_whole(d->store, err);
   }
   str_free(&data);
   vec_free(&launches);

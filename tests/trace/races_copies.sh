@@ -31,7 +31,8 @@ done
 copies read none > /dev/null
 python3 -c 'import sqlite3, sys
 d = sqlite3.connect(sys.argv[1])
-d.executescript("drop table step_after; drop table benign_race")' "$run"
+d.executescript("drop table step_after; drop table benign_race; pragma user_version=4")' "$run"
+tests/lib/seal "$run"
 rm -f "$TEST_DIR/notes"
 found=$(ask "select count(*) from race")
 if [ "$found" = 0 ] && grep -q "older Warpgrind" "$TEST_DIR/notes"; then echo "ok older file"; else cat "$TEST_DIR/notes"; echo "FAIL older file: $found races"; fi

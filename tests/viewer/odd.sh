@@ -32,6 +32,7 @@ d.execute("UPDATE step SET call = ?, direction = ? WHERE kind <> 'launch'", (evi
 d.execute("INSERT INTO finding(id, process, kind, severity, text, launch, count, suppressed) SELECT 900000, 1, ?, 'error', ?, number, 1, 0 FROM launch LIMIT 1", (evil, evil))
 d.commit()
 END
+tests/lib/seal "$TEST_DIR/evil.wg"
 serve "$TEST_DIR/evil.wg" || exit 1
 node tests/viewer/evil.mjs "$URL"
 end_server
