@@ -61,6 +61,9 @@ int cli_find_program(const char *name, Str *path, Error *err);
 int cli_check_program(const char *path, bool on_gpu, Error *err);
 bool cli_find_library(Str *folder, Error *err);             // the folder that holds libcuda.so.1
 
+// --- overwrite.c ---
+bool cli_may_overwrite(const char *path, const char *program, Error *err);       // false: it is the program (NULL: none) or a run file
+
 // --- device.c ---
 // Turns --device=auto into gpu or cpu. false: --device=gpu, and err says why not.
 bool cli_choose_device(Options *o, Error *err);

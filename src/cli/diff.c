@@ -159,7 +159,7 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   fputs(text.data, json_out ? stderr : stdout);
   Error err = {{0}};
   if (json_out) fputs(json.data, stdout);
-  else if (o->json && !file_write(o->json, json.data, json.len, &err)) code = cli_fail_as("warpgrind diff", EXIT_WARPGRIND, "%s.", err.text);
+  else if (o->json && (!cli_may_overwrite(o->json, NULL, &err) || !file_write(o->json, json.data, json.len, &err))) code = cli_fail_as("warpgrind diff", EXIT_WARPGRIND, "%s.", err.text);
   if (code == CANNOT && !err.text[0]) refuse("no buffer could be compared.");
   str_free(&text);
   str_free(&json);

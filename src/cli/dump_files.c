@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,9 +69,17 @@ static bool fail(const char *what) {
   return false;
 }
 
+// What a buffer held is for the owner alone.
+static FILE *create_private(const char *path) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+  if (fd >= 0 && !f) close(fd);
+  return f;
+}
+
 static bool convert(const Job *j) {
   enum { CHUNK = 1 << 16 };
-  FILE *in = fopen(j->from, "rb"), *out = in ? fopen(j->to, "wx") : NULL;
+  FILE *in = fopen(j->from, "rb"), *out = in ? create_private(j->to) : NULL;
   static char bytes[CHUNK];
   Str text = {0};
   bool ok = out != NULL;

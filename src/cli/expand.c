@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <sys/personality.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,7 +54,7 @@ static void choose_name(Expand *x) {
   else if (x->first == x->last) str_printf(&x->out_name, "%.*s-launch%u.wg", (int)n, x->path, x->first);
   else str_printf(&x->out_name, "%.*s-launch%u-%u.wg", (int)n, x->path, x->first, x->last);
   x->out = x->out_name.data;
-  str_printf(&x->map, "%s.map", x->out);
+  str_printf(&x->map, "%s.map-%d", x->out, (int)getpid());
 }
 
 // --- before ---
@@ -194,12 +195,18 @@ static bool complete(const Expand *x, Error *err) {
   return ok;
 }
 
+static bool is_same_file(const char *a, const char *b) {
+  struct stat x, y;
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 int cli_expand(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[0], CLI_REPLAY)) return cli_replay(argc, argv);
   Expand x = {.device = "auto", .tool = "none"};
   Error err = {{0}};
   if (!parse(argc, argv, &x, &err) || !look(&x, &err)) return cli_fail("%s", err.text);
   choose_name(&x);
+  if (is_same_file(x.path, x.out)) return cli_fail("expand: -o %s is the run file that is expanded: give another name.", x.out);
   unlink(x.map.data);
   int code = run(&x);
   bool ok = access(x.map.data, R_OK) == 0 && complete(&x, &err);

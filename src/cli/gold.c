@@ -303,7 +303,7 @@ int cli_gold(int argc, char **argv) {
   bool json_out = g.json && !strcmp(g.json, "-");
   if (g.text.len) fputs(g.text.data, json_out ? stderr : stdout);
   if (json_out) fputs(json.data, stdout);
-  else if (g.json && !file_write(g.json, json.data, json.len, &err)) code = cli_fail_as("warpgrind gold", EXIT_WARPGRIND, "%s.", err.text);
+  else if (g.json && (!cli_may_overwrite(g.json, NULL, &err) || !file_write(g.json, json.data, json.len, &err))) code = cli_fail_as("warpgrind gold", EXIT_WARPGRIND, "%s.", err.text);
   if (g.keep) fprintf(json_out ? stderr : stdout, "the runs are in %s\n", g.folder.data);
   else remove_folder(g.folder.data);
   return code;

@@ -316,6 +316,7 @@ int cli_run(const Options *given, char **argv) {
     o.text[files[i]] = absolute_name(o.text[files[i]]);
     name.len = 0;
     if (o.text[files[i]] && !options_expand_name(o.text[files[i]], 1, &name, &err)) return cli_fail("%s", err.text);
+    if (o.text[files[i]] && files[i] != OPT_OUTPUT && !cli_may_overwrite(name.data, path.data, &err)) return cli_fail("%s", err.text);
   }
   Run *r = cli_follow_run(follow);
   if (suppressions) report_suppressions_use(suppressions, r);

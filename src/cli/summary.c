@@ -53,6 +53,7 @@ void cli_print_summary(Run *r, bool verbose) {
 
 bool cli_write_report(Run *r, const CliFormat *f, const char *path, Error *err) {
   Str s = {0};
+  if (!cli_may_overwrite(path, NULL, err)) return false;
   f->write(r, &s);
   bool ok = file_write(path, s.data, s.len, err);
   str_free(&s);

@@ -48,7 +48,7 @@ static bool write_all(int fd, const char *p, size_t n) {
 static void write_file(uint32_t step, uint32_t i, const void *bytes, size_t n) {
   Str name = {0};
   str_printf(&name, "%s/.warpgrind-%d-%u-%u", session_dump_option()->folder, (int)getpid(), step, i);
-  int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool ok = fd >= 0 && write_all(fd, bytes, n);
   int why = errno;
   if (fd >= 0 && close(fd) != 0 && ok) ok = false, why = errno;

@@ -111,7 +111,8 @@ Store *store_open(const char *path, StoreMode mode, Error *err) {
   if (!ok && mode == STORE_READ && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY)) ok = connect_without_companions(s);
   s->lacks_wal = ok && !s->wal_bytes && page_vfs_is_unfinished(s->db);
   if (ok) return s;
-  error_set(err, "%s: %s.", path, store_message(s->db));
+  if (sqlite3_errcode(s->db) == SQLITE_NOTADB) error_set(err, "%s is not a run file of Warpgrind, or its first bytes are damaged.", path);
+  else error_set(err, "%s: %s.", path, store_message(s->db));
   store_close(s);
   return NULL;
 }

@@ -244,7 +244,24 @@ static bool write_page(Writer *w) {
 }
 
 static bool make_folder(const char *path, Error *err) {
-  return mkdir(path, 0777) == 0 || errno == EEXIST || error_set(err, "%s: the folder cannot be made: %s.", path, strerror(errno));
+  return mkdir(path, 0700) == 0 || errno == EEXIST || error_set(err, "%s: the folder cannot be made: %s.", path, strerror(errno));
+}
+
+// Somebody else's pages are not overwritten.
+static bool may_write_into(const char *folder, Error *err) {
+  static const char *const names[] = {"index.html", "app.js", "app.css"};
+  Str path = {0}, page = {0};
+  bool any = false, ours = false;
+  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    path.len = 0;
+    str_printf(&path, "%s/%s", folder, names[i]);
+    bool there = access(path.data, F_OK) == 0;
+    any = any || there;
+    if (there && !i && file_read(path.data, &page, err)) ours = strstr(page.data, "window.warpgrindIsStatic") != NULL;
+  }
+  str_free(&path);
+  str_free(&page);
+  return !any || ours || error_set(err, "%s holds a page that Warpgrind did not write: it is not overwritten. Give another folder.", folder);
 }
 
 bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded, Error *err) {
@@ -269,7 +286,7 @@ bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded
   Str data = {0};
   str_printf(&data, "%s/data", folder);
   bool ok = !r.failed || error_set(err, "%s: %s.", o->path, r.error.text);
-  ok = ok && (!d->trace || is_small(d, steps.len, all, err)) && make_folder(folder, err) && make_folder(data.data, err);
+  ok = ok && (!d->trace || is_small(d, steps.len, all, err)) && make_folder(folder, err) && may_write_into(folder, err) && make_folder(data.data, err);
   if (ok) {
     Writer w = {.desk = d, .folder = folder, .err = err, .embedded = embedded};
     bool tell = isatty(STDERR_FILENO);

@@ -34,7 +34,9 @@ wal = open(original + "-wal", "rb").read() if os.path.exists(original + "-wal") 
 put(data, wal)
 expected = {q: ask(q) for q in QUESTIONS}
 for q, (code, text, err) in list(expected.items()):
-    if code not in (0, 1): print("skip", q + ":", err.strip()); del expected[q], QUESTIONS[q]
+    if code in (0, 1): continue            # a run without hashes has nothing to compare, a command without the page makes none
+    if q == "static" and "without the page" not in err: print("FAIL", q + ":", err.strip())
+    del expected[q], QUESTIONS[q]
 rng = random.Random(seed)
 same = refused = wrong = 0
 for n in range(count):

@@ -40,10 +40,10 @@ check not_a_run_file     [ "$(code "$WARPGRIND" report other.wg)" = 125 ]
 check not_a_run_file_said has err 'other.wg is not a run file of Warpgrind'
 check no_file            [ "$(code "$WARPGRIND" sql missing.wg 'select 1')" = 125 ]
 check empty_file         [ "$(: > empty.wg; code "$WARPGRIND" dump empty.wg)" = 125 ]
-cp run.wg new.wg; python3 -c 'import sqlite3; c = sqlite3.connect("new.wg"); c.execute("pragma user_version=99"); c.commit()'
+cp run.wg new.wg; python3 -c 'import sqlite3; c = sqlite3.connect("new.wg"); c.execute("pragma user_version=99"); c.commit()'; "$ROOT/tests/lib/seal" new.wg
 check newer_version      [ "$(code "$WARPGRIND" report new.wg)" = 125 ]
 check newer_version_said has err 'was written by a newer version of Warpgrind'
-cp run.wg two.wg; python3 -c 'import sqlite3; c = sqlite3.connect("two.wg"); c.execute("pragma user_version=2"); c.commit()'
+cp run.wg two.wg; python3 -c 'import sqlite3; c = sqlite3.connect("two.wg"); c.execute("pragma user_version=2"); c.commit()'; "$ROOT/tests/lib/seal" two.wg
 check older_version      [ "$(code "$WARPGRIND" report two.wg)" = 125 ]
 check older_version_said has err 'was written by an older version of Warpgrind: its tables have version 2 and this Warpgrind reads versions 3 to 5'
 head -c 9000 run.wg > cut.wg
