@@ -15,7 +15,9 @@ void program_sql(sqlite3 *db, const char *fmt, ...) {
 
 sqlite3 *program_database(const char *path) {
   sqlite3 *db;
-  CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+  Error err = {{0}};
+  if (strcmp(path, ":memory:") != 0) CHECK((db = store_create(path, &err)) != NULL);
+  else CHECK(sqlite3_open(path, &db) == SQLITE_OK);
   // The tables of src/run that questions need.
 #define ID COLUMN(id, "INTEGER PRIMARY KEY")
 #define INT(name) COLUMN(name, "INTEGER")
