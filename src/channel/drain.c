@@ -92,8 +92,8 @@ static bool take(ChannelReader *r, uint32_t d, uint32_t number) {
   memcpy(&f, slot, sizeof f);
   Message m = {.kind = MESSAGE_FINDING, .process = s->process, .a = d, .size = sizeof f};
   if (r->hold) {
-    str_addn(&r->held, (const char *)&m, sizeof m);
-    str_addn(&r->held, (const char *)&f, sizeof f);
+    str_addn(&s->held, (const char *)&m, sizeof m);
+    str_addn(&s->held, (const char *)&f, sizeof f);
   } else {
     queue_add(r->queue, &m, &f);
   }
@@ -146,6 +146,11 @@ static size_t drain_ring(ChannelReader *r, uint32_t d, bool last) {
   return found;
 }
 
+bool reader_device_is_of(ChannelReader *r, uint32_t d, uint32_t lane) {
+  const DeviceState *s = &r->devices[d];
+  return s->memory ? s->lane == lane : atomic_load_explicit(&r->header->device_lane[d], memory_order_acquire) == lane + 1;
+}
+
 size_t reader_drain_device(ChannelReader *r, uint32_t d) {
   if (!r->devices[d].memory && !claim_device(r, d)) return 0;
   return drain_ring(r, d, false);
@@ -173,12 +178,13 @@ static uint64_t read_counts(ChannelReader *r, uint32_t d) {
 
 void reader_close_device(ChannelReader *r, uint32_t d) {
   DeviceState *s = &r->devices[d];
-  queue_add_all(r->queue, &r->held);       // findings come before their counts
+  queue_add_all(r->queue, &s->held);       // findings come before their counts
   drain_ring(r, d, true);
   bool at_least = read_counts(r, d) >= 128 && !s->memory->counts_exact;
   if (s->damaged) r->lanes[s->lane].damaged = true;
   queue_add(r->queue, &(Message){.kind = MESSAGE_DEVICE_CLOSED, .process = s->process, .a = d, .b = s->memory->lost, .c = at_least}, NULL);
   munmap(s->memory, CHANNEL_DEVICE_BYTES);
+  str_free(&s->held);
   s->memory = NULL;
   reader_clear(r, channel_device_offset(&r->counts, d), CHANNEL_DEVICE_BYTES);
   atomic_store(&r->header->device_lane[d], 0);

@@ -93,7 +93,7 @@ void channel_destroy(ChannelReader *r) {
   munmap(r->header, CHANNEL_PAGE);
   close(r->fd);
   queue_free(r->queue);
-  str_free(&r->held);
+  for (uint32_t d = 0; d < r->devices_used; d++) str_free(&r->devices[d].held);
   free(r);
 }
 
@@ -134,13 +134,24 @@ static void read_kernel_counts(ChannelReader *r, uint32_t i) {
   }
 }
 
+static const uint32_t ALL_LANES = UINT32_MAX;
+
+// A finding is written after the launch it belongs to: read before the events and handed on after them, it finds its launch known.
+static size_t drain_devices(ChannelReader *r, uint32_t lane) {
+  size_t found = 0;
+  r->hold = true;
+  for (uint32_t d = 0; d < r->devices_used; d++)
+    if (lane == ALL_LANES || reader_device_is_of(r, d, lane)) found += reader_drain_device(r, d);
+  r->hold = false;
+  return found;
+}
+
 static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
   LaneState *l = &r->lanes[i];
+  drain_devices(r, i);
   reader_drain_lane(r, i);
-  for (uint32_t d = 0; d < r->devices_used; d++) {
-    reader_drain_device(r, d);             // it may not have been seen yet
+  for (uint32_t d = 0; d < r->devices_used; d++)
     if (r->devices[d].memory && r->devices[d].lane == i) reader_close_device(r, d);
-  }
   read_kernel_counts(r, i);
   queue_add(r->queue, &(Message){.kind = MESSAGE_CLOSED, .process = l->process, .a = how, .b = atomic_load(&l->memory->lost), .c = l->damaged}, NULL);
   reader_trace_lane_ended(r, i);
@@ -170,13 +181,10 @@ size_t reader_round(ChannelReader *r) {
   mend_header(r);
   if (queue_is_full(r->queue)) return 0;
   look_for_new(r);
-  // A finding is written after the launch it belongs to: read first and handed on last, it finds its launch known.
-  r->hold = true;
-  for (uint32_t d = 0; d < r->devices_used; d++) found += reader_drain_device(r, d);
-  r->hold = false;
+  found += drain_devices(r, ALL_LANES);
   for (uint32_t i = 0; i < r->lanes_used; i++)
     if (r->lanes[i].memory) found += reader_drain_lane(r, i);
-  queue_add_all(r->queue, &r->held);
+  for (uint32_t d = 0; d < r->devices_used; d++) queue_add_all(r->queue, &r->devices[d].held);
   for (uint32_t i = 0; i < r->lanes_used; i++)
     if (r->lanes[i].memory && r->lanes[i].replaced) close_lane(r, i, CLOSED_REPLACED);
   return found;

@@ -23,6 +23,7 @@ typedef struct DeviceState {
   uint64_t stuck_since;                    // when the slot at the tail was first seen unfinished; 0: it is not
   uint32_t skipped[SKIPPED_MAX], nskipped; // slots that were passed over unfinished
   bool damaged;
+  Str held;                                // findings that wait until the launches before them have been read
 } DeviceState;
 
 // --- trace_drain.c ---
@@ -38,7 +39,7 @@ struct ChannelReader {
   Queue *queue;
   LaneState lanes[CHANNEL_LANES];
   DeviceState devices[CHANNEL_DEVICES];
-  bool hold; Str held;                     // findings that wait until the launches before them have been read
+  bool hold;                               // findings wait in their device's list
   uint32_t last_process, still_running;
   _Atomic bool damaged, ended;             // damaged: the header. ended: nobody reads any more
   pthread_t thread;
@@ -56,6 +57,7 @@ size_t reader_round(ChannelReader *r);                      // one look at every
 // --- drain.c: how much was found ---
 size_t reader_drain_lane(ChannelReader *r, uint32_t lane);
 size_t reader_drain_device(ChannelReader *r, uint32_t device);
+bool reader_device_is_of(ChannelReader *r, uint32_t device, uint32_t lane);   // it may not have been seen yet
 void reader_close_device(ChannelReader *r, uint32_t device);
 
 // --- trace_drain.c: rings of --record. On the reader's thread: ---

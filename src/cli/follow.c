@@ -94,6 +94,7 @@ Run *cli_follow_run(CliFollow *f) { return &f->run; }
 void cli_follow_end(CliFollow *f) {
   channel_stop(f->reader, GRACE_MS, &f->run.still_running);
   if (f->started) pthread_join(f->thread, NULL);
+  cli_record_look(&f->run);
   f->run.unrecorded += channel_unrecorded(f->reader);
   f->run.channel_damaged |= channel_was_damaged(f->reader);
 }

@@ -89,6 +89,7 @@ void cli_record_look(Run *r) {
   const char *why = r->trace ? trace_stopped(r->trace) : NULL;
   if (!why || r->trace_stop_said) return;
   r->trace_stop_said = true;
+  r->channel_damaged |= trace_is_damaged(r->trace);
   run_add_note(r, NULL, SEVERITY_WARNING, "recording stopped: %s. The program goes on; the run file holds what was recorded until then", why);
 }
 

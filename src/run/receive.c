@@ -277,6 +277,9 @@ static void kernel_counts(void *user, uint32_t id, uint32_t kernel, uint64_t lau
   if (!p) return;
   RunKernel *k = kernel_of(p, kernel);
   if (k) k->launches += launches, k->checked += checked;
+  if (!kernel)
+    run_add_note(r, p, SEVERITY_WARNING, "process %d launched more than %d different kernels: %llu launches of the others, %llu of them checked, are not listed by kernel", p->pid,
+                 CHANNEL_KERNELS - 1, (unsigned long long)launches, (unsigned long long)checked);
   r->checked_launches += checked;
 }
 

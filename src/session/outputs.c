@@ -277,7 +277,16 @@ static uint64_t *words_of(const SessionBuffer *list, uint32_t n) {
   return words;
 }
 
+// An event holds so many words; what is beyond has no hash.
+static void note_left_out(const SessionOutputs *o) {
+  static _Atomic bool said;
+  enum { MOST = CHANNEL_LIST_MAX / WORDS };
+  if ((o->buffers.len <= MOST && o->dumped.len <= MOST) || atomic_exchange(&said, true)) return;
+  session_note(SEVERITY_WARNING, "a launch may have written to more than %d buffers: those beyond have no hashes and are not dumped", MOST);
+}
+
 static void send(SessionOutputs *o) {
+  note_left_out(o);
   uint64_t *buffers = words_of(o->buffers.data, o->buffers.len), *dumped = words_of(o->dumped.data, o->dumped.len);
   session_send(EVENT_OUTPUTS, &(EventOutputs){o->step, o->launch, o->graph, (o->guessed ? OUTPUTS_GUESSED : 0), buffers, o->buffers.len * WORDS, dumped, o->dumped.len * WORDS});
   free(buffers);

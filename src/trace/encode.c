@@ -89,6 +89,7 @@ void *writer_work(void *writer) {
       else chunk = chunk_encode(scratch, j->id, j->process, j->launch, j->pieces, memory);
     }
     if (chunk && chunk->damaged) {
+      w->damaged = true;
       writer_stop(w, "process %u has changed records while they were read: nothing more is recorded", j->process);
       memory = chunk->bytes;
       chunk_out_free(chunk);

@@ -87,6 +87,7 @@ void writer_stop(TraceWriter *w, const char *fmt, ...) {
   pthread_mutex_unlock(&w->lock);
 }
 
+bool trace_is_damaged(const TraceWriter *w) { return w->damaged; }
 const char *trace_stopped(const TraceWriter *w) { return w->has_stopped ? w->stopped : NULL; }
 
 static Ring *ring_of(TraceWriter *w, uint32_t number) {
@@ -287,7 +288,7 @@ static inline void add_to_window(Window *x, size_t from, size_t at, size_t lengt
 }
 
 static void damaged(TraceWriter *w, Ring *r) {
-  r->damaged = true;
+  r->damaged = w->damaged = true;
   writer_stop(w, "ring %u of process %u holds something that is no record: nothing more is recorded", r->number, r->process);
 }
 

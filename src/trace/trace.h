@@ -42,6 +42,7 @@ void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_
 // What is finished, by the thread that owns the database, within its transaction if one is open. Needed now and then for trace_take to go on; last: after every trace_take has returned.
 bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);
 const char *trace_stopped(const TraceWriter *w);                          // why nothing more is kept ("the limit of 10 GB …"); NULL: it goes on
+bool trace_is_damaged(const TraceWriter *w);              // … since the program has overwritten its rings
 void trace_writer_free(TraceWriter *w);
 
 // --- read.c … ---

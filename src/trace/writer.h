@@ -53,7 +53,7 @@ struct TraceWriter {
   _Atomic(Ring *) known[256];              // rings that were asked for, by number
   Slab *slab; size_t slab_used;            // memory for contents
   char stopped[512];
-  _Atomic bool has_stopped;
+  _Atomic bool has_stopped, damaged;       // damaged: a ring held something that is no record
   bool ending;
   pthread_t *threads; unsigned nthreads;
   Buffers spare;

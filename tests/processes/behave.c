@@ -116,6 +116,10 @@ static void many(int n, int every, int jobs, const char *how) {
       if (!strcmp(starts[k].name, how)) pid = starts[k].start(argv);
     if (pid < 0) must(errno, how);
     if (++running == jobs) wait_for_one(), running--;
+    if (getenv("BEHAVE_PROGRESS") && (i + 1) % 1000 == 0) {
+      printf("%d\n", i + 1);
+      fflush(stdout);
+    }
   }
   while (running--) wait_for_one();
 }
