@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -257,17 +258,35 @@ static void scribble_over(unsigned long start, unsigned long stop, unsigned *sta
   }
 }
 
-// Random words into what is writable and shared with the command, as a wild pointer might; then once more while the command reads.
-static void scribble(unsigned seed) {
-  const char *whose = seed % 3 ? seed % 3 == 1 ? "memfd:warpgrind-channel" : "memfd:warpgrind-stats" : "memfd:warpgrind-";
+static void scribble_once(const char *whose, unsigned *seed) {
   char line[512];
   unsigned long start, stop;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  while (maps && fgets(line, sizeof line, maps))
+    if (strstr(line, whose) && strstr(line, " rw-s") && sscanf(line, "%lx-%lx", &start, &stop) == 2 && next_random(seed) % 4) scribble_over(start, stop, seed);
+  if (maps) fclose(maps);
+}
+
+static void *scribble_on(void *p) {
+  unsigned seed = *(unsigned *)p;
+  for (int i = 0; i < 100; i++) {
+    scribble_once("memfd:warpgrind-channel", &seed);
+    usleep(1000);
+  }
+  _exit(0);
+}
+
+// Random words into what is writable and shared with the command, as a wild pointer might: between launches, or by a thread during them.
+static void scribble(unsigned seed) {
+  const char *whose = seed % 3 ? seed % 3 == 1 ? "memfd:warpgrind-channel" : "memfd:warpgrind-stats" : "memfd:warpgrind-";
+  pthread_t thread;
   compute(1);
+  if (seed % 2) {
+    if (pthread_create(&thread, NULL, scribble_on, &seed)) exit(5);
+    for (;;) compute(1);
+  }
   for (int round = 0; round < 2; round++) {
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && fgets(line, sizeof line, maps))
-      if (strstr(line, whose) && strstr(line, " rw-s") && sscanf(line, "%lx-%lx", &start, &stop) == 2 && next_random(&seed) % 4) scribble_over(start, stop, &seed);
-    if (maps) fclose(maps);
+    scribble_once(whose, &seed);
     usleep(30000);
   }
   _exit(0);
