@@ -128,24 +128,27 @@ other = Server(own)
 check("new_token", other.token != s.token)
 
 # --- connections that say nothing ---
-def answers(server):
-    began = time.monotonic()
-    ok = server.get("")[0] == 200 and server.get("api/run")[0] == 200
-    return ok, time.monotonic() - began
-free = answers(other)[1]
+def answers(server):                                 # the best of some rounds: the machine may be busy
+    best, all_ok = 60, True
+    for _ in range(5):
+        began = time.monotonic()
+        all_ok = server.get("")[0] == 200 and server.get("api/run")[0] == 200 and all_ok
+        best = min(best, time.monotonic() - began)
+        if best < 0.5: break
+    return all_ok, best
 idle = [socket.create_connection(("127.0.0.1", other.port)) for _ in range(200)]
 ok, seconds = answers(other)
-check("idle", ok and seconds < max(1, 5 * free), seconds)
+check("idle", ok and seconds < 1, seconds)
 slow = [socket.create_connection(("127.0.0.1", other.port)) for _ in range(200)]
 for c in slow: c.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nX-A: " % other.port)
 ok, seconds = answers(other)
-check("half_requests", ok and seconds < max(1, 5 * free), seconds)
+check("half_requests", ok and seconds < 1, seconds)
 many = []
 for _ in range(600):
     try: many.append(socket.create_connection(("127.0.0.1", other.port), timeout=5))
     except OSError: break
 ok, seconds = answers(other)
-check("many", ok and seconds < max(2, 10 * free), seconds)
+check("many", ok and seconds < 1, seconds)
 def is_closed(c):
     try: return c.recv(1) == b""
     except ConnectionError: return True
@@ -188,10 +191,10 @@ for _ in range(200):
     if b"calc" in other.get("api/progress")[1]: break
     time.sleep(0.05)
 code, seconds = other.end()
-check("ends_during_a_question", code == 0 and seconds < 3 and calculators, (code, seconds, calculators))
+check("ends_during_a_question", code == 0 and seconds < 8 and calculators, (code, seconds, calculators))
 for pid in calculators:
     try: os.kill(pid, signal.SIGCONT)
     except OSError: pass
 code, seconds = Server(own).end(signal.SIGINT)
-check("interrupt", code == 0 and seconds < 3, (code, seconds))
+check("interrupt", code == 0 and seconds < 8, (code, seconds))
 sys.exit(failed)
