@@ -36,6 +36,8 @@ for i in range(8):
 for name, data in cases:
     file = os.path.join(folder, name + ".wg")
     open(file, "wb").write(data)
+    # With valid checksums most of what was changed comes to light behind them, not at them.
+    if name.startswith("noise"): subprocess.run([os.environ["ROOT"] + "/tests/lib/seal", file])
     p, url = serve(file)
     why = ""
     if not url:
