@@ -64,6 +64,15 @@ void *u64map_remove(U64Map *m, uint64_t key);
 bool u64map_next(const U64Map *m, uint32_t *it, uint64_t *key, void **value);
 void u64map_free(U64Map *m);
 void u64map_free_all(U64Map *m);         // … and what it points to
+
+// --- sorted.c: a map from numbers in their order. {0} is a valid empty map; values are not NULL. ---
+typedef struct SortedMap { struct SortedChunk **chunks; uint32_t nchunks, cap, len; } SortedMap;
+void *sorted_get(const SortedMap *m, uint64_t key);
+void sorted_put(SortedMap *m, uint64_t key, void *value);   // replaces
+void *sorted_remove(SortedMap *m, uint64_t key);
+void *sorted_below(const SortedMap *m, uint64_t key, uint64_t *found);   // the entry with the largest key up to this one
+void *sorted_from(const SortedMap *m, uint64_t key, uint64_t *found);    // … with the smallest key from this one on
+void sorted_free(SortedMap *m);
 uint64_t base_hash(const void *data, size_t n);
 
 // --- str.c: a growable string, always NUL-terminated once something was added. ---

@@ -385,7 +385,7 @@ struct Pool {
   bool is_default, destroyed;
   uint64_t settings[3], threshold;                       // reuse flags; release threshold
   uint64_t used, used_high, reserved, reserved_high;     // pool_lock
-  VEC(struct PoolBlock { uintptr_t base; size_t size; }) cached;   // base 0: its memory is held by a tool, others' takes its place
+  SortedMap cached;                                      // size -> PoolBlocks: freed blocks that are kept
 };
 Pool *pool_new(Device *dev, const CUmemPoolProps *props);
 void pool_give_back(const Alloc *a);                     // an ALLOC_POOL range that was removed

@@ -2,25 +2,12 @@
 #include "driver/driver.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static VEC(Alloc *) table;                    // by base address
+static SortedMap table;                       // base address -> Alloc
 static uint64_t next_id = 1;
 
-// Index of the first range that starts behind the address.
-static uint32_t upper(uintptr_t address) {
-  uint32_t lo = 0, hi = table.len;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (table.data[mid]->base <= address) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}
-
 static Alloc *find_locked(uintptr_t address) {
-  uint32_t i = upper(address);
-  if (!i) return NULL;
-  Alloc *a = table.data[i - 1];
-  return address - a->base < a->size || (address == a->base && !a->size) ? a : NULL;
+  Alloc *a = sorted_below(&table, address, NULL);
+  return a && (address - a->base < a->size || (address == a->base && !a->size)) ? a : NULL;
 }
 
 static SessionMemoryKind session_kind(AllocKind k) {
@@ -45,10 +32,8 @@ void alloc_add(const Alloc *a) {
   *copy = *a;
   pthread_mutex_lock(&lock);
   copy->id = next_id++;
-  uint32_t at = upper(a->base);
-  vec_push(&table, copy);
-  memmove(&table.data[at + 1], &table.data[at], (table.len - 1 - at) * sizeof *table.data);
-  table.data[at] = copy;
+  free(sorted_remove(&table, a->base));
+  sorted_put(&table, a->base, copy);
   pthread_mutex_unlock(&lock);
 }
 
@@ -68,23 +53,14 @@ bool alloc_change(uintptr_t address, void (*change)(Alloc *a, const void *user),
   return a != NULL;
 }
 
-static void remove_at(uint32_t i) {
-  free(table.data[i]);
-  memmove(&table.data[i], &table.data[i + 1], (table.len - 1 - i) * sizeof *table.data);
-  table.len--;
-}
-
 static bool remove_range(uintptr_t base, Alloc *out) {
   session_shadow_free(base);
   pthread_mutex_lock(&lock);
-  uint32_t i = upper(base);
-  bool found = i && table.data[i - 1]->base == base;
-  if (found) {
-    *out = *table.data[i - 1];
-    remove_at(i - 1);
-  }
+  Alloc *a = sorted_remove(&table, base);
   pthread_mutex_unlock(&lock);
-  return found;
+  if (a) *out = *a;
+  free(a);
+  return a != NULL;
 }
 
 bool alloc_remove(uintptr_t base, Alloc *out) {
@@ -105,18 +81,13 @@ static void release_held(const SessionHeld *h);
 void alloc_free_all(Context *ctx) {
   VEC(Alloc) gone = {0};
   pthread_mutex_lock(&lock);
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < table.len; i++) {
-    Alloc *a = table.data[i];
+  uint64_t base = 0;
+  for (Alloc *a; (a = sorted_from(&table, base, &base)); base++) {
     bool portable = a->kind == ALLOC_MAPPED;             // virtual memory does not belong to a context
-    if (a->ctx == ctx && !portable) {
-      vec_push(&gone, *a);
-      free(a);
-    } else {
-      table.data[kept++] = a;
-    }
+    if (a->ctx != ctx || portable) continue;
+    vec_push(&gone, *a);
+    free(sorted_remove(&table, base));
   }
-  table.len = kept;
   pthread_mutex_unlock(&lock);
   for (uint32_t i = 0; i < gone.len; i++) {
     session_free(gone.data[i].base);

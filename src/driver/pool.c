@@ -35,21 +35,42 @@ static void count(Pool *p, int64_t used, int64_t reserved) {
   p->reserved_high = MAX(p->reserved_high, p->reserved);
 }
 
+// Blocks of one size. Base 0: a tool holds the block's memory, and other memory takes its place.
+typedef struct PoolBlocks { VEC(uintptr_t) bases; } PoolBlocks;
+
+static void keep_block(Pool *p, uintptr_t base, size_t size) {
+  PoolBlocks *b = sorted_get(&p->cached, size);
+  if (!b) {
+    b = mem_alloc(sizeof *b);
+    sorted_put(&p->cached, size, b);
+  }
+  vec_push(&b->bases, base);
+}
+
+static uintptr_t take_block(Pool *p, PoolBlocks *b, size_t size) {
+  uintptr_t base = b->bases.data[--b->bases.len];
+  if (b->bases.len) return base;
+  sorted_remove(&p->cached, size);
+  vec_free(&b->bases);
+  free(b);
+  return base;
+}
+
 static CUresult take(Context *ctx, Pool *p, size_t size, CUdeviceptr *out) {
   pthread_mutex_lock(&lock);
   if (p->props.maxSize && p->used + size > p->props.maxSize) {
     pthread_mutex_unlock(&lock);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
-  for (uint32_t i = 0; i < p->cached.len; i++) {
-    if (p->cached.data[i].size != size) continue;
-    uintptr_t base = p->cached.data[i].base;
+  PoolBlocks *kept = sorted_get(&p->cached, size);
+  if (kept) {
+    uintptr_t base = take_block(p, kept, size);
     if (!base) base = (uintptr_t)memory_take(p->device, size, 512);
     if (!base) {
+      keep_block(p, 0, size);
       pthread_mutex_unlock(&lock);
       return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    p->cached.data[i] = p->cached.data[--p->cached.len];
     count(p, (int64_t)size, 0);
     pthread_mutex_unlock(&lock);
     alloc_add(&(Alloc){.base = base, .size = size, .kind = ALLOC_POOL, .ctx = ctx, .device = p->device, .pool = p});
@@ -75,17 +96,15 @@ void pool_give_back(const Alloc *a) {
   pthread_mutex_lock(&lock);
   count(p, -(int64_t)a->size, 0);
   if (!p->destroyed && p->reserved <= p->threshold)
-    vec_push(&p->cached, (struct PoolBlock){memory_hold(a->base, a->size, p->device, p) ? 0 : a->base, a->size});
+    keep_block(p, memory_hold(a->base, a->size, p->device, p) ? 0 : a->base, a->size);
   else release_block(p, a->base, a->size);
   pthread_mutex_unlock(&lock);
 }
 
 static void trim(Pool *p, uint64_t keep) {
   pthread_mutex_lock(&lock);
-  while (p->cached.len && p->reserved > keep) {
-    struct PoolBlock b = p->cached.data[--p->cached.len];
-    release_block(p, b.base, b.size);
-  }
+  uint64_t size;
+  for (PoolBlocks *b; p->reserved > keep && (b = sorted_from(&p->cached, 0, &size));) release_block(p, take_block(p, b, size), size);
   pthread_mutex_unlock(&lock);
 }
 
