@@ -15,6 +15,9 @@ static volatile uint32_t *take_room(const uint64_t (*args)[32], uint32_t bytes) 
   uint32_t size = (uint32_t)(args[GEOMETRY][0] >> 32), slot = (uint32_t)args[SLOT][0];
   WgTraceRing *ring = (WgTraceRing *)(uintptr_t)(args[RINGS][0] + (sizeof(WgTraceRing) + size + WG_TRACE_ROOM) * (uint64_t)slot);
   WgTraceHeadPosition *head = (WgTraceHeadPosition *)(uintptr_t)args[HEADS][0] + slot;
+  // The arguments come from registers of the program: nothing is touched that its kernels could not touch.
+  uint64_t all = sizeof(WgTraceRing) + (uint64_t)size + WG_TRACE_ROOM;
+  if (!size || size & (size - 1) || !vgpu_kernel_reaches((uintptr_t)head, sizeof *head) || !vgpu_kernel_reaches((uintptr_t)ring, all)) return NULL;
   uint64_t position = __atomic_fetch_add(&head->head, bytes, __ATOMIC_RELAXED);
   while (position + bytes - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) > size) {
     if (__atomic_load_n(&ring->closed, __ATOMIC_RELAXED)) {

@@ -27,7 +27,8 @@ static void watch_malloc(Memcheck *m, uint32_t call) {
   EMIT(c, "mov.b64", opd_reg(bytes), b->cfg->instrs[store]->ops[1]);
   record_load(c, heap, offsetof(WgLaunch, heap));
   EMIT(c, "setp.ne.u32", opd_reg(none), opd_reg(heap), opd_imm(0));
-  EMIT(c, "setp.ne.and.u64", opd_reg(none), opd_reg(bytes), opd_imm(0), opd_reg(none));
+  EMIT(c, "sub.s64", opd_reg(more), opd_reg(bytes), opd_imm(1));          // 0 and sizes that would wrap stay as they are
+  EMIT(c, "setp.lt.and.u64", opd_reg(none), opd_reg(more), opd_imm(1ll << 48), opd_reg(none));
   EMIT(c, "selp.b64", opd_reg(more), opd_imm(WG_HEAP_BEHIND), opd_imm(0), opd_reg(none));
   EMIT(c, "add.s64", opd_reg(more), opd_reg(more), opd_reg(bytes));
   store_instead(m, store, more);

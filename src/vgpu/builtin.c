@@ -49,6 +49,12 @@ static bool next_arg(PrintArgs *a, unsigned size, uint64_t *out) {
   return true;
 }
 
+// Appends a width or precision. A text of more than a printf buffer's megabyte is nobody's wish.
+static size_t add_number(char *fmt, int64_t number) {
+  enum { MOST = 1 << 20 };
+  return (size_t)snprintf(fmt, 12, "%d", (int)MAX(MIN(number, (int64_t)MOST), -(int64_t)MOST));
+}
+
 // One conversion, from '%' on; *end is left behind it. CUDA follows C's printf; %n and wide characters do not exist.
 static bool print_conversion(PrintArgs *a, const char *spec, const char **end, Str *out) {
   char fmt[96];
@@ -59,9 +65,13 @@ static bool print_conversion(PrintArgs *a, const char *spec, const char **end, S
   while (*p && strchr("-+ #0123456789.*", *p) && n < 60) {
     if (*p == '*') {
       if (!next_arg(a, 4, &v)) return false;
-      n += (size_t)snprintf(fmt + n, 12, "%d", (int)v);
-    } else fmt[n++] = *p;
-    p++;
+      n += add_number(fmt + n, (int)v);
+      p++;
+    } else if (*p >= '1' && *p <= '9') {
+      int64_t number = 0;
+      for (; *p >= '0' && *p <= '9'; p++) number = MIN(number * 10 + (*p - '0'), (int64_t)INT32_MAX);
+      n += add_number(fmt + n, number);
+    } else fmt[n++] = *p++;
   }
   unsigned longs = 0;
   while (*p && strchr("hlLqjzt", *p)) {
@@ -114,6 +124,7 @@ static bool print_conversion(PrintArgs *a, const char *spec, const char **end, S
 
 static const Inst *builtin_vprintf(Warp *w, const Inst *in) {
   const CallSite *cs = in->ptr;
+  w->mem_pc = in;
   Str out = {0};
   FOR_LANES(lane, w->exec) {
     Str format = {0};
@@ -159,6 +170,7 @@ static const Inst *builtin_free(Warp *w, const Inst *in) {
 // __assertfail(message, file, line, function, charsize)
 static const Inst *builtin_assertfail(Warp *w, const Inst *in) {
   const CallSite *cs = in->ptr;
+  w->mem_pc = in;
   FOR_LANES(lane, w->exec) {
     Str text[3] = {{0}};
     const unsigned which[3] = {0, 1, 3};

@@ -202,9 +202,9 @@ static Frame *new_frame(Warp *w, const Code *code) {
   if (f) *list = f->next_free;
   else {
     f = mem_alloc(sizeof *f);
-    f->regs = aligned_alloc(64, code->reg_bytes);
+    f->regs = aligned_alloc(64, code->reg_bytes + REG_MARGIN);
     CHECK(f->regs);
-    memset(f->regs, 0, code->reg_bytes);
+    memset(f->regs, 0, code->reg_bytes + REG_MARGIN);
     memcpy(f->regs + code->const_start, code->constants, code->const_bytes);
     f->code = code;
     f->probe = !strncmp(code->func->name, "__wg", 4) && strstr(code->func->name, "wg_");
@@ -269,7 +269,7 @@ static const Inst *enter(Warp *w, const Inst *in, const CallSite *cs, const Code
   uint32_t base = caller->local_base + caller->code->local_bytes, dynamic = 0;
   if (caller->has_dynamic) FOR_LANES(l, lanes) dynamic = MAX(dynamic, caller->dynamic[l]);
   base += (dynamic + 15) & ~15u;
-  if (base + callee->local_bytes > w->local_bytes || caller->depth > 4096)
+  if ((uint64_t)base + callee->local_bytes > w->local_bytes || caller->depth > 4096)
     return vgpu_fault(w, in, VGPU_STACK_OVERFLOW, (unsigned)__builtin_ctz(lanes), 0,
                       "the call of %s needs more than the %u bytes of stack each thread has", callee->func->name, w->local_bytes);
   if (cs->nargs != callee->func->nparams)

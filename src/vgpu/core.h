@@ -50,13 +50,16 @@ bool kernel_prepare(VgpuKernel *k, Error *err);          // decodes once; thread
 bool kernel_shared_offset(const VgpuKernel *k, const PtxVar *v, uint32_t *offset);
 
 // --- decode.c ---
+// An instruction that takes a register for a wider one than it is reaches at most so far behind it: never into the host's memory.
+enum { REG_MARGIN = 16 * LANES * 4 };
+enum { MOST_LOCAL = 1 << 20 };                // bytes of local memory of a thread; a GPU has 512 KB
 struct Code {
   Arena arena;
   VgpuKernel *kernel;
   FuncSym *sym;
   PtxFunc *func;
   Inst *insts; uint32_t ninsts;
-  uint32_t reg_bytes;                         // registers of one frame
+  uint32_t reg_bytes;                         // registers of one frame; REG_MARGIN bytes behind them may be touched
   uint32_t const_start, const_bytes;          // constant slots in it, filled from `constants`
   char *constants;
   uint32_t local_bytes;                       // frame in local memory
@@ -140,6 +143,7 @@ bool past_goes_round(const struct Past *first, uint32_t warp);         // it was
 // --- engine.c ---
 Launch *engine_launches(bool lock);           // true: takes the lock; false: gives it back
 void engine_free_groups(VgpuKernel *k);
+bool engine_try(void (*work)(void *user), void *user, uint64_t *bad);    // false: it met memory that is not there, at *bad
 void vgpu_print(Launch *l, const char *text, size_t n);
 struct Launch {
   VgpuKernel *kernel;
@@ -150,6 +154,7 @@ struct Launch {
   uint32_t shared_bytes;                      // one past the last shared offset
   uint32_t local_bytes;
   char *params; size_t params_bytes;          // in the window; bytes 0: a pooled buffer
+  char *arguments;                            // the same bytes outside of the window
   uint64_t grid_id;
   uint64_t workspace;                         // cooperative groups' grid barrier
   _Atomic uint64_t next_group, done_groups;
@@ -171,7 +176,9 @@ struct Launch {
   // what its kernels launched
   pthread_mutex_t children_lock;
   ChildWork *children, **children_end, *tail, **tail_end;
-  VEC(char *) child_chunks;
+  VEC(ChildWork *) child_works;
+  U64Map child_buffers;                       // parameter buffer -> ChildWork
+  VEC(char *) child_chunks;                   // parameter buffers, in the window
   size_t child_next;
 };
 

@@ -177,6 +177,11 @@ bool bind_kernel_param(Binder *b, const PtxVar *v, uint32_t *offset) {
   return false;
 }
 
+bool bind_params_hold(Binder *b, uint64_t offset, unsigned bytes) {
+  uint64_t have = decoder(b)->code->func->param_bytes;
+  return bytes <= have && offset <= have - bytes;
+}
+
 bool bind_unsupported(Binder *b, const char *why) {
   Str text = {0};
   ptx_print_instr(b->in, &text);
@@ -185,26 +190,29 @@ bool bind_unsupported(Binder *b, const char *why) {
   return false;
 }
 
+static bool place_local(Code *c, const PtxVar *v, uint64_t *at) {
+  uint64_t align = MAX(v->align, 1u);
+  if (v->size > MOST_LOCAL || align > MOST_LOCAL) return false;
+  *at = (*at + align - 1) / align * align;
+  u64map_put(&c->local_offset, (uint64_t)v, (void *)(uintptr_t)(*at + 1));
+  *at += MAX(v->size, 1u);
+  return *at <= MOST_LOCAL;
+}
+
 bool code_place_locals(Code *c) {
   PtxFunc *f = c->func;
-  uint32_t at = 0;
-#define PLACE(v) \
-  do { \
-    uint32_t align_ = MAX((v)->align, 1u); \
-    at = (at + align_ - 1) / align_ * align_; \
-    u64map_put(&c->local_offset, (uint64_t)(v), (void *)(uintptr_t)(at + 1)); \
-    at += (uint32_t)MAX((v)->size, 1u); \
-  } while (0)
+  uint64_t at = 0;
+  bool ok = true;
   for (uint32_t i = 0; i < f->nlocals; i++)
-    if (f->locals[i]->space == SPACE_LOCAL || f->locals[i]->space == SPACE_PARAM) PLACE(f->locals[i]);
+    if (f->locals[i]->space == SPACE_LOCAL || f->locals[i]->space == SPACE_PARAM) ok = ok && place_local(c, f->locals[i], &at);
   if (!f->is_entry) {
-    for (uint32_t i = 0; i < f->nparams; i++) PLACE(f->params[i]);
-    for (uint32_t i = 0; i < f->nreturns; i++) PLACE(f->returns[i]);
+    for (uint32_t i = 0; i < f->nparams; i++) ok = ok && place_local(c, f->params[i], &at);
+    for (uint32_t i = 0; i < f->nreturns; i++) ok = ok && place_local(c, f->returns[i], &at);
   }
   for (uint32_t i = 0; i < f->module->nvars; i++)   // .local at module scope: one per thread, kept in each frame that uses it
-    if (f->module->vars[i]->space == SPACE_LOCAL) PLACE(f->module->vars[i]);
-  c->local_bytes = (at + 15) & ~15u;
-  return true;
+    if (f->module->vars[i]->space == SPACE_LOCAL) ok = ok && place_local(c, f->module->vars[i], &at);
+  c->local_bytes = (uint32_t)(at + 15) & ~15u;
+  return ok;
 }
 
 // --- calls ---
@@ -400,7 +408,11 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   c->kernel = k;
   c->sym = f;
   c->func = f->func;
-  code_place_locals(c);
+  if (!code_place_locals(c)) {
+    error_set(err, "%s needs more than %d KB of local memory for each thread", f->func->name, MOST_LOCAL >> 10);
+    code_free(c);
+    return NULL;
+  }
   Decoder d = {.kernel = k, .code = c};
   for (uint32_t i = 0; i < f->func->nregs; i++) d.has_vectors |= f->func->regs[i]->vector != 0;
   d.binder.code = c;

@@ -13,6 +13,7 @@
 
 #include "vgpu/core.h"
 
+enum { MOST_SHARED = 1 << 20, MOST_STACK = 512 << 10 };  // bytes; a GPU has no more
 enum { WARP_BUDGET = 20000, STORES_TO_WAIT = 20000 };   // backward branches before a warp gives way; see vgpu_must_wait_before_store
 // How long a group runs before others get a turn: when it only works, and when it might be waiting in a loop of atomics.
 static const uint64_t GROUP_SLICE_NS = 20000000, LONG_RUN_NS = 2000000000, MAYBE_WAITING_NS = 60000000;
@@ -119,6 +120,17 @@ static void on_memory_signal(int sig, siginfo_t *info, void *context) {
   } else old->sa_handler(sig);
 }
 
+bool engine_try(void (*work)(void *user), void *user, uint64_t *bad) {
+  sigjmp_buf env, *outer = recover;
+  bool ok = sigsetjmp(env, 0) == 0;
+  if (ok) {
+    recover = &env;
+    work(user);
+  } else *bad = bad_address;
+  recover = outer;
+  return ok;
+}
+
 static void install_handlers(void) {
   struct sigaction sa = {.sa_sigaction = on_memory_signal, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
   sigaction(SIGSEGV, &sa, &old_segv);
@@ -191,7 +203,7 @@ static Group *group_build(Launch *l) {
   memcpy(g->block_dims, l->block, sizeof g->block_dims);
   const Code *code = l->kernel->code;
   g->blocks = mem_alloc(l->group_size * sizeof(Block));
-  size_t regs = round64(code->reg_bytes) * l->nwarps, shared = round64(l->shared_bytes + 64);
+  size_t regs = round64(code->reg_bytes) * l->nwarps + REG_MARGIN, shared = round64(l->shared_bytes + 64);
   size_t local = round64((size_t)l->local_bytes * LANES) * l->nwarps;
   for (uint32_t k = 0; k < l->group_size; k++) {
     Block *b = &g->blocks[k];
@@ -577,9 +589,10 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   for (int i = 0; i < 3 && l->cluster[0]; i++)
     if (!l->cluster[i] || l->grid[i] % l->cluster[i]) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "the grid is not a multiple of the cluster");
   l->ngroups = l->nblocks / l->group_size;
+  if (r->dynamic_shared > MOST_SHARED) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "more shared memory than a block can have");
   l->shared_bytes = MAX(k->dynamic_base + r->dynamic_shared, k->shared_static_end);
   l->local_bytes = k->local_static;
-  if (k->recursive) l->local_bytes += MAX(r->stack_limit, 16384u);
+  if (k->recursive) l->local_bytes += MIN(MAX(r->stack_limit, 16384u), (uint32_t)MOST_STACK);
   l->local_bytes = (l->local_bytes + 15) & ~15u;
   l->grid_id = ++grid_ids;
   uint32_t per_sm = vgpu_max_resident_blocks(k, l->nthreads, r->dynamic_shared);
@@ -587,7 +600,9 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
   if (r->cooperative) l->max_resident = (uint32_t)MIN(l->ngroups, 1u << 20);
   l->params = params_take(l, (size_t)k->info.param_bytes + 64);
   if (!l->params) return refuse(fault, VGPU_INVALID_LAUNCH, k->info.name, "no memory for its parameters");
-  if (k->info.param_bytes) memcpy(l->params, r->params, k->info.param_bytes);
+  l->arguments = mem_alloc((size_t)k->info.param_bytes + 1);
+  if (k->info.param_bytes) memcpy(l->arguments, r->params, k->info.param_bytes);
+  if (k->info.param_bytes) memcpy(l->params, l->arguments, k->info.param_bytes);
   // cooperative groups' grid barrier: {size, barrier}, zero at the start; without it a barrier of the grid traps, as on a GPU
   if (r->cooperative) {
     l->workspace = (uint64_t)l->params + ((k->info.param_bytes + 15) & ~15u);
@@ -603,6 +618,7 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   VgpuStatus s = set_up(l, r, fault);
   if (s != VGPU_OK || cancelled) {
     params_give(l);
+    free(l->arguments);
     free(l);
     return cancelled ? VGPU_CANCELLED : s;
   }
@@ -643,6 +659,7 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   *fault = l->fault;
   s = device_runtime_finish(l, (VgpuStatus)l->stop, fault);
   params_give(l);
+  free(l->arguments);
   free(l);
   return s;
 }

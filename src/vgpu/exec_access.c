@@ -121,12 +121,14 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 }
 
 // --- specialised by space: how an address becomes a host address, and which ones are good ---
-// A space macro set X has X_ADDR (type of the address elements), X_BASE (what to add to an address), X_SPAN(first, bytes)
-// (is this run of bytes accessible?), X_GOOD(bytes) (are all executing lanes' accesses accessible and aligned?), X_WAIT()
+// A space macro set X has X_ADDR (type of the address elements), X_HOME (host address of address 0), X_AT(address) (its host
+// address, from the locals `home` and `imm`), X_SPAN(first, bytes) (is this run of bytes accessible?), X_GOOD(bytes) (are all executing lanes' accesses accessible and aligned?), X_WAIT()
 // before a store. The window is a power of two in size and ends in a page nobody owns, so high bits tell what is outside.
+// Shared addresses have 32 bits: what is tested and what is accessed are both the sum modulo 2^32.
 #define GLOBAL_ADDR uint64_t
 #define GLOBAL_WAIT() if (vgpu_must_wait_before_store(w)) return vgpu_give_way(w, in)
-#define GLOBAL_BASE in->imm
+#define GLOBAL_HOME 0
+#define GLOBAL_AT(address) (home + imm + (address))
 #define GLOBAL_SPAN(first, bytes) vgpu_window_holds((first) + in->imm, bytes)
 #define GLOBAL_GOOD(bytes) \
   ({ \
@@ -135,7 +137,8 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
     else for (int i = 0; i < LANES; i++) acc_ |= (a[i] - from_) & -(uint64_t)(w->exec >> i & 1); \
     !(acc_ & (~(VGPU_WINDOW_BYTES - 1) | ((bytes) - 1))); \
   })
-#define SHARED_BASE_POINTER ((uint64_t)w->shared + in->imm)
+#define SHARED_HOME (uint64_t)w->shared
+#define SHARED_AT(address) (home + (uint32_t)((uint32_t)(address) + (uint32_t)imm))
 #define SHARED_SPAN(first, bytes) \
   ({ \
     uint32_t x_ = (uint32_t)(first) + (uint32_t)in->imm; \
@@ -161,11 +164,13 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 #define SHARED32_WAIT() if (vgpu_must_wait_before_shared_store(w)) return vgpu_give_way(w, in)
 #define SHARED64_WAIT() SHARED32_WAIT()
 #define SHARED32_ADDR uint32_t
-#define SHARED32_BASE SHARED_BASE_POINTER
+#define SHARED32_HOME SHARED_HOME
+#define SHARED32_AT SHARED_AT
 #define SHARED32_GOOD SHARED_GOOD
 #define SHARED32_SPAN SHARED_SPAN
 #define SHARED64_ADDR uint64_t
-#define SHARED64_BASE SHARED_BASE_POINTER
+#define SHARED64_HOME SHARED_HOME
+#define SHARED64_AT SHARED_AT
 #define SHARED64_GOOD SHARED_GOOD
 #define SHARED64_SPAN SHARED_SPAN
 
@@ -188,44 +193,44 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 #define LOAD(name, SPACE, T, R) \
   static const Inst *name(Warp *w, const Inst *in) { \
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
+    const uint64_t home = SPACE##_HOME, imm = in->imm; \
     R *d = REG(w, R, in->d); \
-    const uint64_t base = SPACE##_BASE; \
     w->mem_pc = in; \
     if (w->exec == FULL_MASK) { \
       if (HALVES_STEP(SPACE##_ADDR, (int)sizeof(T)) && HALVES_GOOD(SPACE, sizeof(T), 16 * sizeof(T))) { \
-        const T *lo = (const T *)(base + a[0]), *hi = (const T *)(base + a[16]); \
+        const T *lo = (const T *)SPACE##_AT(a[0]), *hi = (const T *)SPACE##_AT(a[16]); \
         for (int i = 0; i < 16; i++) d[i] = (R)lo[i]; \
         for (int i = 0; i < 16; i++) d[i + 16] = (R)hi[i]; \
         return in + 1; \
       } \
       if (HALVES_STEP(SPACE##_ADDR, 0) && HALVES_GOOD(SPACE, sizeof(T), sizeof(T))) { \
-        R lo = (R) * (const T *)(base + a[0]), hi = (R) * (const T *)(base + a[16]); \
+        R lo = (R) * (const T *)SPACE##_AT(a[0]), hi = (R) * (const T *)SPACE##_AT(a[16]); \
         for (int i = 0; i < 16; i++) d[i] = lo; \
         for (int i = 16; i < 32; i++) d[i] = hi; \
         return in + 1; \
       } \
     } \
     if (!SPACE##_GOOD(sizeof(T))) return exec_load_any(w, in); \
-    if (w->exec == FULL_MASK) for (int i = 0; i < LANES; i++) d[i] = (R) * (const T *)(base + a[i]); \
-    else FOR_LANES(i, w->exec) d[i] = (R) * (const T *)(base + a[i]); \
+    if (w->exec == FULL_MASK) for (int i = 0; i < LANES; i++) d[i] = (R) * (const T *)SPACE##_AT(a[i]); \
+    else FOR_LANES(i, w->exec) d[i] = (R) * (const T *)SPACE##_AT(a[i]); \
     return in + 1; \
   }
 
 #define STORE(name, SPACE, T, R) \
   static const Inst *name(Warp *w, const Inst *in) { \
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
+    const uint64_t home = SPACE##_HOME, imm = in->imm; \
     const R *d = REG(w, R, in->d); \
-    const uint64_t base = SPACE##_BASE; \
     SPACE##_WAIT(); \
     w->mem_pc = in; \
     if (w->exec == FULL_MASK && HALVES_STEP(SPACE##_ADDR, (int)sizeof(T)) && HALVES_GOOD(SPACE, sizeof(T), 16 * sizeof(T))) { \
-      T *lo = (T *)(base + a[0]), *hi = (T *)(base + a[16]); \
+      T *lo = (T *)SPACE##_AT(a[0]), *hi = (T *)SPACE##_AT(a[16]); \
       for (int i = 0; i < 16; i++) lo[i] = (T)d[i]; \
       for (int i = 0; i < 16; i++) hi[i] = (T)d[i + 16]; \
       return in + 1; \
     } \
     if (!SPACE##_GOOD(sizeof(T))) return store_any(w, in); \
-    FOR_LANES(i, w->exec) *(T *)(base + a[i]) = (T)d[i]; \
+    FOR_LANES(i, w->exec) *(T *)SPACE##_AT(a[i]) = (T)d[i]; \
     return in + 1; \
   }
 
@@ -233,15 +238,15 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 #define VECTOR_LOAD(name, SPACE, T, N) \
   static const Inst *name(Warp *w, const Inst *in) { \
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
+    const uint64_t home = SPACE##_HOME, imm = in->imm; \
     const uint32_t *slot = mem_desc(in)->slot; \
     w->mem_pc = in; \
-    const uint64_t base = SPACE##_BASE; \
     T *d[N]; \
     for (int e = 0; e < N; e++) d[e] = REG(w, T, slot[e]); \
     if (w->exec == FULL_MASK && HALVES_STEP(SPACE##_ADDR, 0) && HALVES_GOOD(SPACE, sizeof(T) * N, sizeof(T) * N)) { \
       T lo[N], hi[N]; \
-      memcpy(lo, (const void *)(base + a[0]), sizeof lo); \
-      memcpy(hi, (const void *)(base + a[16]), sizeof hi); \
+      memcpy(lo, (const void *)SPACE##_AT(a[0]), sizeof lo); \
+      memcpy(hi, (const void *)SPACE##_AT(a[16]), sizeof hi); \
       for (int e = 0; e < N; e++) { \
         for (int i = 0; i < 16; i++) d[e][i] = lo[e]; \
         for (int i = 16; i < 32; i++) d[e][i] = hi[e]; \
@@ -251,7 +256,7 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
     if (!SPACE##_GOOD(sizeof(T) * N)) return exec_load_any(w, in); \
     FOR_LANES(i, w->exec) { \
       T v[N]; \
-      memcpy(v, (const void *)(base + a[i]), sizeof v); \
+      memcpy(v, (const void *)SPACE##_AT(a[i]), sizeof v); \
       for (int e = 0; e < N; e++) d[e][i] = v[e]; \
     } \
     return in + 1; \
@@ -260,17 +265,17 @@ static const Inst *exec_store_any(Warp *w, const Inst *in) {
 #define VECTOR_STORE(name, SPACE, T, N) \
   static const Inst *name(Warp *w, const Inst *in) { \
     const SPACE##_ADDR *a = REG(w, SPACE##_ADDR, in->a); \
+    const uint64_t home = SPACE##_HOME, imm = in->imm; \
     const uint32_t *slot = mem_desc(in)->slot; \
     SPACE##_WAIT(); \
     w->mem_pc = in; \
     if (!SPACE##_GOOD(sizeof(T) * N)) return store_any(w, in); \
-    const uint64_t base = SPACE##_BASE; \
     const T *d[N]; \
     for (int e = 0; e < N; e++) d[e] = REG(w, T, slot[e]); \
     FOR_LANES(i, w->exec) { \
       T v[N]; \
       for (int e = 0; e < N; e++) v[e] = d[e][i]; \
-      memcpy((void *)(base + a[i]), v, sizeof v); \
+      memcpy((void *)SPACE##_AT(a[i]), v, sizeof v); \
     } \
     return in + 1; \
   }
@@ -334,7 +339,7 @@ static const Inst *exec_load_param(Warp *w, const Inst *in) {
   const MemDesc *d = mem_desc(in);
   for (unsigned e = 0; e < d->count; e++) {
     if (d->slot[e] == UINT32_MAX) continue;
-    const char *p = (const char *)vgpu_launch_params(w) + in->imm + e * d->size;
+    const char *p = vgpu_launch_arguments(w) + in->imm + e * d->size;
     uint64_t v = 0;
     memcpy(&v, p, MIN(d->size, 8u));
     if (d->sign_extend) v = (uint64_t)((int64_t)(v << (64 - 8 * d->size)) >> (64 - 8 * d->size));
@@ -351,7 +356,7 @@ static const Inst *exec_load_param(Warp *w, const Inst *in) {
 #define PARAM_ONE(T) \
   static const Inst *load_param_##T(Warp *w, const Inst *in) { \
     T v; \
-    memcpy(&v, (const char *)vgpu_launch_params(w) + in->imm, sizeof v); \
+    memcpy(&v, vgpu_launch_arguments(w) + in->imm, sizeof v); \
     ELEMENTWISE(w, T, in->d, i, v); \
     return in + 1; \
   }
@@ -411,11 +416,14 @@ static bool bind_access(Binder *b, bool is_load) {
   if (!bind_values(b, value, d, is_load)) return false;
   const PtxOperand *base = address->nlist ? &address->list[0] : address;
   uint32_t param;
-  if (is_load && base->kind == OPD_VAR && bind_kernel_param(b, base->var, &param)) {
+  bool is_param = is_load && base->kind == OPD_VAR && bind_kernel_param(b, base->var, &param);
+  uint64_t param_at = is_param ? param + (uint64_t)address->imm + (uint64_t)base->imm : 0;
+  // Offsets outside of the parameters take the checked way below.
+  if (is_param && bind_params_hold(b, param_at, d->size * d->count)) {
     bool one = d->count == 1 && d->size == d->width[0] && d->slot[0] != UINT32_MAX;
     Inst *i = bind_emit(b, one && d->size == 4 ? load_param_uint32_t : one && d->size == 8 ? load_param_uint64_t : exec_load_param);
     i->d = d->slot[0];
-    i->imm = param + (uint64_t)address->imm + (uint64_t)base->imm;
+    i->imm = param_at;
     i->slots = (uint32_t *)d;
     return true;
   }

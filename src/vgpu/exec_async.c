@@ -155,6 +155,7 @@ static bool bind_cp_async(Binder *b) {
 // cp.async.mbarrier.arrive: the copies are done, so it arrives now. Without .noinc it first raises the pending count.
 static const Inst *exec_cp_arrive(Warp *w, const Inst *in) {
   const AsyncDesc *d = async_desc(in);
+  w->mem_pc = in;
   FOR_LANES(i, w->exec) {
     Mbarrier *m = (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, i, 8, 8);
     if (!m) return NULL;
@@ -191,10 +192,10 @@ static const Inst *exec_bulk(Warp *w, const Inst *in) {
       if ((n && !to) || (d->has_bar && !m)) return NULL;
       if (d->has_mask) {                      // the same offsets in block r of the cluster
         uint32_t end;
-        char *own = w->shared, *other = vgpu_cluster_shared(w, r, &end);
+        char *other = vgpu_cluster_shared(w, r, &end);
         if (!other) return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, i, r, "multicast to block %u, which the cluster does not have", r);
-        to = to ? other + (to - own) : NULL;
-        m = m ? (Mbarrier *)(other + ((char *)m - own)) : NULL;
+        to = to ? other + vgpu_shared_offset(w, to) : NULL;
+        m = m ? (Mbarrier *)(other + vgpu_shared_offset(w, (char *)m)) : NULL;
       }
       if (d->has_byte_mask) {
         uint32_t bytes = REG(w, uint16_t, d->mask_slot)[i];    // of each 16

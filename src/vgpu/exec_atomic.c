@@ -3,6 +3,7 @@
 #include "vgpu/arith_float.h"
 #include "vgpu/exec_memory.h"
 #include "vgpu/half.h"
+#include "vgpu/pair.h"
 
 #define memory_pointer VGPU_NAME(memory_pointer)
 #define memory_bind_address VGPU_NAME(memory_bind_address)
@@ -132,21 +133,25 @@ static const Inst *exec_atomic_any(Warp *w, const Inst *in) {
   return in + 1;
 }
 
-// exch and cas of 128 bits: no lock-free instruction is certain to exist, so a lock serializes them with each other.
+// exch and cas of 128 bits. Nothing is locked: the access may end in a fault.
 static const Inst *exec_atomic_128(Warp *w, const Inst *in) {
-  static volatile int busy;
   const AtomDesc *d = (const AtomDesc *)in->slots;
   w->mem_pc = in;
   FOR_LANES(i, w->exec) {
     char *p = memory_pointer(w, in, &d->mem, i, 16, 16);
     if (!p) return NULL;
-    char old[16];
-    while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {}
-    memcpy(old, p, 16);
-    const char *b = w->regs + d->b[0] + (size_t)i * 16, *c = w->regs + d->c + (size_t)i * 16;
-    if (d->op == AT_EXCH) memcpy(p, b, 16);
-    else if (!memcmp(old, b, 16)) memcpy(p, c, 16);
-    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+    uint64_t b[2], c[2], seen[2], old[2];
+    memcpy(b, w->regs + d->b[0] + (size_t)i * 16, 16);
+    if (d->op == AT_CAS) {
+      memcpy(c, w->regs + d->c + (size_t)i * 16, 16);
+      pair_compare_swap(p, b, c, old);
+    } else {
+      pair_load(p, old);
+      do {
+        memcpy(seen, old, 16);
+        pair_compare_swap(p, seen, b, old);
+      } while (memcmp(seen, old, 16));
+    }
     if (d->returns) memcpy(w->regs + d->mem.slot[0] + (size_t)i * 16, old, 16);
   }
   vgpu_poll(w);
@@ -166,7 +171,7 @@ static const Inst *exec_add_u32_shared(Warp *w, const Inst *in) {
     const uint64_t *a = REG(w, uint64_t, in->a);
     for (int i = 0; i < LANES; i++) at[i] = (uint32_t)(a[i] + d->mem.offset);
   }
-  FOR_LANES(i, w->exec) bad |= at[i] < SHARED_BASE || at[i] + 4 > end || (at[i] & 3);
+  FOR_LANES(i, w->exec) bad |= at[i] < SHARED_BASE || (uint64_t)at[i] + 4 > end || (at[i] & 3);
   if (bad) return exec_atomic_any(w, in);
   if (d->returns) {
     uint32_t *r = REG(w, uint32_t, d->mem.slot[0]);

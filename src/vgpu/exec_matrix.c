@@ -46,6 +46,7 @@ static void load_row(const MatrixDesc *d, const uint8_t *p, uint8_t out[16]) {
 static const Inst *exec_ldmatrix(Warp *w, const Inst *in) {
   if (!vgpu_warp_converged(w, in, FULL_MASK)) return NULL;
   const MatrixDesc *d = (const MatrixDesc *)in->slots;
+  w->mem_pc = in;
   uint8_t row[LANES][16];
   for (unsigned i = 0; i < d->rows; i++) {
     char *p = memory_pointer(w, in, &d->mem, i, 16, 16);
@@ -64,6 +65,7 @@ static const Inst *exec_ldmatrix(Warp *w, const Inst *in) {
 static const Inst *exec_stmatrix(Warp *w, const Inst *in) {
   if (!vgpu_warp_converged(w, in, FULL_MASK)) return NULL;
   const MatrixDesc *d = (const MatrixDesc *)in->slots;
+  w->mem_pc = in;
   for (unsigned r = 0; r < d->count; r++) {
     uint16_t m[64];
     memcpy(m, REG(w, uint32_t, d->slot[r]), sizeof m);

@@ -17,14 +17,9 @@ typedef struct SurfaceDesc {
   uint32_t handle, layer, at[3];
 } SurfaceDesc;
 
-static unsigned channel_bytes(const VgpuArray *a) {
-  static const uint8_t size[] = {1, 2, 4, 1, 2, 4, 2, 4};
-  return size[a->texel];
-}
-
 // The bytes a lane means; NULL with *fault unset: outside, to be read as zero or dropped.
 static char *locate(Warp *w, const Inst *in, const SurfaceDesc *d, const VgpuArray *a, unsigned lane, unsigned bytes, bool *fault) {
-  unsigned texel = channel_bytes(a) * a->channels, dims = geometry_dims(d->geometry);
+  unsigned texel = texture_channel_bytes(a) * a->channels, dims = geometry_dims(d->geometry);
   bool cube = d->geometry == GEOM_CUBE || d->geometry == GEOM_ACUBE;
   int64_t c[3] = {0}, limit[3] = {(int64_t)a->width * (d->formatted ? 1 : texel), MAX(a->height, 1u), MAX(a->depth, 1u)};
   if (cube) limit[2] = 6;
@@ -59,7 +54,12 @@ static char *locate(Warp *w, const Inst *in, const SurfaceDesc *d, const VgpuArr
     vgpu_fault(w, in, VGPU_MISALIGNED, lane, (uint64_t)c[0], "surface coordinate x = %lld is no multiple of the %u bytes accessed", (long long)c[0], bytes);
     return NULL;
   }
-  return (char *)a->data + slice * (int64_t)a->slice_bytes + c[1] * (int64_t)a->row_bytes + c[0] * (d->formatted ? texel : 1);
+  int64_t at = slice * (int64_t)a->slice_bytes + c[1] * (int64_t)a->row_bytes + c[0] * (d->formatted ? texel : 1);
+  uint64_t n = d->formatted ? texel : bytes, have = texture_array_bytes(a);
+  if (at >= 0 && n <= have && (uint64_t)at <= have - n) return (char *)a->data + at;
+  *fault = true;                              // the instruction's geometry is not the surface's
+  vgpu_fault(w, in, VGPU_TRAP, lane, 0, "surface coordinate (%lld, %lld, %lld) is outside the surface", (long long)c[0], (long long)c[1], (long long)c[2]);
+  return NULL;
 }
 
 static const VgpuArray *surface_of(Warp *w, const Inst *in, const SurfaceDesc *d, unsigned lane) {
@@ -143,7 +143,7 @@ static const Inst *exec_sust_formatted(Warp *w, const Inst *in) {
   FOR_SURFACE_LANES(1, {
     if (!p) continue;
     for (unsigned e = 0; e < MIN(d->count, a->channels); e++)
-      store_channel(a->texel, p + e * channel_bytes(a), (uint32_t)get_register(w, d, e, l), d->type);
+      store_channel(a->texel, p + e * texture_channel_bytes(a), (uint32_t)get_register(w, d, e, l), d->type);
   });
   return in + 1;
 }

@@ -40,6 +40,16 @@ static bool is_accepted(Warp *w, const Inst *in, const TensorDesc *d, unsigned l
   return first % 16 == 0;
 }
 
+enum { MOST_BOX = 256, MOST_ELEMENT_STRIDE = 8, MOST_BOX_BYTES = 1 << 20 };
+
+// A kernel can write the bytes of a map: they are data to be checked.
+static bool is_sound(const TensorMap *m) {
+  bool ok = m->element == 1 || m->element == 2 || m->element == 4 || m->element == 8;
+  for (unsigned i = 0; i < m->rank && i < 5; i++)
+    ok &= m->box[i] && m->box[i] <= MOST_BOX && m->element_strides[i] && m->element_strides[i] <= MOST_ELEMENT_STRIDE;
+  return ok;
+}
+
 static bool open_box(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane, Box *b) {
   *b = (Box){0};
   const char *p = pointer_at(w, in, &d->map, d->map_slot, lane, sizeof b->map, 16);
@@ -53,13 +63,22 @@ static bool open_box(Warp *w, const Inst *in, const TensorDesc *d, unsigned lane
     vgpu_fault(w, in, VGPU_UNSUPPORTED, lane, 0, "tensor maps with image-to-column, interleaved, sub-byte or 16-byte-atom layouts are not executed by the virtual device");
     return false;
   }
-  b->bytes = b->map.element;
+  if (!is_sound(&b->map)) {
+    vgpu_fault(w, in, VGPU_ILLEGAL_INSTRUCTION, lane, (uint64_t)p, "the tensor map has been damaged: sizes of its box are none that cuTensorMapEncodeTiled gives");
+    return false;
+  }
+  uint64_t bytes = b->map.element;
   for (unsigned i = 0; i < d->rank; i++) {
     b->start[i] = REG(w, int32_t, d->at[i])[lane];
     b->count[i] = (b->map.box[i] + b->map.element_strides[i] - 1u) / b->map.element_strides[i];
     b->stride[i] = i ? b->map.strides[i - 1] * 16 : b->map.element;
-    b->bytes *= b->count[i];
+    bytes *= b->count[i];
   }
+  if (bytes > MOST_BOX_BYTES) {
+    vgpu_fault(w, in, VGPU_ILLEGAL_INSTRUCTION, lane, (uint64_t)p, "the tensor map's box has %llu bytes, more than shared memory", (unsigned long long)bytes);
+    return false;
+  }
+  b->bytes = (uint32_t)bytes;
   b->line_bytes = b->count[0] * b->map.element;
   b->swizzle_mask = (1u << b->map.swizzle) - 1;          // 32, 64, 128 bytes: one, two, three bits
   return is_accepted(w, in, d, lane, b);
@@ -91,40 +110,42 @@ static PtxType element_type(const Box *b) {
   return b->map.type < ARRAY_LEN(types) ? types[b->map.type] : TYPE_NONE;
 }
 
-// `base` is shared memory, `to` the box's offset in it: the swizzle works on shared addresses.
-static const Inst *move_box(Warp *w, const Inst *in, const TensorDesc *d, const Box *b, unsigned lane, char *base, uint32_t to) {
+// Shared memory of the block that a box is copied from or to, and the box's offset there: the swizzle works on shared addresses.
+typedef struct BoxPlace { char *shared; uint32_t end, at; } BoxPlace;
+
+static const Inst *move_box(Warp *w, const Inst *in, const TensorDesc *d, const Box *b, unsigned lane, BoxPlace place) {
   AtomicStep step = d->step;
   if (d->reduce) {
     step.type = element_type(b);
     step.size = b->map.element;
     if (step.type == TYPE_NONE || step.size < 2) return vgpu_fault(w, in, VGPU_UNSUPPORTED, lane, 0, "tensor reductions of this type are not executed by the virtual device");
   }
-  uint32_t size = b->map.element, lines = b->bytes / b->line_bytes;
+  uint32_t size = b->map.element, lines = b->bytes / b->line_bytes, chunk = 16 / size;
   for (uint32_t l = 0; l < lines; l++) {
     bool inside;
     uint64_t line = line_address(b, l, &inside);
     for (uint32_t e = 0; e < b->count[0]; e++) {
-      char *s = base + swizzled(b, to + l * b->line_bytes + e * size);
+      uint32_t at = swizzled(b, place.at + l * b->line_bytes + e * size);
+      char *s = place.shared + at;
       int64_t c = b->start[0] + (int64_t)e * b->map.element_strides[0];
       bool here = inside && c >= 0 && c <= (int64_t)b->map.dims[0];
       uint64_t g = line + (uint64_t)c * size;
-      if (here && !vgpu_window_holds(g, 16) && !vgpu_host_reachable(g, size))
+      if (here && !vgpu_kernel_reaches(g, size))
         return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, lane, g, "the tensor map reaches address 0x%llx, which is not allocated", (unsigned long long)g);
       // whole chunks of 16 bytes at a time; a swizzle moves only those
-      uint32_t chunk = 16 / size;
-      if (here && !d->reduce && b->map.element_strides[0] == 1 && e % chunk == 0 && e + chunk <= b->count[0] && c + chunk - 1 <= (int64_t)b->map.dims[0]) {
-        if (d->load) memcpy(s, (const char *)g, 16);
-        else memcpy((char *)g, s, 16);
-        e += chunk - 1;
-        continue;
-      }
-      if (d->load && here) memcpy(s, (const char *)g, size);
+      bool whole = here && !d->reduce && b->map.element_strides[0] == 1 && e % chunk == 0 && e + chunk <= b->count[0];
+      whole = whole && c + chunk - 1 <= (int64_t)b->map.dims[0] && vgpu_kernel_reaches(g, 16);
+      uint32_t n = whole ? 16 : size;
+      if (at > place.end - n)
+        return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, lane, at, "the swizzled box reaches shared address 0x%x, which the block does not have", at);
+      if (whole) e += chunk - 1;
+      if (d->load && here) memcpy(s, (const char *)g, n);
       else if (d->load) fill_value(b, s);
       else if (here && d->reduce) {
         uint64_t v = 0;
         memcpy(&v, s, size);
         VGPU_NAME(atomic_step)(&step, (char *)g, v);
-      } else if (here) memcpy((char *)g, s, size);
+      } else if (here) memcpy((char *)g, s, n);
     }
   }
   return in + 1;
@@ -139,20 +160,15 @@ static const Inst *exec_tensor(Warp *w, const Inst *in) {
     char *own = pointer_at(w, in, &d->shared, d->shared_slot, l, b.bytes, 128);
     Mbarrier *m = d->has_bar ? (Mbarrier *)pointer_at(w, in, &d->bar, d->bar_slot, l, 8, 8) : NULL;
     if (!own || (d->has_bar && !m)) return NULL;
-    // the block whose shared memory this is: our own, or another of the cluster
-    char *home = w->shared;
-    uint32_t end = 0, nblocks = w->block->cluster ? w->block->cluster->nblocks : 1;
-    for (uint32_t r = 0; r < nblocks; r++) {
-      char *s = vgpu_cluster_shared(w, r, &end);
-      if (s && own >= s && own < s + end) home = s;
-    }
+    uint32_t at = vgpu_shared_offset(w, own), bar_at = m ? vgpu_shared_offset(w, (char *)m) : 0;
     uint32_t blocks = d->has_mask ? REG(w, uint16_t, d->mask_slot)[l] : 1;
     FOR_LANES(r, blocks) {
-      char *base = d->has_mask ? vgpu_cluster_shared(w, r, &end) : home;
-      if (!base) return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, l, r, "multicast to block %u, which the cluster does not have", r);
-      if (!move_box(w, in, d, &b, l, base, (uint32_t)(own - home))) return NULL;
+      BoxPlace place = {own - at, w->block->shared_end, at};              // blocks of a cluster have as much
+      if (d->has_mask) place.shared = vgpu_cluster_shared(w, r, &place.end);
+      if (!place.shared) return vgpu_fault(w, in, VGPU_ILLEGAL_ADDRESS, l, r, "multicast to block %u, which the cluster does not have", r);
+      if (!move_box(w, in, d, &b, l, place)) return NULL;
       if (!m) continue;
-      Mbarrier *there = d->has_mask ? (Mbarrier *)(base + ((char *)m - home)) : m;
+      Mbarrier *there = d->has_mask ? (Mbarrier *)(place.shared + bar_at) : m;
       there->tx -= b.bytes;
       mbarrier_settle(there);
     }

@@ -23,6 +23,17 @@ typedef struct TexRequest {
   int32_t offset[3];                          // in texels
 } TexRequest;
 
+static inline unsigned texture_channel_bytes(const VgpuArray *a) {
+  static const uint8_t size[] = {1, 2, 4, 1, 2, 4, 2, 4};
+  return size[a->texel];
+}
+
+// From the first byte of the array's first texel to the last one's last.
+static inline uint64_t texture_array_bytes(const VgpuArray *a) {
+  uint64_t slices = (uint64_t)MAX(a->depth, 1u) * MAX(a->layers, 1u);
+  return (slices - 1) * a->slice_bytes + (MAX(a->height, 1u) - 1) * (uint64_t)a->row_bytes + (uint64_t)a->width * texture_channel_bytes(a) * a->channels;
+}
+
 // Four channels: integers as they are, floats as their bits.
 void VGPU_NAME(texture_sample)(const VgpuTexture *t, const TexRequest *q, uint32_t out[4]);
 // One channel of the four texels a bilinear filter would mix, counter-clockwise from the lower left.

@@ -62,6 +62,7 @@ static const Inst *exec_query(Warp *w, const Inst *in) {
 
 static const Inst *exec_istypep(Warp *w, const Inst *in) {
   const QueryDesc *d = in->ptr;
+  w->mem_pc = in;
   uint32_t yes = 0;
   FOR_LANES(l, w->exec) {
     const VgpuTexture *t = vgpu_texture_get(texture_handle(REG(w, uint64_t, d->handle)[l]));

@@ -161,6 +161,7 @@ static void make_plain(const VgpuTexture *t, const TexRequest *q, const VgpuArra
   } else if (geometry_has_layers(q->geometry)) {
     p->place.slice = q->layer < 0 ? 0 : (uint32_t)q->layer >= layers ? layers - 1 : (uint32_t)q->layer;
   }
+  p->place.slice = MIN(p->place.slice, (uint64_t)layers - 1);       // the array may have no cube faces at all
   for (unsigned d = 0; d < 3; d++) p->place.mode[d] = cube ? TEX_CLAMP : mode_of(t, d);
 }
 

@@ -1,7 +1,9 @@
 // A kernel made ready: the functions it can reach, where their shared and local variables lie, their decoded code.
 #include "vgpu/core.h"
 
-typedef struct Reach { VgpuKernel *k; VEC(FuncSym *) funcs; U64Map seen; bool indirect; } Reach;
+enum { MOST_SHARED = 16 << 20 };              // bytes of static shared memory that are laid out at all
+
+typedef struct Reach { VgpuKernel *k; VEC(FuncSym *) funcs; U64Map seen; bool indirect, too_much_shared; } Reach;
 
 static void reach(Reach *r, FuncSym *f) {
   if (!f->func || f->builtin || u64map_get(&r->seen, (uint64_t)f)) return;
@@ -9,21 +11,24 @@ static void reach(Reach *r, FuncSym *f) {
   vec_push(&r->funcs, f);
 }
 
-static void place_shared(VgpuKernel *k, const PtxVar *v) {
+static void place_shared(Reach *r, const PtxVar *v) {
+  VgpuKernel *k = r->k;
   if (v->space != SPACE_SHARED || u64map_get(&k->shared_offset, (uint64_t)v)) return;
+  uint64_t align = MAX(v->align, 1u), at = (k->shared_static_end + align - 1) / align * align;
+  r->too_much_shared |= align > MOST_SHARED || v->size > MOST_SHARED || at + v->size > MOST_SHARED;
+  if (r->too_much_shared) return;
   if (v->size == 0) {                         // extern unsized: dynamic shared memory, all share one start
     k->dynamic_base = MAX(k->dynamic_base, v->align);
     u64map_put(&k->shared_offset, (uint64_t)v, (void *)(uintptr_t)UINT32_MAX);
     return;
   }
-  uint32_t at = (k->shared_static_end + v->align - 1) / v->align * v->align;
   u64map_put(&k->shared_offset, (uint64_t)v, (void *)(uintptr_t)(at + 1));
-  k->shared_static_end = at + (uint32_t)v->size;
+  k->shared_static_end = (uint32_t)(at + v->size);
 }
 
 static void scan_operand(Reach *r, const PtxOperand *o) {
   if (o->kind == OPD_FUNC && o->func->user) reach(r, function_symbol(o->func));
-  if (o->kind == OPD_VAR && o->var) place_shared(r->k, o->var);
+  if (o->kind == OPD_VAR && o->var) place_shared(r, o->var);
   for (unsigned i = 0; i < o->nlist; i++) scan_operand(r, &o->list[i]);
 }
 
@@ -56,7 +61,7 @@ static uint32_t deepest(VgpuKernel *k, FuncSym *f, U64Map *depth) {
     FuncSym *callee = function_symbol(in->ops[1].func);
     if (callee->func && !callee->builtin) below = MAX(below, deepest(k, callee, depth));
   }
-  uint32_t total = (c ? c->local_bytes : 0) + below;
+  uint32_t total = MIN((c ? c->local_bytes : 0) + below, 1u << 30);
   u64map_put(depth, (uint64_t)f, (void *)(uintptr_t)(total + 2));
   return total;
 }
@@ -75,7 +80,7 @@ static bool prepare(VgpuKernel *k, Error *err) {
   // dynamic shared memory starts behind the static variables
   uint32_t align = k->dynamic_base;
   k->dynamic_base = (k->shared_static_end + align - 1) / align * align;
-  bool ok = true;
+  bool ok = !r.too_much_shared || error_set(err, "its shared variables need more than %d MB", MOST_SHARED >> 20);
   for (uint32_t i = 0; ok && i < r.funcs.len; i++) {
     Code *c = code_decode(k, r.funcs.data[i], err);
     if (c) u64map_put(&k->codes, (uint64_t)r.funcs.data[i], c);
@@ -86,6 +91,12 @@ static bool prepare(VgpuKernel *k, Error *err) {
     U64Map depth = {0};
     k->local_static = deepest(k, k->sym, &depth);
     u64map_free(&depth);
+    if (k->local_static > MOST_LOCAL) {
+      k->code = NULL;
+      ok = error_set(err, "it needs more than %d KB of local memory for each thread", MOST_LOCAL >> 10);
+    }
+  }
+  if (ok) {
     k->recursive |= r.indirect;
     k->info.static_shared = (k->shared_static_end - SHARED_BASE + 15) & ~15u;      // as a GPU counts it
     k->info.local_bytes = k->local_static;

@@ -2,6 +2,7 @@
 // Invariant: a page of the window is accessible exactly while it belongs to an allocation, so a kernel that leaves its
 // allocations far enough meets PROT_NONE and the launch ends with an illegal address (engine.c catches the signal).
 // As on a GPU pages are 2 MB and small allocations share them: what an overrun by a few bytes does is the same on both.
+// Invariant: all bookkeeping lies outside of the window, so that no kernel can change it.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -13,7 +14,7 @@ uint64_t vgpu_window_base;
 
 typedef struct Range { uint64_t start, size; } Range;
 static VEC(Range) free_ranges;
-static VEC(Range) host_ranges;
+static SortedMap host_ranges;                  // start -> Range; they do not overlap
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t host_lock = PTHREAD_RWLOCK_INITIALIZER;
 static _Atomic uint64_t host_version = 1;    // changes with the ranges
@@ -53,22 +54,48 @@ static bool reserve_window(void) {
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
+// Index of the first free range that does not start before `start`.
+static uint32_t first_range_from(uint64_t start) {
+  uint32_t low = 0, high = free_ranges.len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (free_ranges.data[middle].start < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+static void insert_range(uint32_t at, Range r) {
+  vec_push(&free_ranges, r);
+  Range *list = free_ranges.data;
+  memmove(&list[at + 1], &list[at], (free_ranges.len - 1 - at) * sizeof *list);
+  list[at] = r;
+}
+
+static void remove_range(uint32_t at) {
+  Range *list = free_ranges.data;
+  memmove(&list[at], &list[at + 1], (--free_ranges.len - at) * sizeof *list);
+}
+
+// Cuts [at, at + size) out of free range i. Empty ranges are not kept.
+static void cut_range(uint32_t i, uint64_t at, uint64_t size) {
+  Range r = free_ranges.data[i], after = {at + size, r.start + r.size - at - size};
+  if (at > r.start) free_ranges.data[i].size = at - r.start;
+  else if (after.size) free_ranges.data[i] = after;
+  else remove_range(i);
+  if (at > r.start && after.size) insert_range(i + 1, after);
+}
+
 // First fit. The last page of every range is left out as a gap between neighbours.
 static void *take_range(uint64_t size, uint64_t align) {
+  if (size > VGPU_WINDOW_BYTES || align > VGPU_WINDOW_BYTES) return NULL;
   size = round_up(size, PAGE) + PAGE;
   if (align < PAGE) align = PAGE;
   for (uint32_t i = 0; i < free_ranges.len; i++) {
     Range r = free_ranges.data[i];
     uint64_t at = round_up(r.start, align);
     if (at + size > r.start + r.size) continue;
-    Range after = {at + size, r.start + r.size - at - size};
-    free_ranges.data[i].size = at - r.start;
-    if (!free_ranges.data[i].size && after.size) free_ranges.data[i] = after;
-    else if (after.size) {
-      vec_push(&free_ranges, after);
-      memmove(&free_ranges.data[i + 2], &free_ranges.data[i + 1], (free_ranges.len - i - 2) * sizeof(Range));
-      free_ranges.data[i + 1] = after;
-    }
+    cut_range(i, at, size);
     return (void *)at;
   }
   return NULL;
@@ -76,18 +103,12 @@ static void *take_range(uint64_t size, uint64_t align) {
 
 // These addresses and no others.
 static bool take_range_at(uint64_t at, uint64_t size) {
+  if (size > VGPU_WINDOW_BYTES || at > UINT64_MAX - VGPU_WINDOW_BYTES - 2 * PAGE) return false;
   size = round_up(size, PAGE) + PAGE;
   for (uint32_t i = 0; i < free_ranges.len; i++) {
     Range r = free_ranges.data[i];
     if (at < r.start || at + size > r.start + r.size) continue;
-    Range after = {at + size, r.start + r.size - at - size};
-    free_ranges.data[i].size = at - r.start;
-    if (!free_ranges.data[i].size) free_ranges.data[i] = after;
-    else {
-      vec_push(&free_ranges, after);
-      memmove(&free_ranges.data[i + 2], &free_ranges.data[i + 1], (free_ranges.len - i - 2) * sizeof(Range));
-      free_ranges.data[i + 1] = after;
-    }
+    cut_range(i, at, size);
     return true;
   }
   return false;
@@ -95,20 +116,21 @@ static bool take_range_at(uint64_t at, uint64_t size) {
 
 static void give_range(uint64_t start, uint64_t size) {
   size = round_up(size, PAGE) + PAGE;
-  uint32_t i = 0;
-  while (i < free_ranges.len && free_ranges.data[i].start < start) i++;
-  vec_push(&free_ranges, (Range){0});
-  memmove(&free_ranges.data[i + 1], &free_ranges.data[i], (free_ranges.len - 1 - i) * sizeof(Range));
-  free_ranges.data[i] = (Range){start, size};
-  // merge with the neighbours, dropping ranges that became empty
-  uint32_t out = 0;
-  for (uint32_t k = 0; k < free_ranges.len; k++) {
-    Range r = free_ranges.data[k];
-    if (!r.size) continue;
-    if (out && free_ranges.data[out - 1].start + free_ranges.data[out - 1].size == r.start) free_ranges.data[out - 1].size += r.size;
-    else free_ranges.data[out++] = r;
+  uint32_t i = first_range_from(start);
+  Range *list = free_ranges.data;
+  bool joins_previous = i && list[i - 1].start + list[i - 1].size == start;
+  bool joins_next = i < free_ranges.len && start + size == list[i].start;
+  if (joins_previous && joins_next) {
+    list[i - 1].size += size + list[i].size;
+    remove_range(i);
+  } else if (joins_previous) {
+    list[i - 1].size += size;
+  } else if (joins_next) {
+    list[i].start = start;
+    list[i].size += size;
+  } else {
+    insert_range(i, (Range){start, size});
   }
-  free_ranges.len = out;
 }
 
 void *vgpu_vm_reserve(size_t size, size_t align) {
@@ -136,6 +158,7 @@ void vgpu_vm_release(void *p, size_t size) {
 enum { GPU_PAGE = 2 << 20, SMALL = 1 << 20, SMALLEST = 512 };
 
 static void *map_pages(size_t size, size_t align) {
+  if (size > VGPU_WINDOW_BYTES) return NULL;
   size = round_up(size, GPU_PAGE);
   void *p = vgpu_vm_reserve(size, MAX(align, (size_t)GPU_PAGE));
   if (p && mprotect(p, size, PROT_READ | PROT_WRITE) != 0) {
@@ -148,10 +171,10 @@ static void *map_pages(size_t size, size_t align) {
 // --- allocations below 1 MB: powers of two from pages of their own, never given back ---
 // The program's and those of tools have other pages than ours: what a kernel touches there is an allocation of the program's, or it has no business there.
 typedef enum { OURS, PROGRAMS, TOOLS, OWNERS } Owner;
-typedef struct Piece { struct Piece *next; } Piece;
-static Piece *free_pieces[OWNERS][32];
+static VEC(char *) free_pieces[OWNERS][32];   // by size class; taken last in, first out
 static char *fresh[OWNERS][32], *fresh_end[OWNERS][32];      // of the newest page of each size
 static U64Map foreign_pages;                 // not ours, by number
+static U64Map piece_pages;                   // number -> size class of the pieces on it
 
 static void note_pages(Owner owner, const void *p, size_t size, bool are) {
   if (!p || owner == OURS) return;
@@ -186,15 +209,16 @@ static void *take_piece(Owner owner, size_t size) {
   unsigned c = piece_class(size);
   size_t bytes = (size_t)1 << c;
   pthread_mutex_lock(&lock);
-  void *p = free_pieces[owner][c];
-  bool used = p != NULL;
-  if (used) free_pieces[owner][c] = free_pieces[owner][c]->next;
+  char *p;
+  bool used = free_pieces[owner][c].len != 0;
+  if (used) p = free_pieces[owner][c].data[--free_pieces[owner][c].len];
   else {
     if (fresh[owner][c] == fresh_end[owner][c]) {
       pthread_mutex_unlock(&lock);
       char *page = own_pages(owner, GPU_PAGE, 0);
       if (!page) return NULL;
       pthread_mutex_lock(&lock);
+      u64map_put(&piece_pages, (uint64_t)page / GPU_PAGE, (void *)(uintptr_t)c);
       fresh[owner][c] = page;                 // two threads at once: the rest of one page is lost, nothing worse
       fresh_end[owner][c] = page + GPU_PAGE;
     }
@@ -206,31 +230,20 @@ static void *take_piece(Owner owner, size_t size) {
   return p;
 }
 
-static U64Map small_on_own_page;              // small, but with an alignment only a page has
-
 static void *take(Owner owner, size_t size, size_t align) {
   if (!size) size = 1;
-  if (size >= SMALL) return own_pages(owner, size, align);
-  if (align < SMALL) return take_piece(owner, MAX(size, align));    // a piece is aligned to its size
-  void *p = own_pages(owner, size, align);
-  pthread_mutex_lock(&lock);
-  if (p) u64map_put(&small_on_own_page, (uint64_t)p, p);
-  pthread_mutex_unlock(&lock);
-  return p;
+  if (size >= SMALL || align >= SMALL) return own_pages(owner, size, align);
+  return take_piece(owner, MAX(size, align));             // a piece is aligned to its size
 }
 
 static void give(Owner owner, void *p, size_t size) {
   if (!p) return;
   if (!size) size = 1;
   pthread_mutex_lock(&lock);
-  bool pages = size >= SMALL || u64map_remove(&small_on_own_page, (uint64_t)p);
-  if (!pages) {
-    unsigned c = piece_class(size);
-    ((Piece *)p)->next = free_pieces[owner][c];
-    free_pieces[owner][c] = p;
-  }
+  uintptr_t c = (uintptr_t)u64map_get(&piece_pages, (uint64_t)p / GPU_PAGE);
+  if (c) vec_push(&free_pieces[owner][c], (char *)p);
   pthread_mutex_unlock(&lock);
-  if (!pages) return;
+  if (c) return;
   note_pages(owner, p, size, false);
   vgpu_vm_release(p, round_up(size, GPU_PAGE));
 }
@@ -247,18 +260,17 @@ bool vgpu_in_window(const void *p) { return vgpu_window_base && vgpu_window_hold
 void vgpu_host_register(void *p, size_t size) {
   pthread_rwlock_wrlock(&host_lock);
   host_version++;
-  vec_push(&host_ranges, (Range){(uint64_t)p, size});
+  Range *r = mem_alloc(sizeof *r);
+  *r = (Range){(uint64_t)p, size};
+  free(sorted_remove(&host_ranges, (uint64_t)p));
+  sorted_put(&host_ranges, (uint64_t)p, r);
   pthread_rwlock_unlock(&host_lock);
 }
 
 void vgpu_host_unregister(void *p) {
   pthread_rwlock_wrlock(&host_lock);
   host_version++;
-  for (uint32_t i = 0; i < host_ranges.len; i++)
-    if (host_ranges.data[i].start == (uint64_t)p) {
-      host_ranges.data[i] = host_ranges.data[--host_ranges.len];
-      break;
-    }
+  free(sorted_remove(&host_ranges, (uint64_t)p));
   pthread_rwlock_unlock(&host_lock);
 }
 
@@ -269,15 +281,20 @@ bool vgpu_host_reachable(uint64_t address, uint64_t size) {
   uint64_t version = atomic_load_explicit(&host_version, memory_order_acquire);
   for (unsigned i = 0; i < 2; i++)
     if (last[i].version == version && address - last[i].range.start < last[i].range.size && size <= last[i].range.size - (address - last[i].range.start)) return true;
-  bool found = false;
   pthread_rwlock_rdlock(&host_lock);
-  for (uint32_t i = 0; i < host_ranges.len && !found; i++) {
-    Range r = host_ranges.data[i];
-    found = address >= r.start && address - r.start <= r.size && size <= r.size - (address - r.start);
-    if (found) last[turn ^= 1].range = r, last[turn].version = host_version;
+  const Range *r = sorted_below(&host_ranges, address, NULL);
+  bool found = r && address - r->start <= r->size && size <= r->size - (address - r->start);
+  if (found) {
+    turn ^= 1;
+    last[turn].range = *r;
+    last[turn].version = host_version;
   }
   pthread_rwlock_unlock(&host_lock);
   return found;
+}
+
+bool vgpu_kernel_reaches(uint64_t address, uint64_t bytes) {
+  return (vgpu_window_base && vgpu_window_holds(address, bytes)) || vgpu_host_reachable(address, bytes);
 }
 
 char *vgpu_cluster_shared(Warp *w, uint32_t rank, uint32_t *end) {
@@ -288,6 +305,16 @@ char *vgpu_cluster_shared(Warp *w, uint32_t rank, uint32_t *end) {
   }
   *end = b->shared_end;
   return b->shared;
+}
+
+uint32_t vgpu_shared_offset(Warp *w, const char *p) {
+  uint32_t nblocks = w->block->cluster ? w->block->cluster->nblocks : 1, end;
+  for (uint32_t r = 0; r < nblocks; r++) {
+    const char *shared = vgpu_cluster_shared(w, r, &end);
+    if (shared && p >= shared && p < shared + end) return (uint32_t)(p - shared);
+  }
+  CHECK(!"the byte lies in shared memory of the cluster");
+  return 0;
 }
 
 char *vgpu_generic_pointer(Warp *w, unsigned lane, uint64_t address, uint64_t size) {

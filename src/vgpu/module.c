@@ -134,6 +134,20 @@ static void find_address_taken(VgpuModule *m) {
   }
 }
 
+// Parameters beyond the limit could not be copied into the launch's buffer. A GPU has 32764 bytes; tools add some.
+static bool check_parameters(VgpuModule *m, Error *err) {
+  enum { MOST = 64 << 10 };
+  for (uint32_t i = 0; i < m->funcs.len; i++) {
+    const PtxFunc *f = m->funcs.data[i]->func;
+    for (uint32_t p = 0; f->is_entry && p < f->nparams; p++) {
+      uint64_t at = f->params[p]->param_offset, size = f->params[p]->size;
+      if (at > MOST || size > MOST || at + size > f->param_bytes || f->param_bytes > MOST)
+        return error_set(err, "kernel %s has more than %d bytes of parameters", f->name, MOST);
+    }
+  }
+  return true;
+}
+
 static void add_kernels(VgpuModule *m) {
   for (uint32_t i = 0; i < m->funcs.len; i++) {
     FuncSym *s = m->funcs.data[i];
@@ -172,7 +186,7 @@ VgpuModule *vgpu_module_load(PtxModule **units, uint32_t nunits, Error *err) {
       vgpu_module_unload(m);
       return NULL;
     }
-  if (!define_all(m, err) || !resolve_all(m, err) || !lay_out_memory(m, err)) {
+  if (!define_all(m, err) || !check_parameters(m, err) || !resolve_all(m, err) || !lay_out_memory(m, err)) {
     vgpu_module_unload(m);
     return NULL;
   }

@@ -39,4 +39,25 @@ static inline void pair_store(char *p, const uint64_t v[2]) {
 #endif
 }
 
+// Replaces the 16 bytes at p by `value` if they are `expected`; *old is what was there.
+static inline void pair_compare_swap(char *p, const uint64_t expected[2], const uint64_t value[2], uint64_t old[2]) {
+#if defined(__aarch64__)
+  uint64_t a, b, x, y;
+  uint32_t lost;
+  do __asm__ volatile("ldaxp %0, %1, [%5]\n\tcmp %0, %6\n\tccmp %1, %7, #0, eq\n\t"
+                      "csel %2, %8, %0, eq\n\tcsel %3, %9, %1, eq\n\tstlxp %w4, %2, %3, [%5]"
+                      : "=&r"(a), "=&r"(b), "=&r"(x), "=&r"(y), "=&r"(lost)
+                      : "r"(p), "r"(expected[0]), "r"(expected[1]), "r"(value[0]), "r"(value[1]) : "cc", "memory");
+  while (lost);
+  old[0] = a, old[1] = b;
+#elif defined(__x86_64__)
+  uint64_t low = expected[0], high = expected[1];
+  __asm__ volatile("lock cmpxchg16b %0" : "+m"(*(char(*)[16])p), "+a"(low), "+d"(high) : "b"(value[0]), "c"(value[1]) : "cc", "memory");
+  old[0] = low, old[1] = high;
+#else
+  memcpy(old, p, 16);
+  if (!memcmp(old, expected, 16)) memcpy(p, value, 16);
+#endif
+}
+
 #endif

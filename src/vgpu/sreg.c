@@ -104,3 +104,4 @@ const Inst *exec_param_address(Warp *w, const Inst *in) {
 }
 
 uint64_t vgpu_launch_params(const Warp *w) { return (uint64_t)w->launch->params; }
+const char *vgpu_launch_arguments(const Warp *w) { return w->launch->arguments; }

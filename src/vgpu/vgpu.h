@@ -32,6 +32,7 @@ void vgpu_vm_release(void *p, size_t size);               // callers mmap(MAP_FI
 bool vgpu_in_window(const void *p);
 void vgpu_host_register(void *p, size_t size);            // ordinary host memory a kernel may touch
 void vgpu_host_unregister(void *p);
+bool vgpu_kernel_reaches(uint64_t address, uint64_t bytes);   // memory that kernels may touch: the window, registered host memory
 
 // --- module.c: one or several PTX modules linked by symbol. The VgpuModule owns the PtxModules from then on. ---
 typedef struct VgpuModule VgpuModule;
@@ -107,6 +108,7 @@ typedef struct VgpuLaunch {
   const void *params;                      // kernel's param_bytes bytes, copied
   bool cooperative;
   uint32_t stack_limit;                    // bytes of local memory per thread; 0: default
+  uint32_t depth;                          // of a kernel that a kernel launched; 0: the host did
   // where device printf text goes; called with a lock held, in the order printed
   void (*print)(void *user, const char *text, size_t n); void *user;
   bool (*hang)(void *hang_user, const VgpuHang *h); void *hang_user;   // true: the launch is to be ended. May be NULL

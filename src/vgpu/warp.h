@@ -73,6 +73,7 @@ bool bind_local_offset(Binder *b, const PtxVar *v, uint32_t *offset);
 // A kernel parameter of the entry being decoded: byte offset in launch->params. False: not one.
 bool vgpu_code_is_entry(Binder *b);                      // is the function being decoded a kernel?
 bool bind_kernel_param(Binder *b, const PtxVar *v, uint32_t *offset);
+bool bind_params_hold(Binder *b, uint64_t offset, unsigned bytes);       // do the kernel's parameters have these bytes?
 bool bind_unsupported(Binder *b, const char *why);       // sets "… is not executed by the virtual device" and returns false
 
 typedef bool BindFn(Binder *b);
@@ -185,12 +186,13 @@ struct Cluster {                              // blocks of a cluster run on one 
 // --- memory.c: user memory. Kernels may touch the window and registered host memory, nothing else. ---
 extern uint64_t vgpu_window_base;             // 0 until the first allocation
 static inline bool vgpu_window_holds(uint64_t address, uint64_t size) {
-  return address - vgpu_window_base <= VGPU_WINDOW_BYTES - size;
+  return size <= VGPU_WINDOW_BYTES && address - vgpu_window_base <= VGPU_WINDOW_BYTES - size;
 }
 bool vgpu_host_reachable(uint64_t address, uint64_t size);    // registered host memory
 // Host pointer for a generic address as seen by one lane (global, shared, local, parameters); NULL: illegal address.
 char *vgpu_generic_pointer(Warp *w, unsigned lane, uint64_t address, uint64_t size);
 uint64_t vgpu_launch_params(const Warp *w);   // address of the kernel's parameter buffer (in the window)
+const char *vgpu_launch_arguments(const Warp *w);   // the same bytes where no kernel can write: what ld.param reads
 
 // --- control.c, sreg.c: execute functions that families use ---
 ExecFn exec_nop;                              // hints, and waits for what is done already
@@ -200,6 +202,7 @@ ExecFn exec_local_address;                    // d = local address imm of the ru
 
 // Shared memory of block `rank` of this warp's cluster (rank 0 without clusters); NULL: no such block.
 char *vgpu_cluster_shared(Warp *w, uint32_t rank, uint32_t *end);
+uint32_t vgpu_shared_offset(Warp *w, const char *p);   // of a byte of shared memory of the cluster, in the block that has it
 
 // --- stopping: all return NULL, to be returned by the execute function ------------------------------------------------
 // The program did something that ends the launch. lane: which lane (for block/thread in the message).
