@@ -63,6 +63,7 @@ struct Code {
   uint32_t const_start, const_bytes;          // constant slots in it, filled from `constants`
   char *constants;
   uint32_t local_bytes;                       // frame in local memory
+  bool has_unsupported;                       // some instruction cannot be executed
   U64Map local_offset;                        // PtxVar* -> offset + 1
   uint32_t nregs32;                           // estimate of machine registers
   const uint32_t *slots;                      // PtxReg.id -> slot; UINT32_MAX: never used
@@ -120,6 +121,11 @@ VgpuStatus device_runtime_finish(Launch *l, VgpuStatus s, VgpuFault *fault);   /
 uint64_t heap_alloc(size_t n);
 bool heap_free(uint64_t p);
 
+// --- idle_blocks.c: blocks of a large grid that do nothing do not run ---
+typedef struct BlockRun { uint64_t first, count, before; } BlockRun;     // blocks that run, in linear order; before: how many come before them
+void idle_blocks_find(Launch *l);             // fills `active` and takes the others out of `ngroups`
+uint64_t idle_blocks_index(const Launch *l, uint64_t n);      // linear index of the n-th block that runs
+
 // --- watch.c ---
 typedef struct Watched { uint64_t at_ns; uint32_t looked; struct Past *past; } Watched;      // a group's; past: of its warps
 void watch_launch(Launch *l);                 // it begins
@@ -149,7 +155,8 @@ struct Launch {
   VgpuKernel *kernel;
   const VgpuLaunch *request;
   uint32_t grid[3], block[3], cluster[3];
-  uint64_t nblocks, ngroups;                  // a group is a cluster, or one block
+  uint64_t nblocks, ngroups;                  // a group is a cluster, or one block; ngroups: of those that run
+  VEC(BlockRun) active;                       // none: all blocks run
   uint32_t group_size, nthreads, nwarps;
   uint32_t shared_bytes;                      // one past the last shared offset
   uint32_t local_bytes;

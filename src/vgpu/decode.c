@@ -347,6 +347,7 @@ static void decode_one(Decoder *d, PtxInstr *in) {
     d->insts.len = first;
     d->fixups.len = first_fixup;
     if (!why.text[0]) bind_unsupported(&d->binder, "this form is not executed by the virtual device");
+    d->code->has_unsupported = true;
     bind_emit(&d->binder, exec_unsupported)->ptr = arena_strdup(&d->code->arena, why.text);
   }
   if (!in->guard) return;

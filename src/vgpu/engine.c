@@ -250,12 +250,20 @@ static void place(Launch *l, Block *b, uint64_t group, uint32_t rank) {
   b->linear = b->ctaid[0] + (uint64_t)l->grid[0] * (b->ctaid[1] + (uint64_t)l->grid[1] * b->ctaid[2]);
 }
 
+// As clock_ns, a few milliseconds late: each block asks twice.
+static uint64_t coarse_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void group_start(Launch *l, Group *g, uint64_t index) {
   if (l->shuffled) index = (uint64_t)(((unsigned __int128)index * l->shuffle_mul + l->shuffle_add) % l->ngroups);
+  index = idle_blocks_index(l, index);
   g->index = index;
   g->ran_ns = 0;
   watch_forget(&g->watched);
-  l->moved_ns = clock_ns();
+  l->moved_ns = coarse_ns();
   g->rng = (config.seed + 1) * 0x9E3779B97F4A7C15ull ^ (index + 1) * 0xD1B54A32D192ED03ull;
   if (!g->rng) g->rng = 1;
   for (uint32_t k = 0; k < l->group_size; k++) g->members[k] = &g->blocks[k];
@@ -456,7 +464,7 @@ static void execute(Launch *l, bool helper) {
     if (cancelled && !l->stop) l->stop = VGPU_CANCELLED;
     atomic_fetch_sub(&l->resident, 1);
     if (r == GROUP_ENDED) {
-      l->moved_ns = clock_ns();
+      l->moved_ns = coarse_ns();
       spare = g;
       if (atomic_fetch_add(&l->done_groups, 1) + 1 == l->ngroups) break;
     } else group_free(g);
@@ -608,6 +616,7 @@ static VgpuStatus set_up(Launch *l, const VgpuLaunch *r, VgpuFault *fault) {
     l->workspace = (uint64_t)l->params + ((k->info.param_bytes + 15) & ~15u);
     memset((char *)l->workspace, 0, 16);
   }
+  idle_blocks_find(l);
   shuffle_order(l);
   return VGPU_OK;
 }
@@ -619,6 +628,7 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   if (s != VGPU_OK || cancelled) {
     params_give(l);
     free(l->arguments);
+    vec_free(&l->active);
     free(l);
     return cancelled ? VGPU_CANCELLED : s;
   }
@@ -660,6 +670,7 @@ VgpuStatus vgpu_launch(const VgpuLaunch *r, VgpuFault *fault) {
   s = device_runtime_finish(l, (VgpuStatus)l->stop, fault);
   params_give(l);
   free(l->arguments);
+  vec_free(&l->active);
   free(l);
   return s;
 }

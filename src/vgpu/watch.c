@@ -243,8 +243,9 @@ static void look(Launch *l, Block *blocks, uint32_t nblocks, struct Past *past, 
 }
 
 static bool tell(Launch *l, Looking *k, uint64_t ns, bool deadlock) {
+  uint64_t idle = l->nblocks - l->ngroups * l->group_size;       // they count as ended
   VgpuHang h = {.list = k->list.data, .n = k->list.len, .ns = ns, .blocks = l->nblocks, .asked = k->asked, .deadlock = deadlock,
-                .blocks_ended = l->done_groups * l->group_size, .blocks_begun = MIN(l->next_group, l->ngroups) * l->group_size};
+                .blocks_ended = idle + l->done_groups * l->group_size, .blocks_begun = idle + MIN(l->next_group, l->ngroups) * l->group_size};
   return l->request->hang(l->request->hang_user, &h);
 }
 
