@@ -288,7 +288,8 @@ static inline void add_to_window(Window *x, size_t from, size_t at, size_t lengt
 }
 
 static void damaged(TraceWriter *w, Ring *r) {
-  r->damaged = w->damaged = true;
+  w->damaged = true;
+  r->damaged = true;
   writer_stop(w, "ring %u of process %u holds something that is no record: nothing more is recorded", r->number, r->process);
 }
 
