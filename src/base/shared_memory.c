@@ -1,4 +1,5 @@
-// The command's side: makes memory files, and a thread that hands their descriptors to processes that know the token.
+// The command's side: makes memory files, and a thread that hands their descriptors to processes
+// that know the token.
 #define _GNU_SOURCE
 
 #include "base/shared_memory.h"
@@ -19,10 +20,13 @@
 
 enum { OFFERS = 4, BACKLOG = 256 };
 
-typedef struct Offer { char variable[SHARED_VARIABLE]; int fd; } Offer;
+typedef struct Offer {
+  char variable[SHARED_VARIABLE];
+  int fd;
+} Offer;
 static Offer offers[OFFERS];
 static unsigned noffers;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     // offers
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // offers
 static char token[SHARED_TOKEN + 1];
 
 // --- the door ---
@@ -45,7 +49,8 @@ static void send_reply(int to, uint32_t pid, int fd) {
     m.msg_control = control;
     m.msg_controllen = sizeof control;
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    *c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
+    *c = (struct cmsghdr){
+        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
     memcpy(CMSG_DATA(c), &fd, sizeof fd);
   }
   sendmsg(to, &m, MSG_NOSIGNAL);
@@ -65,7 +70,9 @@ static void serve(int peer) {
   struct timeval limit = {.tv_sec = 1};
   setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   setsockopt(peer, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  if (recv(peer, &request, sizeof request, 0) != (ssize_t)sizeof request || !is_token(request.token)) return;
+  if (recv(peer, &request, sizeof request, 0) != (ssize_t)sizeof request ||
+      !is_token(request.token))
+    return;
   request.variable[sizeof request.variable - 1] = 0;
   if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return;
   send_reply(peer, (uint32_t)who.pid, find_offer(request.variable));
@@ -77,7 +84,7 @@ static void *keep_door(void *p) {
     int peer = accept4(door, NULL, NULL, SOCK_CLOEXEC);
     if (peer < 0 && (errno == EBADF || errno == EINVAL || errno == ENOTSOCK)) return NULL;
     if (peer < 0) {
-      usleep(10000);                           // no descriptors left, for instance
+      usleep(10000);  // no descriptors left, for instance
       continue;
     }
     serve(peer);
@@ -102,12 +109,14 @@ static void open_door(void) {
   memcpy(at.sun_path + 1, name, SHARED_NAME);
   socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + SHARED_NAME);
   pthread_t thread;
-  if (bind(door, (struct sockaddr *)&at, size) || listen(door, BACKLOG) || thread_start(&thread, keep_door, (void *)(intptr_t)door)) {
+  if (bind(door, (struct sockaddr *)&at, size) || listen(door, BACKLOG) ||
+      thread_start(&thread, keep_door, (void *)(intptr_t)door)) {
     close(door);
     return;
   }
   pthread_detach(thread);
-  snprintf(value, sizeof value, "%s %s %llu", name, token, (unsigned long long)shared_memory_pid_namespace());
+  snprintf(value, sizeof value, "%s %s %llu", name, token,
+           (unsigned long long)shared_memory_pid_namespace());
   setenv(SHARED_DOOR_VARIABLE, value, 1);
 }
 
@@ -152,7 +161,8 @@ int shared_memory_create(const char *variable, const char *name, uint64_t bytes)
   if (fd < 0) return -1;
   int failed = set_size(fd, bytes);
   // Nobody may shrink it: reading what is not there any more would end the command.
-  if (!failed && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) failed = errno;
+  if (!failed && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    failed = errno;
   if (failed) {
     close(fd);
     errno = failed;

@@ -1,4 +1,5 @@
-// The program's side. Called when the library is loaded, before libc is ready for much: system calls and getenv only.
+// The program's side. Called when the library is loaded, before libc is ready for much: system
+// calls and getenv only.
 #define _GNU_SOURCE
 
 #include "base/shared_memory.h"
@@ -24,7 +25,8 @@ static bool read_door(struct sockaddr_un *at, SharedRequest *request) {
 static int received_descriptor(struct msghdr *m) {
   int fd = -1;
   struct cmsghdr *c = CMSG_FIRSTHDR(m);
-  if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(c), sizeof fd);
+  if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+    memcpy(&fd, CMSG_DATA(c), sizeof fd);
   return fd;
 }
 
@@ -42,15 +44,19 @@ static bool ask(const char *variable, uint32_t *pid, int *fd) {
   memcpy(request.variable, variable, strnlen(variable, sizeof request.variable - 1));
   struct iovec bytes = {&reply, sizeof reply};
   _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-  struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct msghdr m = {
+      .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + SHARED_NAME);
-  bool ok = connect(s, (struct sockaddr *)&at, size) == 0 && send(s, &request, sizeof request, MSG_NOSIGNAL) == (ssize_t)sizeof request &&
+  bool ok = connect(s, (struct sockaddr *)&at, size) == 0 &&
+            send(s, &request, sizeof request, MSG_NOSIGNAL) == (ssize_t)sizeof request &&
             recvmsg(s, &m, MSG_CMSG_CLOEXEC) == (ssize_t)sizeof reply;
   int got = ok ? received_descriptor(&m) : -1;
   close(s);
   *pid = reply.pid;
-  if (fd) *fd = got;
-  else if (got >= 0) close(got);
+  if (fd)
+    *fd = got;
+  else if (got >= 0)
+    close(got);
   return ok;
 }
 

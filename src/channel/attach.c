@@ -1,7 +1,8 @@
 // The program's side of the memory: finding it, and making pieces of it accessible.
 //
-// All of it is reserved, without access, when the library is loaded: no descriptor is needed later, whatever the program has done to
-// its privileges, its descriptors or its root folder. A piece gets access when it is claimed, so that wild pointers hit little else.
+// All of it is reserved, without access, when the library is loaded: no descriptor is needed later,
+// whatever the program has done to its privileges, its descriptors or its root folder. A piece gets
+// access when it is claimed, so that wild pointers hit little else.
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -17,11 +18,11 @@ enum { SILENCE_MS = 5000 };
 
 static ChannelHeader *header;
 static ChannelCounts counts;
-static uint8_t *reserved;                  // NULL: there was no room; then every piece is mapped by itself
+static uint8_t *reserved;  // NULL: there was no room; then every piece is mapped by itself
 static uint64_t reserved_bytes;
-static uint32_t own_pid;                   // in the command's pid namespace; 0: not asked yet
-static bool foreign;                       // this process is in another pid namespace
-static uint8_t *same_process;              // the system sets it to zero in a child; NULL: it cannot
+static uint32_t own_pid;       // in the command's pid namespace; 0: not asked yet
+static bool foreign;           // this process is in another pid namespace
+static uint8_t *same_process;  // the system sets it to zero in a child; NULL: it cannot
 
 ChannelHeader *channel_header(void) { return header; }
 const ChannelCounts *channel_counts(void) { return &counts; }
@@ -33,7 +34,11 @@ static void *map_at(int fd, uint64_t offset, size_t size) {
 }
 
 void *channel_map(uint64_t offset, size_t size) {
-  if (reserved) return offset + size <= reserved_bytes && !mprotect(reserved + offset, size, PROT_READ | PROT_WRITE) ? reserved + offset : NULL;
+  if (reserved)
+    return offset + size <= reserved_bytes &&
+                   !mprotect(reserved + offset, size, PROT_READ | PROT_WRITE)
+               ? reserved + offset
+               : NULL;
   int fd = shared_memory_open(CHANNEL_VARIABLE);
   void *p = fd < 0 ? NULL : map_at(fd, offset, size);
   int why = errno;
@@ -44,8 +49,10 @@ void *channel_map(uint64_t offset, size_t size) {
 
 void channel_unmap(void *p, size_t size) {
   if (!p) return;
-  if (reserved && (uint8_t *)p >= reserved && (uint8_t *)p < reserved + reserved_bytes) mprotect(p, size, PROT_NONE);
-  else munmap(p, size);
+  if (reserved && (uint8_t *)p >= reserved && (uint8_t *)p < reserved + reserved_bytes)
+    mprotect(p, size, PROT_NONE);
+  else
+    munmap(p, size);
 }
 
 // --- which process this is ---
@@ -83,7 +90,9 @@ static void watch_forks(void) {
   }
 }
 
-bool channel_in_new_child(void) { return same_process && !__atomic_load_n(same_process, __ATOMIC_RELAXED); }
+bool channel_in_new_child(void) {
+  return same_process && !__atomic_load_n(same_process, __ATOMIC_RELAXED);
+}
 
 void channel_new_process(void) {
   own_pid = 0;
@@ -105,7 +114,8 @@ static bool beats(void) {
 }
 
 bool channel_command_lives(void) {
-  if (!header || atomic_load_explicit(&header->command, memory_order_relaxed) != COMMAND_DRAINS) return false;
+  if (!header || atomic_load_explicit(&header->command, memory_order_relaxed) != COMMAND_DRAINS)
+    return false;
   if (foreign) return beats();
   return kill((pid_t)header->command_pid, 0) == 0 || errno != ESRCH;
 }
@@ -114,17 +124,22 @@ bool channel_command_lives(void) {
 
 // What the program that this process ran before exec had claimed is free.
 static void release_replaced(void) {
-  uint32_t used = MIN(atomic_load(&header->lanes_used), counts.lanes), image = channel_image(), found = 0;
+  uint32_t used = MIN(atomic_load(&header->lanes_used), counts.lanes), image = channel_image(),
+           found = 0;
   for (uint32_t i = 0; i < used; i++) {
     uint32_t pid = atomic_load(&header->lane_pid[i]);
-    if (!pid || pid == CHANNEL_PID_UNKNOWN || pid & CHANNEL_LANE_REPLACED || pid != channel_pid() || atomic_load(&header->lane_image[i]) == image) continue;
-    found += atomic_compare_exchange_strong(&header->lane_pid[i], &pid, pid | CHANNEL_LANE_REPLACED);
+    if (!pid || pid == CHANNEL_PID_UNKNOWN || pid & CHANNEL_LANE_REPLACED || pid != channel_pid() ||
+        atomic_load(&header->lane_image[i]) == image)
+      continue;
+    found +=
+        atomic_compare_exchange_strong(&header->lane_pid[i], &pid, pid | CHANNEL_LANE_REPLACED);
   }
   if (found) channel_ring_doorbell(header);
 }
 
 static bool is_good(const ChannelHeader *h, uint64_t bytes) {
-  return h->magic == CHANNEL_MAGIC && h->version == CHANNEL_VERSION && h->command == COMMAND_DRAINS && channel_counts_are_good(&h->counts) &&
+  return h->magic == CHANNEL_MAGIC && h->version == CHANNEL_VERSION &&
+         h->command == COMMAND_DRAINS && channel_counts_are_good(&h->counts) &&
          channel_bytes(&h->counts) <= bytes;
 }
 

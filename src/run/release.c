@@ -1,16 +1,19 @@
-// The end of a process: what its findings refer to moves to the run, everything else is freed. A run of thousands of processes
-// takes memory for those that are running and for what was found.
+// The end of a process: what its findings refer to moves to the run, everything else is freed. A
+// run of thousands of processes takes memory for those that are running and for what was found.
 #include "run/internal.h"
 
 // Copies that the run has already, by the original's address: findings share stacks and sites.
-typedef struct Kept { Run *run; U64Map copies; } Kept;
+typedef struct Kept {
+  Run *run;
+  U64Map copies;
+} Kept;
 
 static RunStack *keep_stack(Kept *k, RunStack *s) {
   if (!s) return NULL;
   RunStack *copy = u64map_get(&k->copies, (uintptr_t)s);
   if (copy) return copy;
   uint32_t n;
-  const RunFrame *frames = run_stack_frames(k->run, s, &n);            // while its symbols are there
+  const RunFrame *frames = run_stack_frames(k->run, s, &n);  // while its symbols are there
   copy = ARENA_NEW(&k->run->arena, RunStack);
   *copy = *s;
   copy->addresses = NULL;
@@ -62,7 +65,8 @@ static void forget_bad_stores(Run *r, const RunProcess *p) {
 
 // Whoever looks at a recording wants to know what the program calls its buffers.
 static void name_allocation(Run *r, RunAllocation *a) {
-  if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack))) run_save_allocation(r, a);
+  if (!a->name && !a->pointer && (a->pointer = run_pointer_name(r, a->stack)))
+    run_save_allocation(r, a);
 }
 
 // The rows of a run file that are complete only when the process has ended.
@@ -73,12 +77,14 @@ static void save_rest(Run *r, RunProcess *p) {
   while (u64map_next(&p->stacks, &it, &id, &x)) run_stack_frames(r, x, &n);
   it = 0;
   while (r->trace && u64map_next(&p->live, &it, &id, &x)) name_allocation(r, x);
-  for (uint64_t k = 0; r->trace && k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++) name_allocation(r, p->freed[k]);
+  for (uint64_t k = 0; r->trace && k < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); k++)
+    name_allocation(r, p->freed[k]);
 }
 
 static void free_contents(RunProcess *p) {
   u64map_free_all(&p->live);
-  U64Map *maps[] = {&p->strings, &p->stacks, &p->modules, &p->kernels, &p->sites, &p->found, &p->open_devices};
+  U64Map *maps[] = {&p->strings, &p->stacks, &p->modules,     &p->kernels,
+                    &p->sites,   &p->found,  &p->open_devices};
   for (size_t i = 0; i < ARRAY_LEN(maps); i++) u64map_free(maps[i]);
   for (uint64_t i = 0; i < MIN(p->nfreed, (uint64_t)RUN_FREED_KEPT); i++) free(p->freed[i]);
   free(p->freed);

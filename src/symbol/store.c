@@ -1,5 +1,6 @@
-// Files by path and build id, and what was found in them. Thousands of processes of one program share one file: it is opened once,
-// and each address is looked up once. Few files are kept open: one with debug information takes many megabytes.
+// Files by path and build id, and what was found in them. Thousands of processes of one program
+// share one file: it is opened once, and each address is looked up once. Few files are kept open:
+// one with debug information takes many megabytes.
 #include "symbol/internal.h"
 
 #include <sys/stat.h>
@@ -20,9 +21,11 @@ const char *symbol_text(SymbolStore *s, const char *text) {
 // A file without a build id is known by its size and its time.
 static void file_key(const SymbolObject *o, Str *key) {
   struct stat st = {0};
-  for (uint32_t i = 0; i < MIN(o->build_id_len, (uint32_t)sizeof o->build_id); i++) str_printf(key, "%02x", o->build_id[i]);
+  for (uint32_t i = 0; i < MIN(o->build_id_len, (uint32_t)sizeof o->build_id); i++)
+    str_printf(key, "%02x", o->build_id[i]);
   if (!o->build_id_len && stat(o->path, &st) == 0)
-    str_printf(key, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    str_printf(key, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+               st.st_mtim.tv_nsec);
   str_printf(key, " %s", o->path);
 }
 
@@ -57,7 +60,8 @@ static bool open_file(SymbolStore *s, SymbolFile *f) {
   return true;
 }
 
-uint32_t symbol_file_lookup(SymbolStore *s, SymbolFile *f, uint64_t address, SymbolFrame *out, uint32_t max) {
+uint32_t symbol_file_lookup(SymbolStore *s, SymbolFile *f, uint64_t address, SymbolFrame *out,
+                            uint32_t max) {
   FoundFrames *known = u64map_get(&f->found, address);
   if (!known) {
     SymbolFrame frames[FRAMES_MOST];

@@ -1,5 +1,6 @@
-// A CUDA program whose processes start, end and treat their surroundings in every way that costs reports: argv[1] says how.
-// Every bug is one store past the end of an allocation, so that the report must name exactly one error for each.
+// A CUDA program whose processes start, end and treat their surroundings in every way that costs
+// reports: argv[1] says how. Every bug is one store past the end of an allocation, so that the
+// report must name exactly one error for each.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -24,12 +25,12 @@
 extern char **environ;
 
 static const char ptx[] =
-  ".version 7.0\n.target sm_75\n.address_size 64\n"
-  ".visible .entry store(.param .u64 p, .param .u32 at) {\n"
-  "  .reg .b64 %d<4>; .reg .b32 %r<3>;\n"
-  "  ld.param.u64 %d1, [p];\n  ld.param.u32 %r1, [at];\n"
-  "  cvta.to.global.u64 %d1, %d1;\n  mul.wide.u32 %d2, %r1, 4;\n  add.s64 %d3, %d1, %d2;\n"
-  "  st.global.u32 [%d3], %r1;\n  ret;\n}\n";
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry store(.param .u64 p, .param .u32 at) {\n"
+    "  .reg .b64 %d<4>; .reg .b32 %r<3>;\n"
+    "  ld.param.u64 %d1, [p];\n  ld.param.u32 %r1, [at];\n"
+    "  cvta.to.global.u64 %d1, %d1;\n  mul.wide.u32 %d2, %r1, 4;\n  add.s64 %d3, %d1, %d2;\n"
+    "  st.global.u32 [%d3], %r1;\n  ret;\n}\n";
 
 static void must(int code, const char *what) {
   if (code == 0) return;
@@ -63,7 +64,7 @@ static void end_context(void) { must(cuCtxDestroy_v2(context), "cuCtxDestroy"); 
 
 static void run_self(char **argv) {
   execv("/proc/self/exe", argv);
-  execv(getenv("BEHAVE"), argv);             // where there is no /proc
+  execv(getenv("BEHAVE"), argv);  // where there is no /proc
   fprintf(stderr, "exec: %s\n", strerror(errno));
   _exit(4);
 }
@@ -95,8 +96,13 @@ static pid_t start_by_clone3(char **argv) {
   return pid;
 }
 
-static const struct { const char *name; pid_t (*start)(char **argv); } starts[] = {
-  {"fork", start_by_fork}, {"vfork", start_by_vfork}, {"spawn", start_by_spawn}, {"clone3", start_by_clone3}};
+static const struct {
+  const char *name;
+  pid_t (*start)(char **argv);
+} starts[] = {{"fork", start_by_fork},
+              {"vfork", start_by_vfork},
+              {"spawn", start_by_spawn},
+              {"clone3", start_by_clone3}};
 
 // --- many processes ---
 
@@ -125,7 +131,8 @@ static void many(int n, int every, int jobs, const char *how) {
   while (running--) wait_for_one();
 }
 
-// N processes at once, all with a context: each ends when all have reported. number: the contexts of each.
+// N processes at once, all with a context: each ends when all have reported. number: the contexts
+// of each.
 static void together(int n, int contexts) {
   int gate[2], told[2];
   char byte;
@@ -179,7 +186,9 @@ static void change_root(void) {
 
 // No /proc any more, and no /tmp.
 static void mount_namespace(void) {
-  if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("none", "/proc", "tmpfs", 0, NULL)) must(errno, "unshare");
+  if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+      mount("none", "/proc", "tmpfs", 0, NULL))
+    must(errno, "unshare");
 }
 
 static void network_namespace(void) {
@@ -206,7 +215,7 @@ static void daemonize(void) {
   if (pipe(done)) must(errno, "pipe");
   if (fork()) {
     close(done[1]);
-    exit(read(done[0], &byte, 1) < 0);       // until the daemon has ended
+    exit(read(done[0], &byte, 1) < 0);  // until the daemon has ended
   }
   setsid();
   if (fork()) _exit(0);
@@ -218,20 +227,28 @@ static void raw_child(void) {
   compute(0);
   struct clone_args args = {.exit_signal = SIGCHLD};
   pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
-  if (pid == 0) exit(0);                     // runs the destructors
+  if (pid == 0) exit(0);  // runs the destructors
   wait_for_one();
 }
 
-static const struct { const char *name; void (*change)(void); } changes[] = {
-  {"drop", drop_privileges}, {"close", close_all}, {"nofile", no_files}, {"chroot", change_root}, {"mount", mount_namespace}, {"network", network_namespace},
-  {"pid", pid_namespace}, {"container", container}, {"daemon", daemonize}, {"raw", raw_child}};
+static const struct {
+  const char *name;
+  void (*change)(void);
+} changes[] = {{"drop", drop_privileges},  {"close", close_all},
+               {"nofile", no_files},       {"chroot", change_root},
+               {"mount", mount_namespace}, {"network", network_namespace},
+               {"pid", pid_namespace},     {"container", container},
+               {"daemon", daemonize},      {"raw", raw_child}};
 
-// change NAME before|after|exec: then one bug; after: a launch comes first; exec: in another program.
+// change NAME before|after|exec: then one bug; after: a launch comes first; exec: in another
+// program.
 static void change(const char *name, const char *when) {
   if (!strcmp(when, "after")) compute(0);
   for (const char *p = name; *p; p += strcspn(p, "+"), p += *p == '+')
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
-      if (strlen(changes[i].name) == strcspn(p, "+") && !strncmp(changes[i].name, p, strcspn(p, "+"))) changes[i].change();
+      if (strlen(changes[i].name) == strcspn(p, "+") &&
+          !strncmp(changes[i].name, p, strcspn(p, "+")))
+        changes[i].change();
   if (!strcmp(when, "exec")) run_self((char *[]){"behave", "child", "1", NULL});
   compute(1);
 }
@@ -246,14 +263,18 @@ static void finish(const char *how) {
 
 // --- damage to the memory that is shared with the command ---
 
-static unsigned next_random(unsigned *state) { return *state = *state * 1664525u + 1013904223u, *state >> 8; }
+static unsigned next_random(unsigned *state) {
+  return *state = *state * 1664525u + 1013904223u, *state >> 8;
+}
 
 static void scribble_over(unsigned long start, unsigned long stop, unsigned *state) {
   unsigned long words = (stop - start) / 8, first_page = words < 8192 ? words : 8192;
   int n = next_random(state) % 2 ? 4000 : 1 + (int)(next_random(state) % 20);
   for (int i = 0; i < n; i++) {
-    unsigned long at = ((unsigned long)next_random(state) << 16 ^ next_random(state)) % (i & 1 ? first_page : words);
-    unsigned long value = i % 3 ? (unsigned long)next_random(state) << next_random(state) % 40 : next_random(state) % 256;
+    unsigned long at = ((unsigned long)next_random(state) << 16 ^ next_random(state)) %
+                       (i & 1 ? first_page : words);
+    unsigned long value = i % 3 ? (unsigned long)next_random(state) << next_random(state) % 40
+                                : next_random(state) % 256;
     ((volatile unsigned long *)start)[at] = i % 7 ? value : ~0ul;
   }
 }
@@ -263,7 +284,9 @@ static void scribble_once(const char *whose, unsigned *seed) {
   unsigned long start, stop;
   FILE *maps = fopen("/proc/self/maps", "r");
   while (maps && fgets(line, sizeof line, maps))
-    if (strstr(line, whose) && strstr(line, " rw-s") && sscanf(line, "%lx-%lx", &start, &stop) == 2 && next_random(seed) % 4) scribble_over(start, stop, seed);
+    if (strstr(line, whose) && strstr(line, " rw-s") &&
+        sscanf(line, "%lx-%lx", &start, &stop) == 2 && next_random(seed) % 4)
+      scribble_over(start, stop, seed);
   if (maps) fclose(maps);
 }
 
@@ -276,9 +299,11 @@ static void *scribble_on(void *p) {
   _exit(0);
 }
 
-// Random words into what is writable and shared with the command, as a wild pointer might: between launches, or by a thread during them.
+// Random words into what is writable and shared with the command, as a wild pointer might: between
+// launches, or by a thread during them.
 static void scribble(unsigned seed) {
-  const char *whose = seed % 3 ? seed % 3 == 1 ? "memfd:warpgrind-channel" : "memfd:warpgrind-stats" : "memfd:warpgrind-";
+  const char *whose = seed % 3 ? seed % 3 == 1 ? "memfd:warpgrind-channel" : "memfd:warpgrind-stats"
+                               : "memfd:warpgrind-";
   pthread_t thread;
   compute(1);
   if (seed % 2) {
@@ -300,22 +325,32 @@ static void truncate_files(void) {
     const char *path = getenv(variables[i]);
     int fd = path ? open(path, O_RDWR) : -1;
     if (fd < 0) must(errno, "open");
-    if (ftruncate(fd, 0) == 0 || ftruncate(fd, 1ll << 50) == 0) printf("%s was truncated\n", variables[i]);
+    if (ftruncate(fd, 0) == 0 || ftruncate(fd, 1ll << 50) == 0)
+      printf("%s was truncated\n", variables[i]);
   }
 }
 
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "", *text = argc > 2 ? argv[2] : "";
   int number = argc > 2 ? atoi(argv[2]) : 0, second = argc > 3 ? atoi(argv[3]) : 0;
-  if (!strcmp(what, "child")) compute(number);
-  else if (!strcmp(what, "many")) many(number, second, argc > 4 ? atoi(argv[4]) : 1, argc > 5 ? argv[5] : "fork");
-  else if (!strcmp(what, "together")) together(number, second ? second : 1);
-  else if (!strcmp(what, "execs")) execs(number);
-  else if (!strcmp(what, "change")) change(text, argc > 3 ? argv[3] : "before");
-  else if (!strcmp(what, "finish")) finish(text);
-  else if (!strcmp(what, "scribble")) scribble((unsigned)number);
-  else if (!strcmp(what, "truncate")) truncate_files();
-  else return 2;
+  if (!strcmp(what, "child"))
+    compute(number);
+  else if (!strcmp(what, "many"))
+    many(number, second, argc > 4 ? atoi(argv[4]) : 1, argc > 5 ? argv[5] : "fork");
+  else if (!strcmp(what, "together"))
+    together(number, second ? second : 1);
+  else if (!strcmp(what, "execs"))
+    execs(number);
+  else if (!strcmp(what, "change"))
+    change(text, argc > 3 ? argv[3] : "before");
+  else if (!strcmp(what, "finish"))
+    finish(text);
+  else if (!strcmp(what, "scribble"))
+    scribble((unsigned)number);
+  else if (!strcmp(what, "truncate"))
+    truncate_files();
+  else
+    return 2;
   if (context && getenv("BEHAVE_DESTROYS")) end_context();
   return 0;
 }
