@@ -465,6 +465,7 @@ static void execute(Launch *l, bool helper) {
     atomic_fetch_sub(&l->resident, 1);
     if (r == GROUP_ENDED) {
       l->moved_ns = coarse_ns();
+      if (spare) group_keep(l, spare);           // g was suspended and did not need the spare one
       spare = g;
       if (atomic_fetch_add(&l->done_groups, 1) + 1 == l->ngroups) break;
     } else group_free(g);
