@@ -14,8 +14,10 @@ static const PtxReg *anchor_of(const Memcheck *m, const Check *c) {
   return base->kind == OPD_REG ? base->reg : NULL;
 }
 
+// A span that would wrap is cut off: no object is near it, and the quick test fails either way.
 static void set_span(const Memcheck *m, Check *c) {
   c->low = c->kind == CHECK_INDEX ? c->address.offset : operand_of(m, c)->imm;
+  c->low = MIN(c->low, INT64_MAX - (int64_t)c->bytes);
   c->high = c->low + c->bytes;
 }
 
@@ -26,7 +28,8 @@ static bool may_join(const Memcheck *m, const Check *leader, const Check *c) {
   if (!same_origin(leader->address.origin, c->address.origin)) return false;
   if (c->kind == CHECK_INDEX && (leader->address.scale != c->address.scale || leader->address.index_signed != c->address.index_signed)) return false;
   if (c->kind != CHECK_INDEX && !anchor_of(m, c)) return false;
-  int64_t span = MAX(leader->high, c->high) - MIN(leader->low, c->low);
+  int64_t span;
+  if (__builtin_sub_overflow(MAX(leader->high, c->high), MIN(leader->low, c->low), &span)) return false;
   return span <= (c->var && c->var->size ? (int64_t)c->var->size : MOST_SPAN);
 }
 
@@ -114,12 +117,22 @@ static uint32_t group_align(const Memcheck *m, uint32_t leader) {
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
+// What is added to the index in 32 bits. Index 0xffffffff plus 1 is 0 there, and 2^32 in the 64-bit
+// address of an index without a sign: such an index gets no positive bias.
+static int32_t bias_of(const Memcheck *m, const Check *c, int64_t scale) {
+  if (!c->index) return 0;
+  int64_t bias = floor_div(c->low, scale);
+  const PtxOperand *base = &operand_of(m, c)->list[0];
+  bool wraps = base->kind == OPD_REG && ptx_type_size(base->reg->type) == 4;    // so does the address
+  return (int32_t)(c->address.index_signed || wraps ? bias : MIN(bias, 0));
+}
+
 // index + bias < limit, where the object has offset + scale * (index + bias) … for all of the group.
 static bool settle_index(Memcheck *m, uint32_t number) {
   enum { LEAST_ROOM = 1 << 20 };           // what a bias may add to an index without wrapping into the limit
   Check *c = &m->checks[number];
   int64_t scale = c->index ? c->address.scale : 1, bytes = c->high - c->low;
-  c->bias = c->index ? (int32_t)floor_div(c->low, scale) : 0;
+  c->bias = bias_of(m, c, scale);
   int64_t offset = c->low - (int64_t)c->bias * scale;
   if (c->var) {
     int64_t room = (int64_t)c->var->size - bytes - offset;

@@ -65,10 +65,14 @@ static bool unchanged(const IrDefs *d, const PtxReg *r, uint32_t read, uint32_t 
   return !w.found;
 }
 
+// Addresses wrap: sums and products of them are taken modulo 2^64.
+static int64_t wrapping_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t wrapping_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
 static void add_index(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, uint8_t bytes, bool is_signed) {
   if (!unchanged(s->d, r, read, s->use)) s->ok = false;
   if (s->a.index && s->a.index == r && s->a.index_bytes == bytes && s->a.index_signed == is_signed) {
-    s->a.scale += scale;
+    s->a.scale = wrapping_add(s->a.scale, scale);
     return;
   }
   if (s->a.index) {
@@ -84,6 +88,21 @@ static void add_index(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, uin
 static bool is_wide(const PtxInstr *in) { return ptx_has(in, MOD_WIDE); }
 static bool has_bytes(const PtxInstr *in, unsigned bytes) { return in->ntypes && ptx_type_size(in->types[0]) == bytes; }
 static bool is_signed(const PtxInstr *in) { return ptx_type_kind(in->types[0]) == KIND_SIGNED; }
+static bool is_float(const PtxInstr *in) { return in->ntypes && ptx_type_kind(in->types[0]) == KIND_FLOAT; }
+
+// cvt.*64.*32 of a 32-bit register. Of a 64-bit register it takes the lower half, and that is no
+// register that a check could compare.
+static bool widens_register(const PtxInstr *in) {
+  return in->ntypes == 2 && ptx_type_size(in->types[0]) == 8 && ptx_type_size(in->types[1]) == 4 &&
+         ptx_type_kind(in->types[1]) != KIND_FLOAT && in->ops[1].kind == OPD_REG &&
+         in->ops[1].selector == SEL_NONE && ptx_type_size(in->ops[1].reg->type) == 4;
+}
+
+// The factor of a mul.wide.*32 as the multiplication sees it: -4 is 4294967292 for .u32.
+static int64_t wide_factor(const PtxInstr *in, int64_t n) {
+  if (ptx_type_size(in->types[0]) != 4) return n;
+  return is_signed(in) ? (int32_t)n : (int64_t)(uint32_t)n;
+}
 
 static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, int depth);
 
@@ -94,9 +113,11 @@ static void add_product(Sum *s, const PtxInstr *in, uint32_t at, int64_t scale, 
     s->ok = false;
     return;
   }
-  if (!is_wide(in)) add_term(s, &in->ops[1], at, scale * factor, depth);
-  else if (in->ops[1].kind == OPD_REG) add_index(s, in->ops[1].reg, at, scale * factor, (uint8_t)ptx_type_size(in->types[0]), is_signed(in));
-  else s->ok = false;
+  if (!is_wide(in)) add_term(s, &in->ops[1], at, wrapping_mul(scale, factor), depth);
+  else if (in->ops[1].kind == OPD_REG) {
+    scale = wrapping_mul(scale, wide_factor(in, factor));
+    add_index(s, in->ops[1].reg, at, scale, (uint8_t)ptx_type_size(in->types[0]), is_signed(in));
+  } else s->ok = false;
 }
 
 static bool is_param_load(const IrDefs *d, const PtxReg *r) {
@@ -114,7 +135,8 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
   uint32_t at = s->d->instr[r->id];
   const PtxInstr *in = depth < DEEPEST ? ir_single_def(s->d, r) : NULL;
   IrOrigin origin = s->p->reg[r->id];
-  if (in && (has_bytes(in, s->bytes) || is_wide(in) || in->op == OP_CVT || in->op == OP_CVTA)) switch (in->op) {
+  bool fits = in && (has_bytes(in, s->bytes) || is_wide(in) || in->op == OP_CVT || in->op == OP_CVTA);
+  if (fits && !is_float(in)) switch (in->op) {
     case OP_MOV: if (in->ops[0].kind == OPD_REG && in->ops[1].kind != OPD_VECTOR) { add_term(s, &in->ops[1], at, scale, depth + 1); return; } break;
     case OP_CVTA:                               // what is made an address of a space is the object's address, or a sum with it
       if (in->ops[1].kind == OPD_REG && origin.kind == IR_FROM_PARAM && is_param_load(s->d, in->ops[1].reg)) break;
@@ -128,7 +150,7 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
     case OP_SUB:
       if (!is_part(s, &in->ops[1]) && !is_part(s, &in->ops[2])) break;
       add_term(s, &in->ops[1], at, scale, depth + 1);
-      add_term(s, &in->ops[2], at, -scale, depth + 1);
+      add_term(s, &in->ops[2], at, wrapping_mul(scale, -1), depth + 1);
       return;
     case OP_MUL:
       if (ptx_has(in, MOD_HI) || (in->ops[2].kind != OPD_INT && in->ops[2].kind != OPD_REG)) break;
@@ -150,12 +172,11 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
     case OP_SHL: {
       int64_t by;
       if (!has_bytes(in, s->bytes) || !constant(s->d, &in->ops[2], &by) || by < 0 || by > 32) break;
-      add_term(s, &in->ops[1], at, scale * ((int64_t)1 << by), depth + 1);
+      add_term(s, &in->ops[1], at, wrapping_mul(scale, (int64_t)1 << by), depth + 1);
       return;
     }
     case OP_CVT:
-      if (in->ntypes == 2 && ptx_type_size(in->types[0]) == 8 && ptx_type_size(in->types[1]) == 4 &&
-          ptx_type_kind(in->types[1]) != KIND_FLOAT && in->ops[1].kind == OPD_REG) {
+      if (widens_register(in)) {
         add_index(s, in->ops[1].reg, at, scale, 4, ptx_type_kind(in->types[1]) == KIND_SIGNED);
         return;
       }
@@ -173,12 +194,12 @@ static void add_register(Sum *s, const PtxReg *r, uint32_t read, int64_t scale, 
 }
 
 static void add_term(Sum *s, const PtxOperand *o, uint32_t read, int64_t scale, int depth) {
-  if (o->kind == OPD_INT) s->a.offset += o->imm * scale;
+  if (o->kind == OPD_INT) s->a.offset = wrapping_add(s->a.offset, wrapping_mul(o->imm, scale));
   else if (o->kind == OPD_REG && o->selector == SEL_NONE) add_register(s, o->reg, read, scale, depth);
   else if (o->kind == OPD_VAR && scale == 1 && !s->has_base) {
     s->has_base = true;
     s->a.origin = (IrOrigin){.kind = IR_FROM_VAR, .is_pointer = true, .var = o->var};
-    s->a.offset += o->imm;
+    s->a.offset = wrapping_add(s->a.offset, o->imm);
   } else s->ok = false;
 }
 

@@ -31,8 +31,9 @@ static const IrLinear unknown = {.known = false};
 static IrLinear number(int64_t n) { return (IrLinear){.known = true, .constant = n}; }
 
 IrLinear ir_linear_add(IrLinear a, IrLinear b, int64_t scale) {
-  if (!a.known || !b.known) return unknown;
-  a.constant += b.constant * scale;
+  int64_t moved;
+  if (!a.known || !b.known || __builtin_mul_overflow(b.constant, scale, &moved) ||
+      __builtin_add_overflow(a.constant, moved, &a.constant)) return unknown;
   for (unsigned i = 0; i < b.n; i++) {
     unsigned k = 0;
     while (k < a.n && (a.terms[k].reg != b.terms[i].reg || a.terms[k].widened != b.terms[i].widened)) k++;
@@ -41,7 +42,8 @@ IrLinear ir_linear_add(IrLinear a, IrLinear b, int64_t scale) {
       a.terms[a.n++] = b.terms[i];
       a.terms[k].factor = 0;
     }
-    a.terms[k].factor += b.terms[i].factor * scale;
+    if (__builtin_mul_overflow(b.terms[i].factor, scale, &moved) ||
+        __builtin_add_overflow(a.terms[k].factor, moved, &a.terms[k].factor)) return unknown;
     if (!a.terms[k].factor) a.terms[k] = a.terms[--a.n];
   }
   return a;
@@ -77,6 +79,7 @@ static bool is_number(const Value *v, int64_t *n) {
 static Value widen(Run *r, Value v, bool is_signed) {
   Value w = {v.sum, 8};
   if (!v.sum.known) return w;
+  if (!v.sum.n) w.sum.constant = is_signed ? (int32_t)v.sum.constant : (int64_t)(uint32_t)v.sum.constant;
   for (unsigned i = 0; i < w.sum.n; i++) w.sum.terms[i].widened = is_signed ? IR_SIGN_EXTENDED : IR_ZERO_EXTENDED;
   bool plain = v.sum.n == 1 && v.sum.terms[0].factor == 1 && !v.sum.constant;
   if (!v.sum.n || (plain && !r->written[v.sum.terms[0].reg->id])) return w;      // nothing was computed: nothing can wrap
@@ -133,6 +136,7 @@ static Value result(Run *r, const Value *now, const PtxInstr *in) {
       if (in->ntypes != 2 || ptx_type_kind(in->types[0]) == KIND_FLOAT || ptx_type_kind(in->types[1]) == KIND_FLOAT || ptx_has(in, MOD_SAT)) return none;
       unsigned from = ptx_type_size(in->types[1]);
       Value a = operand(now, &in->ops[1], (uint8_t)from);
+      if (a.bytes != from) return none;                // the lower part of a wider register
       if (bytes == 8 && from == 4) return widen(r, a, ptx_type_kind(in->types[1]) == KIND_SIGNED);
       return bytes == from && (bytes == 4 || bytes == 8) ? a : none;
     }
@@ -145,7 +149,9 @@ typedef struct Definition { Value *now; Value value; bool guarded, first; } Defi
 static void define(void *ctx, PtxReg **reg, bool is_def) {
   Definition *d = ctx;
   if (!is_def) return;
-  d->now[(*reg)->id] = d->first && !d->guarded ? d->value : (Value){unknown, (uint8_t)ptx_type_size((*reg)->type)};
+  uint8_t bytes = (uint8_t)ptx_type_size((*reg)->type);
+  bool whole = d->first && !d->guarded && d->value.bytes == bytes;    // a cvt may write a wider register
+  d->now[(*reg)->id] = whole ? d->value : (Value){unknown, bytes};
   d->first = false;
 }
 
