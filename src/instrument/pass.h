@@ -49,10 +49,11 @@ typedef struct FuncInfo {
   bool wanted;                             // gets probes
   PtxVar *record;                          // kernels: the added parameter, NULL if it has none
   PtxFunc *twin; bool is_twin;             // twins.c
+  bool race_orders, race_accesses;         // racecheck_calls.c: it, or what it calls, orders accesses; accesses memory of others
   SecondBody second;
 } FuncInfo;
 static inline FuncInfo *func_info(const PtxFunc *f) { return f->user; }
-FuncInfo *program_callee(const PtxInstr *call);        // NULL: through a pointer, or not in the program
+FuncInfo *program_callee(const PtxInstr *call);        // NULL: through a pointer, or not in the program (a probe, a function without a body)
 bool program_may_not_return(const PtxInstr *call);     // a thread that makes this call may end in it
 
 typedef struct CallEdge { FuncInfo *from; const PtxInstr *call; } CallEdge;

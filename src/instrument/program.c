@@ -13,7 +13,7 @@ static void take_address(PtxOperand *o) {
 static FuncInfo *definition(FuncInfo *i) { return i->target ? i->target : i; }
 
 FuncInfo *program_callee(const PtxInstr *call) {
-  if (call->nops < 2 || call->ops[1].kind != OPD_FUNC) return NULL;
+  if (call->nops < 2 || call->ops[1].kind != OPD_FUNC || !func_info(call->ops[1].func)) return NULL;
   FuncInfo *i = definition(func_info(call->ops[1].func));
   return i->func->is_declaration ? NULL : i;
 }

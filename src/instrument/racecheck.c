@@ -218,4 +218,4 @@ static void weave(Body *b) {
   ir_provenance_free(k.provenance);
 }
 
-const Pass pass_racecheck = {.weave = weave};
+const Pass pass_racecheck = {.begin = race_survey_calls, .weave = weave};

@@ -70,7 +70,11 @@ void race_plan(RaceCheck *k);
 bool race_is_strong(const PtxInstr *in);
 bool race_is_acquire(const PtxInstr *in);
 bool race_is_release(const PtxInstr *in);
+bool race_orders(const PtxInstr *in);                       // it can order accesses, of this thread or of others
+// --- racecheck_calls.c: what the functions of the program do, before passes change them ---
+void race_survey_calls(Program *p);
 bool race_call_orders(const PtxInstr *call);                // nothing is known of the order of things behind it
+bool race_call_accesses(const PtxInstr *call);              // it may access memory of other threads
 // --- racecheck_intervals.c ---
 typedef struct RaceIntervals RaceIntervals;
 RaceIntervals *race_intervals(RaceCheck *k);                // accesses to shared memory that cannot race are gone. NULL: nothing is known

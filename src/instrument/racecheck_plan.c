@@ -130,35 +130,7 @@ static bool makes_clocks(const PtxInstr *in) {
   }
 }
 
-// A call after which anything may have happened: what it calls can synchronise, or nobody knows what it calls.
-static bool may_order(const PtxInstr *call, unsigned depth) {
-  const FuncInfo *callee = program_callee(call);
-  if (!callee) return call->nops > 1 && call->ops[1].kind != OPD_FUNC;      // malloc, free and printf order nothing
-  if (depth > 8) return true;
-  const PtxFunc *f = callee->func;
-  for (uint32_t i = 0; i < f->nstmts; i++) {
-    if (f->stmts[i].kind != STMT_INSTR) continue;
-    const PtxInstr *in = f->stmts[i].instr;
-    if (in->op == OP_CALL ? may_order(in, depth + 1) : makes_clocks(in) || is_warp_sync(in) || in->op == OP_BAR || in->op == OP_BARRIER) return true;
-  }
-  return false;
-}
-
-// … and one that comes to memory of others. Functions without a body here are the device runtime's, which has no races.
-static bool may_access(const PtxInstr *call, unsigned depth) {
-  const FuncInfo *callee = program_callee(call);
-  if (!callee) return call->nops > 1 && call->ops[1].kind != OPD_FUNC;
-  if (depth > 8) return true;
-  const PtxFunc *f = callee->func;
-  for (uint32_t i = 0; i < f->nstmts; i++) {
-    const PtxInstr *in = f->stmts[i].kind == STMT_INSTR ? f->stmts[i].instr : NULL;
-    if (!in) continue;
-    if (in->op == OP_CALL ? program_callee(in) != callee && may_access(in, depth + 1) : in->space == SPACE_GLOBAL || in->space == SPACE_SHARED || in->space == SPACE_GENERIC) return true;
-  }
-  return false;
-}
-
-bool race_call_orders(const PtxInstr *call) { return may_order(call, 0); }
+bool race_orders(const PtxInstr *in) { return makes_clocks(in) || is_warp_sync(in) || in->op == OP_BAR || in->op == OP_BARRIER; }
 
 void race_plan(RaceCheck *k) {
   const IrCfg *cfg = k->body->cfg;
@@ -167,7 +139,7 @@ void race_plan(RaceCheck *k) {
     const PtxInstr *in = cfg->instrs[i];
     if (cfg->blocks[cfg->block_of[i]].rpo == IR_NONE) continue;
     k->has_syncs |= is_warp_sync(in);
-    k->has_clock |= makes_clocks(in) || (in->op == OP_CALL && may_order(in, 0));
+    k->has_clock |= makes_clocks(in) || (in->op == OP_CALL && race_call_orders(in));
     k->has_async |= race_is_async(in);
     k->has_clusters |= in->op == OP_MAPA || in->op == OP_BARRIER_CLUSTER || (ptx_has(in, MOD_SHARED_CLUSTER) && !race_is_async(in)) || ptx_has(in, MOD_MULTICAST_CLUSTER);
     k->waits |= in->op == OP_GRIDDEPCONTROL && ptx_has(in, MOD_WAIT);
@@ -175,9 +147,9 @@ void race_plan(RaceCheck *k) {
     k->tells_host |= ptx_has(in, MOD_SYS);
     k->calls |= in->op == OP_CALL;
     if (in->op == OP_CALL && (program_callee(in) || (in->nops > 1 && in->ops[1].kind != OPD_FUNC))) k->stores_anywhere = true;
-    if (in->op == OP_CALL && !k->unseen && may_access(in, 0)) k->unseen = in;
+    if (in->op == OP_CALL && !k->unseen && race_call_accesses(in)) k->unseen = in;
     if (race_says(k, i)) k->looks_up = k->uses_shared = true;          // all memory has entries then
-    unseen_order |= in->op == OP_CALL && may_order(in, 0);
+    unseen_order |= in->op == OP_CALL && race_call_orders(in);
     add_access(k, i);
   }
   k->bounds = k->has_clock && !k->has_clusters && !unseen_order;
