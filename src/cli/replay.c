@@ -77,7 +77,7 @@ static void tell_pieces(Replay *r, const Range *range) {
 
 static bool make_memory(Replay *r, Error *err) {
   uint64_t unit = r->granularity, low = 0, high = 0;
-  qsort(r->allocations.data, r->allocations.len, sizeof *r->allocations.data, by_base);
+  if (r->allocations.len) qsort(r->allocations.data, r->allocations.len, sizeof *r->allocations.data, by_base);
   for (uint32_t i = 0; i <= r->allocations.len; i++) {
     const KeptAllocation *a = i < r->allocations.len ? &r->allocations.data[i] : NULL;
     if (a && a->is_variable) continue;

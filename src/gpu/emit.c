@@ -15,7 +15,7 @@ static void make_rounding_explicit(PtxModule *m) {
       if (ptx_has(in, MOD_RN) || ptx_has(in, MOD_RZ) || ptx_has(in, MOD_RM) || ptx_has(in, MOD_RP)) continue;
       PtxMod *mods = ARENA_ARRAY(&m->arena, PtxMod, in->nmods + 1u);
       mods[0] = MOD_RN;
-      memcpy(mods + 1, in->mods, in->nmods * sizeof *mods);
+      if (in->nmods) memcpy(mods + 1, in->mods, in->nmods * sizeof *mods);
       in->mods = mods;
       in->nmods++;
     }

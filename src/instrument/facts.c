@@ -13,7 +13,7 @@ void facts_keep(Body *b, const InstrumentFact *facts, uint32_t n) {
   InstrumentedKernel *k = &out->kernels[b->info->kernel];
   InstrumentFact *all = ARENA_ARRAY(&out->arena, InstrumentFact, k->nfacts + n);
   if (k->nfacts) memcpy(all, k->facts, sizeof *all * k->nfacts);
-  memcpy(all + k->nfacts, facts, sizeof *all * n);
+  if (n) memcpy(all + k->nfacts, facts, sizeof *all * n);
   k->facts = all;
   k->nfacts += n;
 }

@@ -425,7 +425,7 @@ bool fp_look_quietly(FpCheck *k, Code *c, const FpItem *items, uint32_t n, PtxLa
   for (uint32_t i = 0; i < n; i++) ask_item(k, &items[i], &asks);
   bool can = asks.len && asks.len <= LOOP && fp_counts_quiet(k, asks.data, asks.len);
   *q = (FpQuiet){.asks = ARENA_ARRAY(&k->body->cfg->arena, Ask, asks.len), .n = asks.len, .certain = is_certain(items, n)};
-  memcpy(q->asks, asks.data, asks.len * sizeof *q->asks);
+  if (asks.len) memcpy(q->asks, asks.data, asks.len * sizeof *q->asks);
   if (can) {
     begin(k);
     if (!q->certain) set_bits(k, c, q->asks, q->n);

@@ -494,7 +494,7 @@ void race_find_private(RaceCheck *k) {
   }
   InstrumentedKernel *out = &k->body->program->out->kernels[k->body->info->kernel];
   RaceTerm *kept = ARENA_ARRAY(&k->body->program->out->arena, RaceTerm, a.terms.len);
-  memcpy(kept, a.terms.data, sizeof *kept * a.terms.len);
+  if (a.terms.len) memcpy(kept, a.terms.data, sizeof *kept * a.terms.len);
   out->race_terms = kept;
   out->nrace_terms = a.terms.len;
   out->race_groups = groups;

@@ -73,7 +73,7 @@ static PtxOperand negate(Rewriter *w, PtxOperand o, PtxType t, const PtxInstr *n
 static void put_rn_first(Rewriter *w, PtxInstr *in) {
   PtxMod *mods = ARENA_ARRAY(w->arena, PtxMod, in->nmods + 1);
   mods[0] = MOD_RN;
-  memcpy(mods + 1, in->mods, sizeof *mods * in->nmods);
+  if (in->nmods) memcpy(mods + 1, in->mods, sizeof *mods * in->nmods);
   in->mods = mods;
   in->nmods++;
   in->form = 0;
@@ -186,8 +186,8 @@ static void install_body(Rewriter *w) {
     if (stmts[i].kind == STMT_LABEL) stmts[i].label->stmt = i;
   if (!nregs) return;
   PtxReg **regs = ARENA_ARRAY(w->arena, PtxReg *, f->nregs + nregs);
-  memcpy(regs, f->regs, sizeof *regs * f->nregs);
-  memcpy(regs + f->nregs, w->regs.data, sizeof *regs * nregs);
+  if (f->nregs) memcpy(regs, f->regs, sizeof *regs * f->nregs);
+  if (nregs) memcpy(regs + f->nregs, w->regs.data, sizeof *regs * nregs);
   f->regs = regs;
   f->nregs += nregs;
 }

@@ -77,8 +77,10 @@ static void print_initializer(const PtxVar *v, Str *out) {
   if (!v->init || !v->size) return;
   Cursor c = {v, MAX(ptx_type_size(v->type), 1u), 0, v->size};
   while (c.used && !v->init[c.used - 1]) c.used--;
-  qsort(v->relocs, v->nrelocs, sizeof *v->relocs, by_offset);
-  if (v->nrelocs) c.used = MAX(c.used, v->relocs[v->nrelocs - 1].offset + 1);
+  if (v->nrelocs) {
+    qsort(v->relocs, v->nrelocs, sizeof *v->relocs, by_offset);
+    c.used = MAX(c.used, v->relocs[v->nrelocs - 1].offset + 1);
+  }
   str_add(out, " = ");
   print_level(&c, 0, 0, v->size, out);
 }

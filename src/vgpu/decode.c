@@ -331,7 +331,7 @@ static PtxInstr *spread_vectors(Decoder *d, PtxInstr *in) {
   PtxInstr *copy = ARENA_NEW(&d->code->arena, PtxInstr);
   *copy = *in;
   copy->ops = ARENA_ARRAY(&d->code->arena, PtxOperand, in->nops + 1u);
-  memcpy(copy->ops, in->ops, in->nops * sizeof *in->ops);
+  if (in->nops) memcpy(copy->ops, in->ops, in->nops * sizeof *in->ops);
   bool changed = false;
   for (unsigned k = 0; k < in->nops; k++) changed |= spread_vector(&d->code->arena, &copy->ops[k]);
   return changed ? copy : in;
@@ -431,9 +431,9 @@ Code *code_decode(VgpuKernel *k, FuncSym *f, Error *err) {
   if (d.cfg->norder == 0) bind_emit(&d.binder, exec_return);
   c->ninsts = d.insts.len;
   c->insts = ARENA_ARRAY(&c->arena, Inst, d.insts.len + 1);
-  memcpy(c->insts, d.insts.data, d.insts.len * sizeof(Inst));
+  if (d.insts.len) memcpy(c->insts, d.insts.data, d.insts.len * sizeof(Inst));
   for (uint32_t i = 0; i < d.fixups.len; i++) c->insts[d.fixups.data[i].inst].target = &c->insts[d.block_start[d.fixups.data[i].block]];
-  memcpy(d.insts.data, c->insts, d.insts.len * sizeof(Inst));
+  if (d.insts.len) memcpy(d.insts.data, c->insts, d.insts.len * sizeof(Inst));
   fix_indexed(&d);
   fill_constants(&d);
   ir_cfg_free(d.cfg);

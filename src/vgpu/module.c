@@ -177,7 +177,8 @@ static void add_kernels(VgpuModule *m) {
 
 VgpuModule *vgpu_module_load(PtxModule **units, uint32_t nunits, Error *err) {
   VgpuModule *m = mem_alloc(sizeof *m);
-  m->units = memcpy(mem_alloc((nunits + 1) * sizeof *units), units, nunits * sizeof *units);
+  m->units = mem_alloc((nunits + 1) * sizeof *units);
+  if (nunits) memcpy(m->units, units, nunits * sizeof *units);
   m->nunits = nunits;
   pthread_mutex_init(&m->lock, NULL);
   for (uint32_t u = 0; u < nunits; u++)
