@@ -49,7 +49,7 @@ typedef struct RaceCheck {   // one kernel
   uint32_t first_site;       // of the module's
   uint32_t record;           // where the WgRaceRecord is
   uint32_t same_from;        // racecheck_same.c
-  bool uses_shared, looks_up, stores_anywhere, calls;
+  bool uses_shared, looks_up, stores_anywhere, calls, writes_strong;
   const PtxInstr *unseen;    // a call of something that accesses memory and is not looked into; NULL: none
   bool has_async, has_global_async;        // something is done later than where it stands; in global memory
   PtxReg *groups[2];         // of cp.async, of bulk copies: clocks of the last commits

@@ -46,8 +46,9 @@ static void make_entry(Emit *e, Code *c, PtxReg *to, PtxReg *bytes) {
     return;
   }
   EMIT(c, "mul.lo.u64", opd_reg(to), opd_reg(to), opd_imm((int64_t)0x9e3779b97f4a7c15));
-  EMIT(c, "shr.u64", opd_reg(to), opd_reg(to), opd_imm(61));
-  EMIT(c, "shl.b64", opd_reg(to), opd_reg(to), opd_imm(3));
+  bool strong = e->a->flags & WG_RACE_STRONG;                   // WG_RACE_STRONG_VALUE, WG_RACE_VALUE
+  EMIT(c, "shr.u64", opd_reg(to), opd_reg(to), opd_imm(strong ? 63 : 61));
+  EMIT(c, "shl.b64", opd_reg(to), opd_reg(to), opd_imm(strong ? 5 : 3));
   EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_reg(e->k->me));
   EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_imm(rest));
   if (bytes) EMIT(c, "or.b64", opd_reg(to), opd_reg(to), opd_reg(bytes));
@@ -66,6 +67,10 @@ static void branch_if(Emit *e, Code *c, PtxReg *other, int64_t want, int64_t loo
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(want));
   code_branch(c, p, false, to);
 }
+
+// What a read looks at beside who and when: an atomic write of this thread may say that others were
+// atomic, too.
+static int64_t looks_at_strong(const Emit *e) { return e->k->writes_strong ? WG_RACE_STRONG : 0; }
 
 // Branches where the entry is of this launch and barrier interval, or where it is not.
 static void branch_if_now(Emit *e, Code *c, PtxReg *other, bool now, PtxLabel *to) {
@@ -114,7 +119,7 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   code_label(c, kept);
   load_entry(e, c, entry, other, at, 0);
   branch_if_now(e, c, other, false, e->back);
-  branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE, e->back);
+  branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE | looks_at_strong(e), e->back);
   if (strong) branch_if(e, c, other, WG_RACE_WRITE | WG_RACE_STRONG, WG_RACE_WRITE | WG_RACE_STRONG, e->back);
   EMIT(c, "bra", opd_label(call));
   code_label(c, old);
@@ -122,15 +127,36 @@ static void read_of_pair(Emit *e, Code *c, PtxReg *at) {
   code_label(c, call);
 }
 
-// Atomic operations: somebody has made one of the same kind since the same barrier. It stays.
-static void branch_if_strong(Emit *e, Code *c, PtxReg *other, bool shared, PtxLabel *to) {
+// Branches where the entry's thread is not of this block.
+static void branch_if_other_block(Emit *e, Code *c, PtxReg *entry, PtxLabel *to) {
+  PtxReg *t = wide(e, 5), *p = pred(e, 0), *number = word(e, 0), *limit = word(e, 1);
+  EMIT(c, "shr.u64", opd_reg(t), opd_reg(entry), opd_imm(WG_RACE_TIME_AT));
+  EMIT(c, "cvt.u32.u64", opd_reg(number), opd_reg(t));
+  EMIT(c, "sub.u32", opd_reg(number), opd_reg(number), opd_reg(e->k->first));
+  RACE_LOAD(e->k, c, limit, threads);
+  EMIT(c, "and.b32", opd_reg(number), opd_reg(number), opd_reg(limit));
+  RACE_LOAD(e->k, c, limit, block);
+  EMIT(c, "setp.ge.u32", opd_reg(p), opd_reg(number), opd_reg(limit));
+  code_branch(c, p, false, to);
+}
+
+// Atomic operations: somebody has made one of the same kind since the same barrier, and the entry
+// says already that others have, too: of this block, of other blocks, or it is this thread's. It stays.
+static void branch_if_strong(Emit *e, Code *c, PtxReg *entry, PtxReg *other, bool shared, PtxLabel *to) {
   PtxReg *t = wide(e, 5), *p = pred(e, 0);
+  PtxLabel *differs = body_label(e->k->body);
   int64_t scope = shared ? 0 : WG_RACE_CTA, kind = WHOLE | WG_RACE_WRITE | WG_RACE_STRONG;
+  branch_if(e, c, other, kind, who_and_when | kind | scope, to);
   RACE_LOAD(e->k, c, t, interval);
   EMIT(c, "or.b64", opd_reg(t), opd_reg(t), opd_imm(kind | scope));
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_reg(t));
-  EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(t), opd_imm(kind));
-  code_branch(c, p, false, to);
+  EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(kind));
+  code_branch(c, p, false, differs);
+  if (!shared) branch_if(e, c, other, WG_RACE_BLOCKS, WG_RACE_BLOCKS, to);
+  branch_if(e, c, other, 0, WG_RACE_MANY, differs);
+  if (!shared) branch_if_other_block(e, c, entry, differs);
+  EMIT(c, "bra", opd_label(to));
+  code_label(c, differs);
 }
 
 static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
@@ -138,7 +164,7 @@ static void write_of_pair(Emit *e, Code *c, PtxReg *at) {
   PtxLabel *call = body_label(e->k->body), *kept = body_label(e->k->body);
   bool strong = e->a->flags & WG_RACE_STRONG;
   load_entry(e, c, entry, other, at, 0);
-  if (strong) branch_if_strong(e, c, other, true, e->a->unread ? e->back : kept);
+  if (strong) branch_if_strong(e, c, entry, other, true, e->a->unread ? e->back : kept);
   else branch_if(e, c, other, WHOLE | WG_RACE_WRITE, ~not_the_time | WG_RACE_WRITE | WG_RACE_STRONG, e->back);     // this thread, before: who has read it since has met that
   branch_if_now(e, c, other, true, call);
   EMIT(c, "setp.eq.u64", opd_reg(p), opd_reg(entry), opd_imm((int64_t)WG_RACE_BENIGN));
@@ -171,18 +197,11 @@ static void branch_if_replaceable(Emit *e, Code *c, PtxReg *entry, PtxReg *other
 
 // Another thread's: of this launch and block, not strong, and of the whole word. Else: `to`.
 static void branch_if_strange(Emit *e, Code *c, PtxReg *entry, PtxReg *other, PtxLabel *to) {
-  PtxReg *t = wide(e, 5), *p = pred(e, 0), *number = word(e, 0), *limit = word(e, 1);
+  PtxReg *t = wide(e, 5), *p = pred(e, 0);
   EMIT(c, "and.b64", opd_reg(t), opd_reg(other), opd_imm(of_launch | WHOLE | WG_RACE_STRONG));
   EMIT(c, "setp.ne.u64", opd_reg(p), opd_reg(t), opd_imm(WHOLE));
   code_branch(c, p, false, to);
-  EMIT(c, "shr.u64", opd_reg(t), opd_reg(entry), opd_imm(WG_RACE_TIME_AT));
-  EMIT(c, "cvt.u32.u64", opd_reg(number), opd_reg(t));
-  EMIT(c, "sub.u32", opd_reg(number), opd_reg(number), opd_reg(e->k->first));
-  RACE_LOAD(e->k, c, limit, threads);
-  EMIT(c, "and.b32", opd_reg(number), opd_reg(number), opd_reg(limit));
-  RACE_LOAD(e->k, c, limit, block);
-  EMIT(c, "setp.ge.u32", opd_reg(p), opd_reg(number), opd_reg(limit));
-  code_branch(c, p, false, to);
+  branch_if_other_block(e, c, entry, to);
 }
 
 // The entry was left by a thread of this block, before the last barrier or behind it.
@@ -233,9 +252,9 @@ static void one_entry(Emit *e, Code *c, PtxReg *at) {
   PtxReg *entry = wide(e, 3), *other = wide(e, 4);
   PtxLabel *call = body_label(k->body), *mine = body_label(k->body);
   load_entry(e, c, entry, other, at, 0);
-  if (strong && writes) branch_if_strong(e, c, other, false, e->back);
+  if (strong && writes) branch_if_strong(e, c, entry, other, false, e->back);
   else if (strong) known_to_strong_read(e, c, other);
-  else branch_if(e, c, other, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0), e->back);
+  else branch_if(e, c, other, WHOLE | (writes ? WG_RACE_WRITE : 0), ~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : looks_at_strong(e)), e->back);
   if (!strong && !writes && !k->has_clock) // reads of several blocks
     branch_if(e, c, other, WHOLE | WG_RACE_BLOCKS, of_launch | WHOLE | WG_RACE_BLOCKS | WG_RACE_WRITE | WG_RACE_WROTE | WG_RACE_STRONG, e->back);
   if (strong || k->has_clock) branch_if_replaceable(e, c, entry, other, false, call);
@@ -330,11 +349,13 @@ static void several_words(Emit *e, Code *c, PtxReg *at, unsigned n) {
   PtxReg *mask = wide(e, 5), *other = wide(e, 4), *p = pred(e, 0);
   PtxLabel *call = body_label(e->k->body);
   int64_t strong = WHOLE | WG_RACE_WRITE | WG_RACE_STRONG;
-  if (e->a->flags & WG_RACE_STRONG) {
+  if (e->a->flags & WG_RACE_STRONG) {      // this thread's, or of several blocks
+    test_all(e, c, at, n, 8, p, opd_imm(strong), opd_imm(who_and_when | strong | WG_RACE_CTA));
+    code_branch(c, p, false, e->back);
     RACE_LOAD(e->k, c, mask, interval);
-    EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask), opd_imm(strong | WG_RACE_CTA));
-    test_all(e, c, at, n, 8, p, opd_imm(strong), opd_reg(mask));
-  } else test_all(e, c, at, n, 8, p, opd_imm(WHOLE | (writes ? WG_RACE_WRITE : 0)), opd_imm(~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : 0)));
+    EMIT(c, "or.b64", opd_reg(mask), opd_reg(mask), opd_imm(strong | WG_RACE_CTA | WG_RACE_BLOCKS));
+    test_all(e, c, at, n, 8, p, opd_imm(strong | WG_RACE_BLOCKS), opd_reg(mask));
+  } else test_all(e, c, at, n, 8, p, opd_imm(WHOLE | (writes ? WG_RACE_WRITE : 0)), opd_imm(~not_the_time | (writes ? WG_RACE_WRITE | WG_RACE_STRONG : looks_at_strong(e))));
   code_branch(c, p, false, e->back);
   RACE_LOAD(e->k, c, mask, replace);
   for (unsigned i = 0; i < n; i++) {

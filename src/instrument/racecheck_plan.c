@@ -152,5 +152,7 @@ void race_plan(RaceCheck *k) {
     unseen_order |= in->op == OP_CALL && race_call_orders(in);
     add_access(k, i);
   }
+  for (uint32_t i = 0; i < k->accesses.len; i++)
+    k->writes_strong |= (k->accesses.data[i].flags & WG_RACE_WRITE) && (k->accesses.data[i].flags & WG_RACE_STRONG);
   k->bounds = k->has_clock && !k->has_clusters && !unseen_order;
 }

@@ -22,12 +22,14 @@ DEVICE uint64_t race_check_lanes(uint64_t entries, uint64_t offset, uint64_t add
   uint64_t its = race_of_lane(lanes, mine, leader), its_at = race_of_lane(lanes, at, leader);
   uint32_t its_what = device_read_lane(lanes, what, leader);     // all lanes come to all three
   int same = at == its_at && what == its_what;
+  uint32_t strong_write = (WG_RACE_STRONG | WG_RACE_WRITE) << WG_RACE_ACCESS_FLAGS_AT, alike = device_ballot(lanes, same);
+  if (device_lane() == leader && (what & strong_write) == strong_write && alike & (alike - 1)) me |= WG_RACE_MANY;
   if (!same || device_lane() == leader || !(what >> WG_RACE_ACCESS_FLAGS_AT & WG_RACE_WRITE) || what & WG_RACE_ACCESS_LOOK)
     return race_check(entries, offset, address, what, value, me, layout, first, unordered, knows, slots, serial);
   uint64_t word = (offset + ((address - offset) & 3)) & ~3ull;
   layout |= race_shared_layout(what);
   if (race_load((const uint64_t *)(entries + (word << 1 << (layout >> 30 & 1)))) == WG_RACE_BENIGN) return 0;
-  return race_conflict(its, mine, layout, first, unordered, (RaceKnown){slots, serial, RACE_KNOWN(knows)}, WG_RACE_ACCESS_CLUSTER(what)) ? its : 0;
+  return race_conflict(its, mine, layout, first, unordered, (RaceKnown){slots, serial, RACE_KNOWN(knows), 0}, WG_RACE_ACCESS_CLUSTER(what)) ? its : 0;
 }
 
 DEVICE void race_look(const WgRaceRecord *r, const WgRaceWaiting *w, uint64_t me, uint64_t knows) {

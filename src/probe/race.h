@@ -27,7 +27,7 @@ DEVICE uint32_t race_bytes(uint64_t e) { return (uint32_t)(e >> WG_RACE_BYTES_AT
 
 // One access by the side of another, both of this launch.
 // clock: of what the thread knows. With slots: what a block has released bounds what others know of it.
-typedef struct RaceKnown { uint64_t slots; uint32_t serial, clock; } RaceKnown;
+typedef struct RaceKnown { uint64_t slots; uint32_t serial, clock, own; } RaceKnown;       // own: the thread's clock now
 typedef struct RacePair { RaceView was, now; uint32_t know, in_block, was_in_block, same_thread, same_block, same_warp; } RacePair;
 DEVICE uint32_t race_bounded(uint32_t clock, const RacePair *p, uint32_t layout, RaceKnown known);
 DEVICE RacePair race_pair(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, RaceKnown known) {
@@ -87,7 +87,8 @@ DEVICE uint64_t race_value(uint64_t value, uint32_t what) {
 }
 DEVICE uint64_t race_mine(uint64_t me, uint32_t what, uint64_t value) {
   uint64_t mine = me | (uint64_t)WG_RACE_ACCESS_SITE(what) << WG_RACE_SITE_AT | (what >> WG_RACE_ACCESS_FLAGS_AT & 7);
-  return what & WG_RACE_ACCESS_STORES ? mine | WG_RACE_VALUE_OF(value) : mine;
+  uint64_t bits = mine & WG_RACE_STRONG ? WG_RACE_STRONG_VALUE : WG_RACE_VALUE;
+  return what & WG_RACE_ACCESS_STORES ? mine | (WG_RACE_VALUE_OF(value) & bits) : mine;
 }
 DEVICE uint32_t race_shared_layout(uint32_t what) { return what & WG_RACE_ACCESS_SHARED ? (uint32_t)WG_RACE_PAIRS | (uint32_t)WG_RACE_SHARED : 0; }
 

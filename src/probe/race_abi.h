@@ -17,10 +17,11 @@ enum {
   WG_RACE_WRITE = 1,
   WG_RACE_STRONG = 2,      // atomic, volatile, relaxed or stronger
   WG_RACE_CTA = 4,         // … for the threads of its block only; without STRONG: it is asked for here and done later
-  WG_RACE_MANY = 8,        // a read: another thread of the block has read it too, since the same barrier
-  WG_RACE_BLOCKS = 16,     // a read: so has another block
+  WG_RACE_MANY = 8,        // a read, or a strong write: another thread of the block has done the same since the same barrier
+  WG_RACE_BLOCKS = 16,     // … so has another block
   WG_RACE_WROTE = 32,      // a read: its block has written it before, in this launch
-  WG_RACE_VALUE = 56,      // a write: 3 bits that the value has been mixed into
+  WG_RACE_VALUE = 56,      // a write that is not strong: 3 bits that the value has been mixed into
+  WG_RACE_STRONG_VALUE = 32,               // … of a strong one the first of them
   WG_RACE_FLAGS = 63,
 };
 enum { WG_RACE_BYTES_AT = 6, WG_RACE_SITE_AT = 10, WG_RACE_TIME_AT = 20, WG_RACE_LAUNCH_AT = 55 };

@@ -18,10 +18,10 @@ DEVICE int race_conflict(uint64_t old, uint64_t mine, uint32_t layout, uint32_t 
   if (both & WG_RACE_STRONG && (p.same_block || !(any & WG_RACE_CTA))) return 0;
   if (race_is_async(old)) return !race_clock_orders(&p, layout);
   if (!race_ordered(&p, layout)) return 1;
-  if (old & WG_RACE_WRITE) return 0;
+  if (old & WG_RACE_WRITE && !(old & WG_RACE_STRONG)) return 0;
   if (old & WG_RACE_BLOCKS) return !race_clock_orders(&p, layout);        // by some other block, too
   if (!(old & WG_RACE_MANY) || race_barrier_orders(&p, layout) || race_clock_orders(&p, layout)) return 0;
-  return p.same_warp && !race_warp_orders(&p, layout);                    // this thread has read it, and another one
+  return p.same_warp && !race_warp_orders(&p, layout);                    // this thread has accessed it, and another one
 }
 
 // Bytes that the same thread has accessed at the same time, beside those of `e`. Which access it was is known as long as there is one.
@@ -53,6 +53,19 @@ DEVICE uint64_t race_after_read(uint64_t old, uint64_t mine, const RacePair *p) 
   return old | WG_RACE_BLOCKS;
 }
 
+// A strong write after a strong write of the same scope: what to keep. Both race with any weak
+// access that is not ordered after them. What flags say is true of all bytes of the entry.
+DEVICE uint64_t race_after_strong(uint64_t old, uint64_t mine, const RacePair *p) {
+  uint32_t common = race_bytes(old) & race_bytes(mine), covers = common == race_bytes(old), within = common == race_bytes(mine);
+  uint32_t same_barriers = p->was.barriers == p->now.barriers, same_syncs = p->was.syncs == p->now.syncs;
+  if (p->was.clock != p->now.clock) return mine;
+  uint64_t blocks = within ? old & WG_RACE_BLOCKS : 0;
+  if (p->same_thread && same_barriers && same_syncs) return within ? old : race_with_bytes(mine, old);
+  if (!p->same_block) return covers && within ? old | WG_RACE_BLOCKS : mine;
+  if (p->same_thread || !same_barriers || (p->same_warp && !same_syncs)) return mine | blocks;
+  return covers && within ? old | WG_RACE_MANY : mine;
+}
+
 // What to keep of both in one entry. raced: there is a race between them.
 DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, RaceKnown known, uint32_t cluster, int raced) {
   uint32_t launch = (uint32_t)(old >> WG_RACE_LAUNCH_AT);
@@ -61,6 +74,11 @@ DEVICE uint64_t race_next(uint64_t old, uint64_t mine, uint32_t layout, uint32_t
   if (!race_shares(&p, layout, cluster)) return mine;
   uint32_t same_time = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs && p.was.clock == p.now.clock;
   if (mine & WG_RACE_WRITE) {
+    if (old & mine & WG_RACE_STRONG && old & WG_RACE_WRITE && !((old ^ mine) & WG_RACE_CTA)) return race_after_strong(old, mine, &p);
+    // A strong write of the thread that has just made a weak one: the weak one can race with more.
+    uint32_t within = !(race_bytes(mine) & ~race_bytes(old)), same_interval = p.was.barriers == p.now.barriers && p.was.syncs == p.now.syncs;
+    uint32_t weak_before = (old & (WG_RACE_WRITE | WG_RACE_STRONG | WG_RACE_CTA)) == WG_RACE_WRITE && p.same_thread && same_interval && p.was.clock == known.own;
+    if (weak_before && mine & WG_RACE_STRONG && within) return old;
     if (old & WG_RACE_WRITE && p.same_thread && same_time && !((old ^ mine) & (WG_RACE_STRONG | WG_RACE_CTA))) return race_with_bytes(mine, old);
     return mine;
   }
@@ -108,7 +126,8 @@ DEVICE uint64_t race_check(uint64_t entries, uint64_t offset, uint64_t address, 
   for (uint64_t word = offset & ~3ull; word < end; word += 4) {
     uint32_t from = word < offset ? (uint32_t)(offset - word) : 0, to = end - word < 4 ? (uint32_t)(end - word) : 4;
     uint64_t it = mine | (uint64_t)((1u << to) - (1u << from)) << WG_RACE_BYTES_AT;
-    uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it, layout, first, unordered, (RaceKnown){slots, serial, RACE_KNOWN(knows)}, what);
+    RaceKnown known = {slots, serial, RACE_KNOWN(knows), race_view(me, layout).clock};
+    uint64_t with = race_enter((uint64_t *)(entries + (word << 1 << (layout >> 30 & 1))), it, layout, first, unordered, known, what);
     if (!found) found = with;
   }
   return found;

@@ -7,16 +7,19 @@ DEVICE uint32_t race_was_told(uint64_t knows, uint32_t same_block) {
   return all > block ? all : block;
 }
 
+// Does the entry say whether others have done the same? Of a weak write the bits are its value's.
+DEVICE int race_has_several(uint64_t e) { return !(e & WG_RACE_WRITE) || e & WG_RACE_STRONG; }
+
 DEVICE uint32_t race_why(uint64_t old, uint64_t mine, uint32_t layout, uint32_t first, uint64_t knows, uint64_t slots, uint32_t serial) {
   if ((old ^ mine) >> WG_RACE_LAUNCH_AT) return WG_RACE_OTHER_LAUNCH;
-  RaceKnown known = {slots, serial, RACE_KNOWN(knows)};
+  RaceKnown known = {slots, serial, RACE_KNOWN(knows), 0};
   RacePair p = race_pair(old, mine, layout, first, known);
   if (race_is_async(old)) return WG_RACE_NOT_WAITED;
   if (WG_RACE_CLOCK_BITS(layout) && p.was.clock < race_bounded(race_was_told(knows, p.same_block), &p, layout, known) && !race_ordered(&p, layout)) return WG_RACE_NO_ACQUIRE;
   if (old & mine & WG_RACE_STRONG && (old | mine) & WG_RACE_CTA && !p.same_block) return WG_RACE_BLOCK_SCOPE;
   if (!p.same_block) return WG_RACE_OTHER_BLOCK;
   if (!(mine & WG_RACE_WRITE) && !(old & WG_RACE_WRITE) && old & WG_RACE_WROTE) return WG_RACE_OTHER_BLOCK;
-  if (race_ordered(&p, layout)) return !(old & WG_RACE_WRITE) && old & WG_RACE_BLOCKS ? WG_RACE_OTHER_BLOCK : WG_RACE_NO_BARRIER;
+  if (race_ordered(&p, layout)) return race_has_several(old) && old & WG_RACE_BLOCKS ? WG_RACE_OTHER_BLOCK : WG_RACE_NO_BARRIER;
   if (!p.same_warp) return WG_RACE_NO_BARRIER;
   return (old ^ mine) >> WG_RACE_SITE_AT & 1023 ? WG_RACE_NO_WARP_SYNC : WG_RACE_SAME_INSTRUCTION;
 }
@@ -29,7 +32,7 @@ DEVICE uint32_t race_known(uint64_t old, uint64_t mine, uint32_t layout, uint32_
   RacePair p = race_pair(old, mine, layout, first, know);
   if (!(mine & WG_RACE_WRITE) && old & WG_RACE_WROTE && !(old & WG_RACE_WRITE)) return WG_RACE_BLOCK_KNOWN;
   if (race_is_async(old) || !race_ordered(&p, layout)) return WG_RACE_BLOCK_KNOWN | WG_RACE_THREAD_KNOWN;
-  return !(old & WG_RACE_WRITE) && old & WG_RACE_BLOCKS ? 0 : WG_RACE_BLOCK_KNOWN;
+  return race_has_several(old) && old & WG_RACE_BLOCKS ? 0 : WG_RACE_BLOCK_KNOWN;
 }
 
 // What is at an address of memory that can be read now.
@@ -68,7 +71,7 @@ void wg_report_wide(uint64_t channel, uint32_t launch, uint32_t site, uint32_t k
 void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches, uint64_t knows, uint64_t slots, uint32_t serial, uint64_t there);
 __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address, uint64_t value, uint64_t old, uint64_t me, uint32_t layout, uint32_t first, uint64_t launches,
                                                 uint64_t knows, uint64_t slots, uint32_t serial, uint64_t there) {
-  RaceKnown know = {slots, serial, RACE_KNOWN(knows)};
+  RaceKnown know = {slots, serial, RACE_KNOWN(knows), 0};
   value = race_value(value, what);
   layout |= race_shared_layout(what);
   uint64_t mine = race_mine(me, what, value);
@@ -84,7 +87,8 @@ __attribute__((noinline)) void wg_race_describe(uint32_t what, uint64_t address,
   if (mine & WG_RACE_STRONG) flags |= WG_RACE_MINE_STRONG;
   if (what & WG_RACE_ACCESS_STORES && old & WG_RACE_WRITE) {
     // What the other wrote may not be in memory yet. Then the bits of the value decide, for writes of the same place, and what the lanes have that came here.
-    int same = !(what & WG_RACE_ACCESS_READS) && !((old ^ mine) & WG_RACE_VALUE) && (there == value || old_site == mine_site);
+    uint64_t bits = (old | mine) & WG_RACE_STRONG ? WG_RACE_STRONG_VALUE : WG_RACE_VALUE;
+    int same = !(what & WG_RACE_ACCESS_READS) && !((old ^ mine) & bits) && (there == value || old_site == mine_site);
     if (why == WG_RACE_SAME_INSTRUCTION && same && !(what & WG_RACE_ACCESS_CONSTANT)) same = race_lanes_agree(address, value);
     flags |= same ? WG_RACE_SAME_VALUE | (there == value ? WG_RACE_VALUES : 0) : WG_RACE_VALUES;
   } else there = 0;
