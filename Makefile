@@ -263,6 +263,7 @@ stress:
 
 fuzz:
 	@tools/install-deps fuzz
+	@$(MAKE) --no-print-directory -j$(CORES) all
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_SEED=0 tests/fuzz/run.sh
 
 # Attacks with new random starts for HOURS or MINUTES; SEED repeats a soak. What is found is kept in $(BUILD)/soak/found.
