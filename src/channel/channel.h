@@ -134,7 +134,7 @@ bool channel_counts_are_good(const ChannelCounts *n);
 typedef struct ChannelPiece {              // bytes that device memory has after a step; `stored` bytes follow, then up to 15 of filling
   uint32_t stored, step;                   // step 0: filling up to the end of the ring
   uint64_t address, bytes;                 // more than stored: what is stored is repeated
-  uint64_t reserved;
+  uint64_t end;                            // 1: no bytes; the step has no more
 } ChannelPiece;
 // --record=inputs: the PTX of modules goes the same way, as contents of a step that does not exist.
 #define CHANNEL_CODE_STEP UINT32_MAX
@@ -165,6 +165,7 @@ void channel_trace_close(const ChannelTrace *t);         // nobody reads any mor
 bool channel_command_lives(void);
 // Waits for room as long as the command lives.
 bool channel_contents(uint32_t step, uint64_t address, const void *bytes, size_t n);
+bool channel_contents_end(uint32_t step);                 // no more contents of this step will come
 bool channel_contents_fill(uint32_t step, uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t n);
 
 // --- reader.c: the command's side. A thread of its own copies what arrives, so that no writer waits for what the command does
@@ -179,6 +180,7 @@ typedef struct ChannelTraceSink {
   // Takes complete records at the start of data: how many bytes they are. SIZE_MAX: nothing more is wanted. As trace_take of src/trace.
   size_t (*take)(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended);
   void (*contents)(void *user, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n);
+  void (*contents_end)(void *user, uint32_t process, uint32_t step);   // that was all of the step
   void *user;
 } ChannelTraceSink;
 bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err);
@@ -198,9 +200,11 @@ typedef struct ChannelSink {
   // For every site that reported, when its device channel ends: how often.
   void (*site_count)(void *user, uint32_t process, uint32_t device, uint32_t site, uint64_t count);
   void (*device_closed)(void *user, uint32_t process, uint32_t device, uint32_t lost, bool at_least);   // at_least: counts may be too low, wg_far_count
-  void (*kernel_counts)(void *user, uint32_t process, uint32_t kernel, uint64_t launches, uint64_t checked);   // kernel 0: others
+  void (*kernel_counts)(void *user, uint32_t process, uint32_t kernel, uint64_t launches, uint64_t checked);   // since they were last told; kernel 0: others
   void (*closed)(void *user, uint32_t process, ChannelClosed how, uint64_t lost, bool damaged);
   void (*damaged)(void *user, uint32_t process);         // an event that does not decode; it is left out
+  // --record: the launch has ended, and all its records were handed to the trace sink. launch 0: so it is with all launches.
+  void (*drained)(void *user, uint32_t process, uint32_t launch);
   void *user;
 } ChannelSink;
 // Hands out everything that has arrived; waits for it up to the given time. false: the reader was stopped and this was all.

@@ -58,7 +58,9 @@ size_t reader_drain_lane(ChannelReader *r, uint32_t i) {
       memcpy(copy, &h, sizeof h);          // the one that was checked
       queue_add(r->queue, &(Message){.kind = MESSAGE_EVENT, .process = l->process, .a = h.type, .size = h.size}, copy);
       l->ended |= h.type == EVENT_END;
+      l->kernels += h.type == EVENT_KERNEL;
       if (h.type == EVENT_DEVICE_END) end_device(r, i, copy, h.size);
+      if (h.type == EVENT_TRACE_MARK) reader_mark_add(r, i, copy, h.size);
       if (h.type == EVENT_TRACE_END) end_trace(r, i, copy, h.size);
     }
     l->tail += h.size;

@@ -22,7 +22,7 @@ void channel_contents_forget(void);                              // trace.c: in 
 void channel_sleep(ChannelHeader *h, unsigned milliseconds);
 
 // --- queue.c: messages from the reading thread to the one that uses them ---
-typedef enum { MESSAGE_OPENED, MESSAGE_EVENT, MESSAGE_FINDING, MESSAGE_SITE_COUNT, MESSAGE_DEVICE_CLOSED, MESSAGE_KERNEL_COUNTS, MESSAGE_CLOSED } MessageKind;
+typedef enum { MESSAGE_OPENED, MESSAGE_EVENT, MESSAGE_FINDING, MESSAGE_SITE_COUNT, MESSAGE_DEVICE_CLOSED, MESSAGE_KERNEL_COUNTS, MESSAGE_CLOSED, MESSAGE_DRAINED } MessageKind;
 typedef struct Message { uint32_t kind, process, a, size; uint64_t b, c; } Message;   // size bytes follow, a multiple of 8
 typedef struct Queue Queue;
 Queue *queue_new(void);

@@ -94,6 +94,7 @@ void channel_destroy(ChannelReader *r) {
   close(r->fd);
   queue_free(r->queue);
   for (uint32_t d = 0; d < r->devices_used; d++) str_free(&r->devices[d].held);
+  vec_free(&r->marks);
   free(r);
 }
 
@@ -122,18 +123,6 @@ static void open_lane(ChannelReader *r, uint32_t i, uint32_t pid) {
   queue_add(r->queue, &(Message){.kind = MESSAGE_OPENED, .process = l->process, .a = pid}, NULL);
 }
 
-// Read through the descriptor: that allocates no pages that were never written.
-static void read_kernel_counts(ChannelReader *r, uint32_t i) {
-  static _Thread_local ChannelKernelCounts counts[CHANNEL_KERNELS];
-  LaneState *l = &r->lanes[i];
-  uint64_t at = channel_lane_offset(i) + offsetof(ChannelLane, kernels);
-  if (pread(r->fd, counts, sizeof counts, (off_t)at) != (ssize_t)sizeof counts) return;
-  for (uint32_t k = 0; k < CHANNEL_KERNELS; k++) {
-    uint64_t launches = counts[k].launches, checked = counts[k].checked;
-    if (launches | checked) queue_add(r->queue, &(Message){.kind = MESSAGE_KERNEL_COUNTS, .process = l->process, .a = k, .b = launches, .c = checked}, NULL);
-  }
-}
-
 static const uint32_t ALL_LANES = UINT32_MAX;
 
 // A finding is written after the launch it belongs to: read before the events and handed on after them, it finds its launch known.
@@ -152,7 +141,7 @@ static void close_lane(ChannelReader *r, uint32_t i, ChannelClosed how) {
   reader_drain_lane(r, i);
   for (uint32_t d = 0; d < r->devices_used; d++)
     if (r->devices[d].memory && r->devices[d].lane == i) reader_close_device(r, d);
-  read_kernel_counts(r, i);
+  reader_tell_counts(r, i, true);
   queue_add(r->queue, &(Message){.kind = MESSAGE_CLOSED, .process = l->process, .a = how, .b = atomic_load(&l->memory->lost), .c = l->damaged}, NULL);
   reader_trace_lane_ended(r, i);
   munmap(l->memory, sizeof(ChannelLane));
@@ -182,8 +171,13 @@ size_t reader_round(ChannelReader *r) {
   if (queue_is_full(r->queue)) return 0;
   look_for_new(r);
   found += drain_devices(r, ALL_LANES);
-  for (uint32_t i = 0; i < r->lanes_used; i++)
-    if (r->lanes[i].memory) found += reader_drain_lane(r, i);
+  for (uint32_t i = 0; i < r->lanes_used; i++) {
+    if (!r->lanes[i].memory) continue;
+    size_t bytes = reader_drain_lane(r, i);
+    if (bytes && r->lanes[i].kernels) reader_tell_counts(r, i, false);       // with the launches that were read
+    found += bytes;
+  }
+  reader_marks_look(r);
   for (uint32_t d = 0; d < r->devices_used; d++) queue_add_all(r->queue, &r->devices[d].held);
   for (uint32_t i = 0; i < r->lanes_used; i++)
     if (r->lanes[i].memory && r->lanes[i].replaced) close_lane(r, i, CLOSED_REPLACED);
@@ -227,7 +221,10 @@ static void *drain(void *p) {
     uint64_t now = reader_now_ms();
     bool all = stop || now - looked >= LIVENESS_MS;
     uint32_t alive = close_dead_lanes(r, all);
-    if (all) looked = now;
+    if (all) {
+      reader_tell_all_counts(r);
+      looked = now;
+    }
     queue_publish(r->queue);
     if (stop && ((alive == 0 && !found) || now >= deadline)) break;
     sleep = found ? SLEEP_MIN_MS : MIN(sleep * 2, (unsigned)SLEEP_MAX_MS);

@@ -6,6 +6,7 @@
 
 #include "channel/internal.h"
 
+typedef struct CountsTold { uint64_t launches, checked; } CountsTold;
 typedef struct LaneState {
   ChannelLane *memory;                     // NULL: nobody has it
   int pid;
@@ -13,6 +14,8 @@ typedef struct LaneState {
   uint64_t tail;                           // the truth; the one in the lane is for the writer
   uint64_t quiet_since;                    // END was read, and nothing since
   bool damaged, ended, replaced, left;     // ended: it said so
+  uint32_t kernels;                        // that it has told of
+  VEC(CountsTold) told;                    // kernel_counts.c: of each kernel
 } LaneState;
 
 enum { SKIPPED_MAX = 64 };
@@ -29,10 +32,13 @@ typedef struct DeviceState {
 // --- trace_drain.c ---
 typedef struct TraceDrain TraceDrain;
 
+typedef struct TraceMark TraceMark;        // trace_marks.c
+
 struct ChannelReader {
   TraceDrain *trace;                       // NULL: nothing is recorded
   ChannelCounts counts;                    // the truth; those in the header are for the processes
   uint32_t lanes_used, devices_used;
+  VEC(TraceMark *) marks;                  // launches that have ended, whose records are not all read; oldest first
   uint64_t bytes;                          // of the memory
   int fd;
   ChannelHeader *header;
@@ -60,11 +66,23 @@ size_t reader_drain_device(ChannelReader *r, uint32_t device);
 bool reader_device_is_of(ChannelReader *r, uint32_t device, uint32_t lane);   // it may not have been seen yet
 void reader_close_device(ChannelReader *r, uint32_t device);
 
+// --- kernel_counts.c: what was added since it was last told ---
+void reader_tell_counts(ChannelReader *r, uint32_t lane, bool last);
+void reader_tell_all_counts(ChannelReader *r);
+
 // --- trace_drain.c: rings of --record. On the reader's thread: ---
 void reader_trace_size(uint64_t wanted, ChannelCounts *n);  // rings and their size; wanted: bytes of one set
 void reader_trace_look(ChannelReader *r);                   // sets that processes have claimed
 void reader_trace_end(ChannelReader *r, uint32_t set);      // its context has ended
 void reader_trace_lane_ended(ChannelReader *r, uint32_t lane);
 void reader_trace_stop(ChannelReader *r);                   // reads the rest and ends the threads
+bool reader_trace_reached(const ChannelReader *r, uint32_t set, uint32_t ring, uint64_t head);   // everything before it was taken
+bool reader_trace_others_free(const ChannelReader *r, uint32_t process, uint32_t set);     // no other set of the process is being read
+bool reader_trace_discards(const ChannelReader *r);         // the sink wants nothing more: records are dropped
+
+// --- trace_marks.c: EVENT_TRACE_MARK; on the reader's thread ---
+void reader_mark_add(ChannelReader *r, uint32_t lane, const void *bytes, size_t size);
+void reader_marks_look(ChannelReader *r);                   // tells of the launches whose records have all been read by now
+void reader_marks_drop(ChannelReader *r, uint32_t set);     // its rings are given to another context: what was not read will not be
 
 #endif

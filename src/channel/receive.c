@@ -13,6 +13,7 @@ static void deliver(const ChannelSink *k, const Message *m, const char *bytes) {
   case MESSAGE_SITE_COUNT: k->site_count(k->user, m->process, m->a, (uint32_t)m->b, m->c); break;
   case MESSAGE_DEVICE_CLOSED: k->device_closed(k->user, m->process, m->a, (uint32_t)m->b, m->c != 0); break;
   case MESSAGE_KERNEL_COUNTS: k->kernel_counts(k->user, m->process, m->a, m->b, m->c); break;
+  case MESSAGE_DRAINED: k->drained(k->user, m->process, m->a); break;
   case MESSAGE_CLOSED: k->closed(k->user, m->process, m->a, m->b, m->c != 0); break;
   }
 }

@@ -118,6 +118,13 @@ bool channel_contents(uint32_t step, uint64_t address, const void *bytes, size_t
   return ok;
 }
 
+bool channel_contents_end(uint32_t step) {
+  pthread_mutex_lock(&lock);
+  bool ok = open_ring() && write_piece(&(ChannelPiece){.step = step, .end = 1}, "");
+  pthread_mutex_unlock(&lock);
+  return ok;
+}
+
 bool channel_contents_fill(uint32_t step, uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t n) {
   pthread_mutex_lock(&lock);
   bool ok = open_ring() && write_piece(&(ChannelPiece){pattern_bytes, step, address, n, 0}, pattern);

@@ -23,6 +23,7 @@ typedef struct Set {
   uint8_t *memory;
   uint32_t lane, process, use;             // use: how often it was claimed
   uint64_t *tails;                         // the truth; those in the rings are for the device
+  _Atomic uint64_t *reached;               // of each ring: every record before this position was taken
   _Atomic bool *held;                      // of each ring: a thread reads it; nobody else may look at it. At the end they stay held
 } Set;
 typedef struct Contents {
@@ -80,9 +81,17 @@ void reader_trace_look(ChannelReader *r) {
     s->memory = i == 0 && d->first ? d->first : reader_map(r, set_offset(d, i), d->set_bytes);
     if (i == 0) d->first = NULL;
     if (!s->memory) continue;              // tried again at the next round
-    if (!s->tails) s->tails = mem_alloc(sizeof *s->tails * d->rings), s->held = mem_alloc(sizeof *s->held * d->rings);
+    reader_marks_drop(r, i);
+    if (!s->tails) {
+      s->tails = mem_alloc(sizeof *s->tails * d->rings);
+      s->held = mem_alloc(sizeof *s->held * d->rings);
+      s->reached = mem_alloc(sizeof *s->reached * d->rings);
+    }
     memset(s->tails, 0, sizeof *s->tails * d->rings);
-    for (uint32_t k = 0; k < d->rings; k++) atomic_store(&s->held[k], false);
+    for (uint32_t k = 0; k < d->rings; k++) {
+      atomic_store(&s->held[k], false);
+      atomic_store(&s->reached[k], 0);
+    }
     atomic_store(&s->finished, 0);
     s->use++;
     if (i >= d->sets_used) atomic_store(&d->sets_used, i + 1);
@@ -142,6 +151,8 @@ static size_t drain_ring(TraceDrain *d, uint32_t set, uint32_t i, bool ended) {
   memset(ring->data + at, 0, n);
   s->tails[i] += n;
   if (n) __atomic_store_n(&ring->tail, s->tails[i], __ATOMIC_RELEASE);
+  // What is taken at the end jumps over records that will never be complete, and over what lies behind them.
+  if (!ended) atomic_store_explicit(&s->reached[i], s->tails[i], memory_order_release);
   return n;
 }
 
@@ -225,6 +236,10 @@ static size_t drain_set(Worker *w, uint32_t set, bool *busy) {
 }
 
 static void hand_out(TraceDrain *d, const Contents *c, const ChannelPiece *p, const uint8_t *bytes) {
+  if (p->end == 1) {
+    d->sink.contents_end(d->sink.user, c->process, p->step);
+    return;
+  }
   if (p->bytes == p->stored) {
     d->sink.contents(d->sink.user, c->process, p->step, p->address, bytes, p->stored);
     return;
@@ -316,13 +331,33 @@ bool channel_record(ChannelReader *r, const ChannelTraceSink *sink, Error *err) 
   return !failed || error_set(err, "cannot start a thread: %s", strerror(failed));
 }
 
+bool reader_trace_reached(const ChannelReader *r, uint32_t set, uint32_t ring, uint64_t head) {
+  const TraceDrain *d = r->trace;
+  if (!d || ring >= d->rings || !d->sets[set].reached) return false;
+  return atomic_load_explicit(&d->sets[set].reached[ring], memory_order_acquire) >= head;
+}
+
+bool reader_trace_others_free(const ChannelReader *r, uint32_t process, uint32_t set) {
+  const TraceDrain *d = r->trace;
+  for (uint32_t i = 0; i < d->sets_used; i++)
+    if (i != set && d->sets[i].process == process && atomic_load(&d->sets[i].state) != SET_FREE) return false;
+  return true;
+}
+
+bool reader_trace_discards(const ChannelReader *r) { return !r->trace || atomic_load(&r->trace->enough); }
+
 void reader_trace_stop(ChannelReader *r) {
   TraceDrain *d = r->trace;
   if (!d) return;
   atomic_store(&d->stop, true);
   for (uint32_t i = 0; i < d->nthreads; i++) pthread_join(d->threads[i], NULL);
   if (d->first) munmap(d->first, d->set_bytes);
-  for (uint32_t i = 0; i < d->sets_used; i++) free(d->sets[i].tails), free(d->sets[i].held);
+  for (uint32_t i = 0; i < d->sets_used; i++) {
+    reader_marks_drop(r, i);
+    free(d->sets[i].tails);
+    free(d->sets[i].held);
+    free(d->sets[i].reached);
+  }
   free(d);
   r->trace = NULL;
 }

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "diff/diff.h"
 
-enum { EQUAL, DIFFERENT, CANNOT };
+enum { EQUAL, DIFFERENT, CANNOT, CUT_SHORT };     // CUT_SHORT: no difference up to where one of the recordings ends
 
 typedef struct Asked { DiffRules rules; bool all; uint32_t elements; const char *json, *a, *b; } Asked;
 
@@ -53,6 +53,7 @@ static void say_missing(const Diff *d, Str *text) {
   const DiffStep *first_a = NULL, *first_b = NULL;
   for (uint32_t i = 0; i < d->pairs.len; i++) {
     const DiffPair *p = &d->pairs.data[i];
+    if (diff_is_beyond(d, p)) continue;
     if (!p->b && !only_a++) first_a = p->a;
     if (!p->a && !only_b++) first_b = p->b;
   }
@@ -80,7 +81,7 @@ static void end_json(Str *json, const Diff *d, int code) {
   bool first = true;
   for (uint32_t i = 0; i < d->pairs.len; i++) {
     const DiffPair *p = &d->pairs.data[i];
-    if (p->a && p->b) continue;
+    if ((p->a && p->b) || diff_is_beyond(d, p)) continue;
     if (!first) str_addc(json, ',');
     first = false;
     str_printf(json, "{\"run\":\"%s\",\"step\":", p->a ? "a" : "b");
@@ -94,6 +95,7 @@ static void end_json(Str *json, const Diff *d, int code) {
   json_number(json, "different_buffers", d->different);
   json_number(json, "buffers_not_compared", d->not_compared);
   json_number(json, "buffers_not_hashed", d->left_out);
+  json_number(json, "launches_beyond_cut", d->beyond);
   json_number(json, "exit_code", (uint64_t)code);
   str_add(json, "}\n");
 }
@@ -123,10 +125,12 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
   StrMap reasons = {0};
   uint64_t launches = 0, different = 0;
   diff_match(&d, a, b);
+  if (!a->complete || a->first_cut || d.beyond) diff_cut_text(a, &text);
+  if (!b->complete || b->first_cut || d.beyond) diff_cut_text(b, &text);
   begin_json(&json, a, b);
   for (uint32_t i = 0; i < d.pairs.len; i++) {
     const DiffPair *p = &d.pairs.data[i];
-    if (!p->a || !p->b) continue;
+    if (!p->a || !p->b || diff_is_beyond(&d, p)) continue;
     DiffResult r;
     diff_compare(&d, *p, &r);
     launches++;
@@ -144,10 +148,14 @@ static int compare(const Asked *o, const DiffRun *a, const DiffRun *b) {
     diff_result_free(&r);
   }
   bool nothing = !d.equal && !d.within && !d.different;
-  int code = different || d.first_unmatched != UINT32_MAX ? DIFFERENT : nothing ? CANNOT : EQUAL;
+  int code = different || d.first_unmatched != UINT32_MAX ? DIFFERENT : nothing ? CANNOT : d.beyond ? CUT_SHORT : EQUAL;
   if (different > 1 && !o->all) str_printf(&text, "%llu more launch%s (--all lists %s)\n", (unsigned long long)(different - 1), different == 2 ? " differs" : "es differ", different == 2 ? "it" : "them");
   say_missing(&d, &text);
   if (skipped.len) str_add(&text, skipped.data);
+  if (d.beyond) {
+    str_printf(&text, "%llu launch%s not compared: recording was cut short in one of the runs", (unsigned long long)d.beyond, d.beyond == 1 ? " was" : "es were");
+    str_add(&text, code == CUT_SHORT ? "; up to there nothing differs\n" : "\n");
+  }
   str_printf(&text, "%llu launches and %llu buffers compared: %llu are the same", (unsigned long long)launches, (unsigned long long)(d.buffers - d.not_compared - d.left_out), (unsigned long long)d.equal);
   if (d.within) str_printf(&text, ", %llu by the rules", (unsigned long long)d.within);
   str_printf(&text, ", %llu differ", (unsigned long long)d.different);
@@ -177,10 +185,6 @@ int cli_diff(int argc, char **argv) {
   if (!diff_run_load(o.b, &b, &err)) {
     diff_run_free(&a);
     return refuse(err.text);
-  }
-  for (int i = 0; i < 2; i++) {
-    const DiffRun *r = i ? &b : &a;
-    if (!r->complete) fprintf(o.json && !strcmp(o.json, "-") ? stderr : stdout, "%s was not finished: it holds what was known when the warpgrind command was ended\n", r->path);
   }
   int code = compare(&o, &a, &b);
   if (!diff_recording_is_whole(&a, &err) || !diff_recording_is_whole(&b, &err)) code = refuse(err.text);

@@ -20,6 +20,22 @@ static char *text_of(sqlite3_stmt *s, int i) {
   return mem_strdup(text ? text : "");
 }
 
+// Pages are kept only where they changed: what a launch read is known if all that was kept up to then is in the file, and its
+// parameters, which come before its own step.
+static bool is_cut(sqlite3 *db, const KeptLaunch *l) {
+  if (sqlite3_table_column_metadata(db, "main", "step", "committed", NULL, NULL, NULL, NULL, NULL) != SQLITE_OK) return false;
+  sqlite3_stmt *s = ask(db, "SELECT EXISTS (SELECT 1 FROM step WHERE process = ?1 AND number <= ?2 AND committed = 0) OR "
+                            "(NOT EXISTS (SELECT 1 FROM step WHERE launch = ?3 AND kind = 'launch') AND "
+                            "EXISTS (SELECT 1 FROM meta WHERE key = 'complete' AND value = 'no'))", &(Error){{0}});
+  if (!s) return true;
+  sqlite3_bind_int64(s, 1, l->process);
+  sqlite3_bind_int64(s, 2, l->step);
+  sqlite3_bind_int64(s, 3, l->id);
+  bool cut = sqlite3_step(s) != SQLITE_ROW || sqlite3_column_int(s, 0);
+  sqlite3_finalize(s);
+  return cut;
+}
+
 // process 0: the first that has such a launch.
 bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch *out, Error *err) {
   sqlite3_stmt *s = ask(db, "SELECT l.id, l.process, i.number, i.id, k.name, m.hash, grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, cluster_z, shared, cooperative, captured, i.value "
@@ -44,6 +60,10 @@ bool kept_launch_load(sqlite3 *db, uint32_t process, uint32_t number, KeptLaunch
   if (!ok) return false;
   if (!found) return error_set(err, "the run file has no launch %u.", number);
   if (captured && !kept) return error_set(err, "launch %u was captured into a graph. On the virtual device each run of it is a launch of its own, with a number behind it; on a GPU what it reads is not kept.", number);
+  if (kept && is_cut(db, out)) {
+    kept_launch_free(out);
+    return error_set(err, "what launch %u read is not recorded: recording was cut short before all of it was in the file.", number);
+  }
   return kept || error_set(err, "what launch %u read was not kept: the run was made without --record=inputs, or it was not one of those that were chosen.", number);
 }
 

@@ -66,6 +66,8 @@ static size_t take(void *user, uint32_t process, uint32_t ring, const uint8_t *d
   return trace_stopped(w) ? SIZE_MAX : trace_take(w, process, ring, data, n, ended);
 }
 
+static void contents_end(void *user, uint32_t process, uint32_t step) { trace_contents_ended(user, process, step); }
+
 static void contents(void *user, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n) { trace_contents_set(user, process, step, address, bytes, n); }
 
 // --- on the thread that receives, or when it has ended ---
@@ -81,8 +83,9 @@ bool cli_record_start(const Options *o, ChannelReader *reader, Run *r, Error *er
   if (!options_given(o, OPT_RECORD)) return true;
   keep_memory();
   TraceLimits limits = {.memory = options_number(o, OPT_RECORD_MEMORY) << 20, .disk = options_number(o, OPT_RECORD_DISK) << 20, .ahead = options_is(o, OPT_DEVICE, "gpu") && !options_is(o, OPT_RECORD, "inputs")};
+  r->records_inputs = options_is(o, OPT_RECORD, "inputs");
   r->trace = trace_writer_new(&limits, err);
-  return r->trace && channel_record(reader, &(ChannelTraceSink){take, contents, r->trace}, err);
+  return r->trace && channel_record(reader, &(ChannelTraceSink){take, contents, contents_end, r->trace}, err);
 }
 
 void cli_record_look(Run *r) {

@@ -58,12 +58,29 @@ typedef struct DiffStep {
   const DiffNumerics *numerics;                                          // NULL: its numbers are the same everywhere
   const char *place;                                                     // "file:line" of the host that launched it, or NULL
   DiffBuffer *buffers; uint32_t nbuffers;
+  bool cut;                                                              // not all that was recorded of it is in the file
 } DiffStep;
-typedef struct DiffRun { Arena arena; const char *path, *program, *device; bool complete; DiffStep *steps; uint32_t nsteps; DiffNumerics any; struct DiffRecording *recording; } DiffRun;      // any: of all kernels, for graphs
+typedef struct DiffRun {
+  Arena arena;
+  const char *path, *program, *device;
+  bool complete, ended;                                                  // the command finished the file; and all processes ended in order
+  DiffStep *steps; uint32_t nsteps;
+  const DiffStep *first_cut;                                             // NULL: none is
+  DiffNumerics any;                                                      // of all kernels, for graphs
+  struct DiffRecording *recording;
+} DiffRun;
 bool diff_run_load(const char *path, DiffRun *out, Error *err);
 void diff_run_free(DiffRun *r);
 void diff_step_name(const DiffStep *s, Str *out);                        // "launch 7 of scale(float*, int)"
 void diff_buffer_name(const DiffBuffer *b, uint32_t i, Str *out);        // "y"; "buffer 2 (parameter 3)"
+
+typedef struct DiffPair { const DiffStep *a, *b; } DiffPair;             // one may be NULL
+
+// --- cut.c: up to where a run was recorded ---
+void diff_find_cuts(DiffRun *r, bool hashed);
+struct Diff;
+bool diff_is_beyond(const struct Diff *d, const DiffPair *p);            // one of the runs was cut short before it: neither the same nor a difference
+void diff_cut_text(const DiffRun *r, Str *out);                          // sentences; nothing where the run is whole
 
 // --- contents.c ---
 void *diff_contents(const DiffRun *r, const DiffStep *s, const DiffBuffer *b, DiffType t, Error *err);   // b->bytes of them, to be freed; NULL: they are not known
@@ -74,7 +91,6 @@ bool diff_recording_is_whole(const DiffRun *r, Error *err);               // fal
 void diff_recording_close(DiffRun *r);
 
 // --- match.c ---
-typedef struct DiffPair { const DiffStep *a, *b; } DiffPair;             // one may be NULL
 typedef struct DiffBufferResult {
   const DiffBuffer *a, *b;
   enum { DIFF_EQUAL, DIFF_WITHIN, DIFF_DIFFERENT, DIFF_NOT_COMPARED, DIFF_LEFT_OUT } outcome;       // WITHIN: bits differ, by no more than the rules allow. LEFT_OUT: --hash did not look at it
@@ -90,7 +106,8 @@ typedef struct Diff {
   VEC(DiffPair) pairs;                                                   // in the order of A
   uint64_t equal, within, different, not_compared, left_out, buffers;    // buffers of pairs compared so far
   U64Map unseen;                                                         // allocation -> the first launch (DiffStep of A) that wrote to it and was left out, since it was last found to be the same
-  uint32_t first_unmatched;                                              // index of the first pair of which one side is missing; UINT32_MAX: none
+  uint32_t first_unmatched;                                              // index of the first pair of which one side is missing though it should be there; UINT32_MAX: none
+  uint64_t beyond;                                                       // pairs behind the point where a run was cut short
 } Diff;
 void diff_match(Diff *d, const DiffRun *a, const DiffRun *b);
 void diff_compare(Diff *d, DiffPair p, DiffResult *out);

@@ -21,12 +21,20 @@ static uint32_t ordinal(Ordinals *o, uint32_t process) {
   return o->n;
 }
 
+static void add_pair(Diff *d, DiffPair p) {
+  bool beyond = diff_is_beyond(d, &p);
+  if (beyond) d->beyond++;
+  else if (!p.a || !p.b) d->first_unmatched = MIN(d->first_unmatched, d->pairs.len);
+  vec_push(&d->pairs, p);
+}
+
 void diff_match(Diff *d, const DiffRun *a, const DiffRun *b) {
   StrMap queues = {0};
   Str key = {0};
   Ordinals oa = {0}, ob = {0};
   d->first_unmatched = UINT32_MAX;
-  d->a = a, d->b = b;
+  d->a = a;
+  d->b = b;
   for (uint32_t i = 0; i < b->nsteps; i++) {
     key_of(&b->steps[i], ordinal(&ob, b->steps[i].process), &key);
     Queue *q = strmap_get(&queues, key.data);
@@ -37,18 +45,14 @@ void diff_match(Diff *d, const DiffRun *a, const DiffRun *b) {
     key_of(&a->steps[i], ordinal(&oa, a->steps[i].process), &key);
     Queue *q = strmap_get(&queues, key.data);
     const DiffStep *other = q && q->next < q->steps.len ? q->steps.data[q->next++] : NULL;
-    if (!other) d->first_unmatched = MIN(d->first_unmatched, d->pairs.len);
-    vec_push(&d->pairs, (DiffPair){&a->steps[i], other});
+    add_pair(d, (DiffPair){&a->steps[i], other});
   }
   uint32_t it = 0;
   const char *name;
   void *found;
   while (strmap_next(&queues, &it, &name, &found)) {
     Queue *q = found;
-    for (; q->next < q->steps.len; q->next++) {
-      d->first_unmatched = MIN(d->first_unmatched, d->pairs.len);
-      vec_push(&d->pairs, (DiffPair){NULL, q->steps.data[q->next]});
-    }
+    for (; q->next < q->steps.len; q->next++) add_pair(d, (DiffPair){NULL, q->steps.data[q->next]});
     vec_free(&q->steps);
   }
   strmap_free(&queues);

@@ -54,6 +54,12 @@ static void numerics_row(void *user, sqlite3_stmt *s) {
   any->absolute = MAX(any->absolute, n->absolute);
 }
 
+static void process_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
+  const char *end = (const char *)sqlite3_column_text(s, 0);
+  if (!end || (strcmp(end, "in order") && strncmp(end, "replaced", 8))) l->run->ended = false;
+}
+
 static void buffer_row(void *user, sqlite3_stmt *s) {
   Load *l = user;
   uint32_t process = small(s, 0), number = small(s, 1);
@@ -63,6 +69,7 @@ static void buffer_row(void *user, sqlite3_stmt *s) {
     l->steps.data[l->steps.len - 1].launch_id = small(s, 15);
     l->steps.data[l->steps.len - 1].numerics = u64map_get(&l->numerics, small(s, 14));
     last = &l->steps.data[l->steps.len - 1];
+    last->cut = l->recorded && !small(s, 16);
   }
   last->nbuffers++;
   DiffBuffer b = {.parameter = small(s, 5), .type = shared_text(l, s, 6), .element = small(s, 7), .bytes = (uint64_t)sqlite3_column_int64(s, 8), .hash = text(l, s, 9),
@@ -97,18 +104,23 @@ static void add_places(Load *l) {
 }
 
 static bool load(Load *l) {
-  return each(l, "SELECT key, value FROM meta", meta_row) && each(l, "SELECT kernel, approximate, order_dependent, relative, absolute FROM kernel_numerics", numerics_row) &&
+  return each(l, "SELECT key, value FROM meta", meta_row) && each(l, "SELECT end FROM process", process_row) && each(l, "SELECT kernel, approximate, order_dependent, relative, absolute FROM kernel_numerics", numerics_row) &&
          each(l, "SELECT h.process, h.step, h.launch, h.graph_launch, k.readable, h.parameter, h.type, h.element_bytes, h.bytes, h.hash, h.multiset, h.state, coalesce(a.name, a.pointer), h.allocation, n.kernel, n.id "
                  "FROM buffer_hash h LEFT JOIN allocation a ON a.id = h.allocation LEFT JOIN launch n ON n.process = h.process AND n.number = h.launch AND h.launch > 0 "
                  "LEFT JOIN kernel k ON k.id = n.kernel ORDER BY h.process, h.step, h.id", buffer_row);
 }
 
-// A recorded run without hashes: what the parameters of recorded launches point to. Contents decide.
+// A recorded run without hashes: what the parameters of recorded launches point to. Contents decide. Files of older versions do
+// not say what is committed: all of it counts.
 static bool load_recorded(Load *l) {
+  bool known = sqlite3_table_column_metadata(l->db, "main", "step", "committed", NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+  const char *committed = known ? "coalesce(s.committed, 1)" : "1";
+  char sql[1024];
   l->recorded = true;
-  return each(l, "SELECT s.process, s.number, n.number, 0, k.readable, p.number + 1, NULL, 4, a.size, NULL, NULL, NULL, coalesce(a.name, a.pointer), a.id, n.kernel, n.id "
+  snprintf(sql, sizeof sql, "SELECT s.process, s.number, n.number, 0, k.readable, p.number + 1, NULL, 4, a.size, NULL, NULL, NULL, coalesce(a.name, a.pointer), a.id, n.kernel, n.id, %s "
                  "FROM step s JOIN launch n ON n.id = s.launch JOIN kernel k ON k.id = n.kernel JOIN parameter p ON p.launch = n.id JOIN allocation a ON a.id = p.allocation "
-                 "WHERE s.recorded ORDER BY s.process, s.number, p.number", buffer_row);
+                 "WHERE s.recorded OR %s = 0 ORDER BY s.process, s.number, p.number", committed, committed);
+  return each(l, sql, buffer_row);
 }
 
 // The command and its files may have been moved to another folder together.
@@ -145,7 +157,7 @@ static void dump_row(void *user, sqlite3_stmt *s) {
 }
 
 bool diff_run_load(const char *path, DiffRun *out, Error *err) {
-  *out = (DiffRun){.path = path};
+  *out = (DiffRun){.path = path, .ended = true};
   Error why = {{0}};
   Load l = {.run = out, .err = &why};
   Store *store = run_open(path, false, err);
@@ -162,6 +174,8 @@ bool diff_run_load(const char *path, DiffRun *out, Error *err) {
   if (l.buffers.len) memcpy(buffers, l.buffers.data, l.buffers.len * sizeof *buffers);
   out->nsteps = l.steps.len;
   for (uint32_t i = 0; i < out->nsteps; i++) out->steps[i].buffers = buffers, buffers += out->steps[i].nbuffers;
+  out->ended &= out->complete;
+  diff_find_cuts(out, !l.recorded);
   if (ok) ok = each(&l, "SELECT process, step, allocation, file, type FROM buffer_dump WHERE file IS NOT NULL AND state IS NULL", dump_row);
   if (ok) ok = diff_recording_open(out, store, &why);
   else store_close(store);

@@ -97,6 +97,7 @@ CUresult launch_run(Context *ctx, const KernelWork *k) {
   uint64_t begin = session_wants_steps() ? clock_ns() : 0;
   CUresult result = cpu_launch(&launch, k);
   if (begin && !result) session_launch_times(tools_launch_number(k), begin, clock_ns());
+  if (begin) session_launches_ended(ctx->session, (const uint64_t[]){tools_launch_number(k)}, 1);
   shadow_launch_end(ctx, k, &shadow);
   return result;
 }

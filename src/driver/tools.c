@@ -54,6 +54,7 @@ static SessionDevice *open_device(Context *ctx, Error *err) {
 
 // With the lock held. No work of the context runs any more.
 static void close_device(Context *ctx) {
+  session_launches_ended(ctx->session, NULL, 0);
   session_device_close(ctx->session, true);              // its memory can always be read
   ctx->session = NULL;
   vec_free(&ctx->tool_memory);

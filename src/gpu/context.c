@@ -275,6 +275,7 @@ static void close_session(GpuContext *c) {
   gpu_outputs_close(c);
   gpu_inputs_close(c);
   gpu_times_close(c);
+  if (c->settled) session_launches_ended(session, NULL, 0);
   gpu_shadow_close(c);
   gpu_whole_close(c);
   gpu_races_close(c);

@@ -14,6 +14,7 @@ struct GpuInputs {
   GpuCollected collected;
   CUfunction kernel;
   GpuStage *stage;
+  GpuInputsEnds *ends;
   CUdeviceptr head;                        // uint64_t[2]
   WgInputsRing *ring; CUdeviceptr ring_at;
   unsigned blocks;
@@ -69,6 +70,7 @@ void gpu_inputs_open(GpuContext *c) {
     return;
   }
   c->inputs = g;
+  g->ends = gpu_inputs_ends_open(c, &(GpuInputsRings){g->ring, g->stage, g->head});
   gpu_collector_add(&ring_pages, &g->collected);
 }
 
@@ -82,6 +84,7 @@ void gpu_inputs_close(GpuContext *c) {
   c->inputs = NULL;
   pthread_mutex_unlock(&ring_pages.lock);       // its memory stays: a kernel that has not ended writes there
   gpu_stage_close(g->stage);
+  gpu_inputs_ends_close(g->ends);
 }
 
 // --- before a launch ---
@@ -140,13 +143,18 @@ static bool look(GpuInputs *g, const SessionInputs *in, uint32_t first, CUstream
 }
 
 void gpu_inputs_keep(GpuContext *c, CUstream stream, const SessionInputs *in) {
-  if (!in || !in->parts.len) return;
+  if (!in) return;
+  if (!in->parts.len) {
+    session_inputs_all_kept(in->step);
+    return;
+  }
   SessionDevice *d = gpu_context_use(c);   // so that the context is not closed meanwhile
   GpuInputs *g = d ? c->inputs : NULL;
   bool ok = g != NULL;
   GpuEntered e = gpu_context_enter(c);
   pthread_mutex_lock(&tables_lock);
   for (uint32_t first = 0; ok && e.ok && first < in->parts.len; first += WG_INPUTS_PARTS) ok = look(g, in, first, stream);
+  if (ok && e.ok) gpu_inputs_ends_await(g->ends, stream, in->step);
   pthread_mutex_unlock(&tables_lock);
   gpu_context_leave(e);
   if (g && !ok && !g->failed_said) {

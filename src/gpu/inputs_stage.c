@@ -93,6 +93,8 @@ void gpu_stage_use(const GpuStage *s, WgInputsWork *w) {
   w->staged = s->places;
 }
 
+uint64_t gpu_stage_taken(const GpuStage *s) { return s ? __atomic_load_n(&s->heads->tail, __ATOMIC_ACQUIRE) : 0; }
+
 void gpu_stage_close(GpuStage *s) {
   if (!s) return;
   pthread_mutex_lock(&staged.lock);

@@ -1,7 +1,7 @@
 // When launches that are recorded begin and end (not with --record=inputs, which is to cost next to nothing): an event before and one behind each, in its stream. A thread of ours looks when they are done; nobody waits.
 #include "gpu/collector.h"
 
-enum { PENDING = 4096 };                   // launches on their way, for each context; of those beyond it times are not known
+enum { PENDING = 4096, AT_ONCE = 256 };    // launches on their way, for each context; of those beyond it times are not known
 static const float FAR_MS = 4000;          // a difference of times has 24 bits: farther from the first event they would be too coarse
 
 typedef struct Timed { CUevent begin, end; uint32_t launch; struct Timed *next; } Timed;
@@ -26,11 +26,14 @@ static uint64_t time_of(const GpuTimes *t, CUevent e, float *ms) {
   return (uint64_t)((double)t->base_ns + (double)*ms * 1e6);
 }
 
-// What is done. With the lock held, in the context.
+// What is done. With the lock held, in the context. The heads of the rings are read once for all of them.
 static void take_done(GpuTimes *t) {
   float ms = 0;
-  while (t->first && gpu_real.cuEventQuery(t->first->end) == CUDA_SUCCESS) {
+  uint64_t ended[AT_ONCE];
+  uint32_t n = 0;
+  while (t->first && n < AT_ONCE && gpu_real.cuEventQuery(t->first->end) == CUDA_SUCCESS) {
     Timed *one = t->first;
+    ended[n++] = one->launch;
     uint64_t begin = time_of(t, one->begin, &ms), end = time_of(t, one->end, &ms);
     if (begin && end) session_launch_times(one->launch, begin, end);
     t->first = one->next;
@@ -39,6 +42,9 @@ static void take_done(GpuTimes *t) {
     t->spare = one;
     t->pending--;
   }
+  SessionDevice *d = n ? gpu_context_use(t->collected.context) : NULL;
+  if (d) session_launches_ended(d, ended, n);
+  if (d) gpu_context_used(t->collected.context);
   if (ms > FAR_MS) set_base(t);
 }
 

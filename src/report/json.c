@@ -122,6 +122,7 @@ static void coverage(Run *r, Str *s) {
   json_number(s, "launches", r->launches);
   json_number(s, "kernels", r->different_kernels);
   json_number(s, "checked_launches", r->checked_launches);
+  if (r->unfinished) json_text(s, "unfinished", r->unfinished);
   json_key(s, "uncovered");
   str_addc(s, '[');
   bool first = true;

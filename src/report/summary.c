@@ -67,7 +67,7 @@ void report_summary(Run *r, bool all, Str *out) {
   uint64_t warnings = run_count_findings(r, SEVERITY_WARNING, NULL) - (errors - r->findings_left_out);
   uint64_t notes = run_count_findings(r, SEVERITY_NOTE, NULL) - warnings - (errors - r->findings_left_out);
   if (warnings || notes) str_printf(out, "%llu warnings, %llu notes\n", (unsigned long long)warnings, (unsigned long long)notes);
-  str_printf(out, "%sERROR SUMMARY: %llu errors from %llu places" REPORT_PLAIN "\n", errors ? REPORT_ERROR : REPORT_BOLD, (unsigned long long)errors, (unsigned long long)places);
+  str_printf(out, "%sERROR SUMMARY: %s%llu errors from %llu places" REPORT_PLAIN "\n", errors ? REPORT_ERROR : REPORT_BOLD, r->unfinished ? "at least " : "", (unsigned long long)errors, (unsigned long long)places);
   if (has_tools(r) && (r->checked_launches || (r->findings.len && !r->launches))) return;        // calls of the host are checked, too
   str_printf(out, REPORT_WARNING "%s WAS CHECKED" REPORT_PLAIN "\n", has_tools(r) && r->findings.len ? "NO KERNEL" : "NOTHING");
 }

@@ -10,8 +10,9 @@
 
 struct RunFile {
   sqlite3 *db;
-  sqlite3_stmt *insert[TABLE_COUNT], *clear_frames;
+  sqlite3_stmt *insert[TABLE_COUNT], *clear_frames, *commit_step, *uncommit;
   char *path;
+  int reserve;                             // see reserve.c
   bool in_transaction;
   uint64_t rows, began_ms;
   char failure[512];                       // "": none
@@ -41,12 +42,10 @@ static bool make_identity(RunFile *f) {
 
 static bool make_tables(RunFile *f) {
   for (RunTable t = 0; t < TABLE_COUNT; t++) {
-    Str create = {0}, insert = {0};
+    Str create = {0};
     run_create_statement(t, &create);
-    run_insert_statement(t, &insert);
-    bool ok = execute(f, create.data) && prepare(f, insert.data, &f->insert[t]);
+    bool ok = execute(f, create.data);
     str_free(&create);
-    str_free(&insert);
     if (!ok) return false;
   }
   for (unsigned i = 0; i < run_nviews; i++)
@@ -56,12 +55,28 @@ static bool make_tables(RunFile *f) {
   char writer[120];
   snprintf(writer, sizeof writer, "INSERT INTO meta VALUES ('complete', 'no'), ('writer', '%d')", (int)getpid());
   if (!execute(f, writer)) return false;
-  return prepare(f, "DELETE FROM frame WHERE stack=?", &f->clear_frames);
+  return true;
+}
+
+static bool prepare_statements(RunFile *f) {
+  for (RunTable t = 0; t < TABLE_COUNT; t++) {
+    Str insert = {0};
+    run_insert_statement(t, &insert);
+    bool ok = prepare(f, insert.data, &f->insert[t]);
+    str_free(&insert);
+    if (!ok) return false;
+  }
+  return prepare(f, "DELETE FROM frame WHERE stack=?", &f->clear_frames) &&
+         prepare(f, "UPDATE step SET recorded=?2, committed=1 WHERE id=?1", &f->commit_step) &&
+         prepare(f, "UPDATE step SET recorded=0, committed=0 WHERE process=?1", &f->uncommit);
 }
 
 static void close_file(RunFile *f) {
   for (RunTable t = 0; t < TABLE_COUNT; t++) sqlite3_finalize(f->insert[t]);
   sqlite3_finalize(f->clear_frames);
+  sqlite3_finalize(f->commit_step);
+  sqlite3_finalize(f->uncommit);
+  run_reserve_give(&f->reserve);
   sqlite3_close(f->db);
 }
 
@@ -83,11 +98,12 @@ RunFile *run_file_create(const char *path, bool large, Error *err) {
   f->path = mem_strdup(target ? target : path);
   free(target);
   remove_old(f->path);
+  f->reserve = run_reserve_take(f->path, large);
   f->db = store_create(f->path, &why);
   if (!f->db) snprintf(f->failure, sizeof f->failure, "cannot write the run file %s: %.300s", path, why.text);
   // WAL: a reader can look at it during the run, and what was committed survives us. No fsync: the machine is not expected to fall.
   bool ok = f->db && (!large || execute(f, "PRAGMA page_size=32768")) && execute(f, "PRAGMA synchronous=OFF") && make_identity(f) &&
-            execute(f, "PRAGMA journal_mode=WAL") && execute(f, "BEGIN") && make_tables(f) && execute(f, "COMMIT");
+            execute(f, "PRAGMA journal_mode=WAL") && execute(f, "BEGIN") && make_tables(f) && execute(f, "COMMIT") && prepare_statements(f);
   if (ok) return f;
   error_set(err, "%s.", f->failure);
   close_file(f);
@@ -107,8 +123,22 @@ static void make_one_file(RunFile *f) {
   if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) fail(f);
 }
 
+// Writing has failed. What was committed stays; with the room that was kept, the file says why it ends.
+static void say_failure(RunFile *f) {
+  sqlite3_stmt *s = NULL;
+  if (!sqlite3_get_autocommit(f->db)) sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+  sqlite3_exec(f->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+  if (sqlite3_prepare_v2(f->db, "INSERT OR REPLACE INTO meta VALUES ('stopped', ?)", -1, &s, NULL) == SQLITE_OK) {
+    sqlite3_bind_text(s, 1, f->failure, -1, SQLITE_STATIC);
+    sqlite3_step(s);
+  }
+  sqlite3_finalize(s);
+}
+
 bool run_file_close(RunFile *f, Error *err) {
-  if (!f->failure[0]) make_one_file(f);
+  run_reserve_give(&f->reserve);
+  if (f->failure[0]) say_failure(f);
+  make_one_file(f);
   bool ok = !f->failure[0] || error_set(err, "%s. What it holds is not complete.", f->failure);
   close_file(f);
   free(f->path);
@@ -134,7 +164,11 @@ static bool begin(RunFile *f) {
 static void save_trace(Run *r, bool last) {
   Error err = {{0}};
   RunFile *f = r->file;
-  if (!r->trace || (!f->in_transaction && !begin(f)) || trace_save(r->trace, f->db, last, &err)) return;
+  if (!r->trace || (!f->in_transaction && !begin(f))) return;
+  if (trace_save(r->trace, f->db, last, &err)) {
+    run_commit_steps(r);
+    return;
+  }
   if (!f->failure[0]) snprintf(f->failure, sizeof f->failure, "cannot write the run file: %.400s", err.text);
 }
 
@@ -147,9 +181,11 @@ sqlite3 *run_file_database(Run *r) { return r->file && !r->file->failure[0] ? r-
 bool run_file_commit(Run *r, bool force) {
   RunFile *f = r->file;
   if (!f || f->failure[0]) return !f;
-  if (r->trace && !begin(f)) return false;
+  if ((r->trace || r->progressed) && !begin(f)) return false;
   if (!f->in_transaction) return true;
   if (!force && f->rows < COMMIT_ROWS && now_ms() - f->began_ms < COMMIT_MS) return true;
+  run_outputs_announce(r);
+  run_save_progress(r);
   save_trace(r, false);
   f->in_transaction = false;
   if (execute(f, "COMMIT")) return true;
@@ -184,6 +220,23 @@ void run_save(Run *r, RunTable table, const char *kinds, ...) {
   sqlite3_reset(s);
   sqlite3_clear_bindings(s);
   f->rows++;
+}
+
+static void update(RunFile *f, sqlite3_stmt *s, int64_t first, int64_t second) {
+  if (f->failure[0] || !begin(f)) return;
+  sqlite3_bind_int64(s, 1, first);
+  if (sqlite3_bind_parameter_count(s) > 1) sqlite3_bind_int64(s, 2, second);
+  if (sqlite3_step(s) != SQLITE_DONE) fail(f);
+  sqlite3_reset(s);
+  f->rows++;
+}
+
+void run_commit_step(Run *r, int64_t id, int64_t recorded) {
+  if (r->file) update(r->file, r->file->commit_step, id, recorded);
+}
+
+void run_uncommit_process(Run *r, int64_t process) {
+  if (r->file) update(r->file, r->file->uncommit, process, 0);
 }
 
 void run_save_stack(Run *r, RunStack *s) {

@@ -1,4 +1,6 @@
 // What a run file holds of a whole run: some of it at once, so that a file whose run was cut short can be used, all of it at the end.
+#include <time.h>
+
 #include "run/internal.h"
 
 static void save_meta(Run *r, const char *key, const char *value) { run_save(r, TABLE_meta, "tt", key, value); }
@@ -9,6 +11,12 @@ static void save_number(Run *r, const char *key, int64_t value) {
   save_meta(r, key, text);
 }
 
+static void save_now(Run *r, const char *key) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  save_number(r, key, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+}
+
 void run_file_begin(Run *r) {
   if (!r->file) return;
   save_meta(r, "warpgrind", WARPGRIND_VERSION);
@@ -17,7 +25,36 @@ void run_file_begin(Run *r) {
   save_meta(r, "tools", r->tools);
   save_number(r, "pid", r->main_pid);
   save_meta(r, "complete", "no");
+  save_now(r, "started_ms");
   run_file_commit(r, true);
+}
+
+static void save_note(Run *r, uint32_t i) {
+  const RunNote *n = &r->notes.data[i];
+  run_save(r, TABLE_note, "iitt", (int64_t)(i + 1), (int64_t)(n->process ? n->process->id : 0), channel_severity_name(n->severity), n->text);
+}
+
+// What a report says of the run so far, if it is cut short here.
+void run_save_progress(Run *r) {
+  uint64_t kernels = 0;
+  for (uint32_t i = 0; i < r->kernels.len; i++) {
+    RunKernel *k = r->kernels.data[i];
+    kernels += k->launches != 0;
+    if (k->saved_launches == k->launches) continue;
+    run_save_kernel(r, k);
+    k->saved_launches = k->launches;
+  }
+  for (uint32_t i = 0; i < r->findings.len; i++) {
+    RunFinding *f = r->findings.data[i];
+    if (f->saved_count != f->count) run_save_finding(r, f);
+    f->saved_count = f->count;
+  }
+  for (; r->saved_notes < r->notes.len; r->saved_notes++) save_note(r, r->saved_notes);
+  save_number(r, "launches", (int64_t)r->counted_launches);
+  save_number(r, "checked_launches", (int64_t)r->checked_launches);
+  save_number(r, "different_kernels", (int64_t)kernels);
+  save_now(r, "saved_ms");
+  r->progressed = false;
 }
 
 static void save_end(Run *r) {
@@ -71,10 +108,7 @@ bool run_file_finish(Run *r, Error *err) {
     run_save(r, TABLE_suppression, "itti", (int64_t)s->id, s->name, s->file, (int64_t)s->line);
   }
   for (uint32_t i = 0; i < r->counts.len; i++) save_count(r, r->counts.data[i]);
-  for (uint32_t i = 0; i < r->notes.len; i++) {
-    const RunNote *n = &r->notes.data[i];
-    run_save(r, TABLE_note, "iitt", (int64_t)(i + 1), (int64_t)(n->process ? n->process->id : 0), channel_severity_name(n->severity), n->text);
-  }
+  for (uint32_t i = 0; i < r->notes.len; i++) save_note(r, i);
   save_end(r);
   run_file_commit(r, true);
   bool ok = run_file_close(r->file, err);

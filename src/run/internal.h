@@ -17,6 +17,10 @@ void run_free_process(RunProcess *p);
 
 // --- step.c ---
 void run_save_step(Run *r, RunProcess *p, const EventStep *e);
+void run_launch_drained(Run *r, RunProcess *p, uint32_t launch);      // all its records were handed to the trace writer; 0: so it is with all launches
+void run_commit_steps(Run *r);                           // behind trace_save: those that are complete now
+void run_uncommit_steps(Run *r, RunProcess *p);    // events of the process are missing: nobody knows what else was asked for
+void run_free_uncommitted(RunProcess *p);
 void run_save_step_after(Run *r, const RunProcess *p, const EventStepAfter *e);
 void run_save_benign_race(Run *r, const RunProcess *p, const EventBenignRace *e);
 void run_save_launch_time(Run *r, RunProcess *p, const EventLaunchTime *e);
@@ -42,6 +46,7 @@ void run_hashes(Run *r, RunProcess *p, const EventHashes *e);
 void run_hashes_missing(Run *r, RunProcess *p, const EventNoHashes *e);
 void run_disturbed(Run *r, RunProcess *p, const EventDisturbed *e);
 void run_dumped(Run *r, RunProcess *p, const EventDumped *e);
+void run_outputs_announce(Run *r);                       // before a commit: rows for what is not hashed yet
 void run_outputs_end(Run *r, RunProcess *p);             // the process has ended
 void run_outputs_free(RunProcess *p);
 
@@ -55,6 +60,8 @@ typedef enum RunTable {
 } RunTable;
 // The columns in order: i int64_t, t const char *, x int64_t that is not known (NULL), - NULL without an argument, b const void * and size_t.
 void run_save(Run *r, RunTable table, const char *kinds, ...);
+void run_commit_step(Run *r, int64_t id, int64_t recorded);     // all that was recorded of it is in the file
+void run_uncommit_process(Run *r, int64_t process);
 void run_save_stack(Run *r, RunStack *s);                // its frames, resolved or not
 void run_save_site(Run *r, RunSite *s);
 void run_save_allocation(Run *r, const RunAllocation *a);
@@ -62,8 +69,13 @@ void run_save_allocation(Run *r, const RunAllocation *a);
 // --- finish.c ---
 void run_save_kernel(Run *r, const RunKernel *k);
 void run_save_finding(Run *r, const RunFinding *f);
+void run_save_progress(Run *r);                          // with each commit
 void run_file_trace_ends(Run *r);                        // file.c: the last of what was recorded
 bool run_file_close(RunFile *f, Error *err);
+
+// --- reserve.c: room on the disk for the end of the file ---
+int run_reserve_take(const char *path, bool large);      // -1: none
+void run_reserve_give(int *fd);
 
 // --- schema.c ---
 extern const char *const run_tables[TABLE_COUNT];        // names

@@ -1,6 +1,7 @@
 // Reading a run file, so that its report can be printed again. Launches and allocations are read only as far as findings need
 // them; whoever wants more asks with SQL.
 #include <sqlite3.h>
+#include <time.h>
 
 #include "run/internal.h"
 #include "store/store.h"
@@ -10,6 +11,8 @@ typedef struct Load {
   sqlite3 *db;
   Error *err;
   bool complete;
+  int64_t started_ms, saved_ms;            // 0: the file does not say
+  const char *stopped;                     // why nothing more was written; NULL: it was not said
   U64Map processes, kernels, sites, stacks, allocations, modules;    // by id in the file
 } Load;
 
@@ -43,6 +46,9 @@ static void meta_row(void *user, sqlite3_stmt *s) {
     if (value && strcmp(key, numbers[i].key) == 0) *numbers[i].to = strtoull(value, NULL, 10);
   if (value && strcmp(key, "exit_code") == 0) r->exit_code = atoi(value);
   if (value && strcmp(key, "complete") == 0) l->complete = strcmp(value, "yes") == 0;
+  if (value && strcmp(key, "stopped") == 0) l->stopped = value;
+  if (value && strcmp(key, "started_ms") == 0) l->started_ms = strtoll(value, NULL, 10);
+  if (value && strcmp(key, "saved_ms") == 0) l->saved_ms = strtoll(value, NULL, 10);
   if (value && strcmp(key, "pid") == 0) r->main_pid = atoi(value);
   if (value && strcmp(key, "processes_still_running") == 0) r->still_running = (uint32_t)atoi(value);
   if (value && strcmp(key, "processes_unrecorded") == 0) r->unrecorded = (uint32_t)atoi(value);
@@ -202,8 +208,34 @@ static void launches_row(void *user, sqlite3_stmt *s) {
 // The command was ended before the program was.
 static bool load_unfinished(Load *l) {
   if (l->complete) return true;
-  run_add_note(l->run, NULL, SEVERITY_WARNING, "this run file was not finished: it holds what was known when the warpgrind command was ended");
+  Run *r = l->run;
+  r->unfinished = "the warpgrind command was ended";
+  if (l->saved_ms) {
+    time_t when = (time_t)(l->saved_ms / 1000);
+    struct tm tm;
+    char text[64] = "?";
+    if (localtime_r(&when, &tm)) strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    r->unfinished = arena_printf(&r->arena, "%s, %.1f s after it was started", text, (double)(l->saved_ms - l->started_ms) / 1000);
+    run_add_note(r, NULL, SEVERITY_WARNING, "this run file was not finished: %s. It holds what was known at %s",
+                 l->stopped ? l->stopped : "the warpgrind command was ended, or still runs", r->unfinished);
+    return true;
+  }
+  run_add_note(r, NULL, SEVERITY_WARNING, "this run file was not finished: it holds what was known when the warpgrind command was ended");
   return each(l, "SELECT count(*), count(DISTINCT kernel) FROM launch", launches_row);
+}
+
+static void committed_row(void *user, sqlite3_stmt *s) {
+  Load *l = user;
+  if (!number(s, 0)) return;
+  run_add_note(l->run, NULL, SEVERITY_WARNING, "recording was cut short: of %llu launches %llu are recorded; the first that is not is launch %llu",
+               (unsigned long long)number(s, 1), (unsigned long long)(number(s, 1) - number(s, 0)), (unsigned long long)number(s, 2));
+}
+
+// What `contents`, `diff` and other questions know nothing of. Steps of --record=inputs belong to launches, too.
+static bool load_committed(Load *l) {
+  if (sqlite3_table_column_metadata(l->db, "main", "step", "committed", NULL, NULL, NULL, NULL, NULL) != SQLITE_OK) return true;
+  return each(l, "SELECT sum(s.committed = 0), count(*), min(CASE WHEN s.committed = 0 THEN n.number END) FROM step s LEFT JOIN launch n ON n.id = s.launch "
+                 "WHERE s.kind = CASE WHEN EXISTS (SELECT 1 FROM step WHERE kind = 'inputs') THEN 'inputs' ELSE 'launch' END", committed_row);
 }
 
 #define ORIGINS "SELECT extra1 FROM finding WHERE kind IN ('uninit-use', 'race-global', 'race-shared', 'race-host', 'fp-input')"       // where the values of initcheck were read, those of fpcheck stored; the other access of a race
@@ -219,7 +251,7 @@ static bool load_all(Load *l) {
                  "LEFT JOIN launch n ON n.process = f.process AND n.number = f.launch AND f.launch > 0 ORDER BY f.id", finding_row) &&
          each(l, "SELECT * FROM count_row ORDER BY id", count_row) &&
          each(l, "SELECT r.kernel, r.file, r.line, c.class, c.executed FROM count_class c JOIN count_row r ON r.id = c.row", class_row) &&
-         each(l, "SELECT * FROM note ORDER BY id", note_row) && load_unfinished(l);
+         each(l, "SELECT * FROM note ORDER BY id", note_row) && load_unfinished(l) && load_committed(l);
 }
 
 bool run_load(const char *path, Run *r, Error *err) {

@@ -1,5 +1,6 @@
 // Hashes of buffers as they arrive: a step says which buffers a launch may have written, its hashes come when the device has made them. A step's
 // rows are written when they have; whoever looks at them later finds the buffers by the names of the report.
+#include "base/hash_option.h"
 #include "run/internal.h"
 
 enum { KEPT = 1 << 14, WORDS = 5 };        // steps of a process that are remembered; numbers of a buffer in the event
@@ -12,10 +13,10 @@ typedef struct Output {
   uint32_t element, parameter;
   const char *type, *state;                // state: why there is no hash, or why it says nothing; NULL: there is one
   const char *file;                        // of a dump
-  bool has_sums, saved;
+  bool has_sums, saved, announced;         // announced: a row says that it is not hashed yet
 } Output;
 typedef struct Step { uint32_t number, launch, graph, n, ndumped; bool guessed; Output *list, *dumped; } Step;
-struct RunOutputs { Step steps[KEPT]; uint64_t pending; };
+struct RunOutputs { Step steps[KEPT]; uint64_t announced, last; };     // numbers of steps: up to which run_outputs_announce has looked; the largest
 
 // --- what a buffer holds, as the kernel's parameter says it ---
 
@@ -101,8 +102,32 @@ static void save_rest(Run *r, RunProcess *p, Step *s) {
   for (uint32_t i = 0; i < s->n; i++) {
     Output *o = &s->list[i];
     if (o->saved) continue;
-    if (!o->has_sums && !o->state) o->state = "the process ended before it was read";
+    if (!o->has_sums && !o->state) o->state = HASH_PROCESS_ENDED;
     save(r, p, s, o);
+  }
+}
+
+// Until its hash has come the row says so: a file that is cut short knows of the launch.
+static void announce(Run *r, const RunProcess *p, Step *s) {
+  for (uint32_t i = 0; i < s->n; i++) {
+    Output *o = &s->list[i];
+    if (o->saved || o->announced) continue;
+    const char *state = o->state;
+    o->state = state ? state : HASH_CUT;
+    save(r, p, s, o);
+    o->state = state;
+    o->saved = false;
+    o->announced = true;
+  }
+}
+
+void run_outputs_announce(Run *r) {
+  for (uint32_t i = 0; i < r->processes.len; i++) {
+    const RunProcess *p = r->processes.data[i];
+    struct RunOutputs *all = p->outputs;
+    if (!all) continue;
+    for (uint64_t k = all->announced + 1; k <= all->last; k++) announce(r, p, &all->steps[k % KEPT]);
+    all->announced = all->last;
   }
 }
 
@@ -150,6 +175,7 @@ void run_outputs(Run *r, RunProcess *p, const EventOutputs *e) {
   Step *s = &p->outputs->steps[e->step % KEPT];
   save_rest(r, p, s);
   free_step(s);
+  p->outputs->last = MAX(p->outputs->last, e->step);
   *s = (Step){.number = (uint32_t)e->step, .launch = (uint32_t)e->launch, .graph = (uint32_t)e->graph, .n = (uint32_t)(e->buffers_count / WORDS), .guessed = (e->flags & OUTPUTS_GUESSED) != 0};
   s->ndumped = (uint32_t)(e->dumped_count / WORDS);
   const RunLaunch *l = s->launch ? launch_of(p, s->launch) : NULL;

@@ -200,6 +200,7 @@ static void on_Choose(Run *r, RunProcess *p, const EventChoose *e) {
 }
 static void on_LaunchTime(Run *r, RunProcess *p, const EventLaunchTime *e) { run_save_launch_time(r, p, e); }
 static void on_Parameter(Run *r, RunProcess *p, const EventParameter *e) { run_save_parameter(r, p, e); }
+static void on_TraceMark(Run *r, RunProcess *p, const EventTraceMark *e) {}       // the channel looks at it: see drained
 static void on_TraceEnd(Run *r, RunProcess *p, const EventTraceEnd *e) {
   if (e->dropped) run_add_note(r, p, SEVERITY_WARNING, "process %d: %llu operations were not recorded, since nobody read them any more", p->pid, (unsigned long long)e->dropped);
 }
@@ -276,11 +277,16 @@ static void kernel_counts(void *user, uint32_t id, uint32_t kernel, uint64_t lau
   RunProcess *p = process_of(r, id);
   if (!p) return;
   RunKernel *k = kernel_of(p, kernel);
-  if (k) k->launches += launches, k->checked += checked;
+  if (k) {
+    k->launches += launches;
+    k->checked += checked;
+  }
   if (!kernel)
     run_add_note(r, p, SEVERITY_WARNING, "process %d launched more than %d different kernels: %llu launches of the others, %llu of them checked, are not listed by kernel", p->pid,
                  CHANNEL_KERNELS - 1, (unsigned long long)launches, (unsigned long long)checked);
+  r->counted_launches += launches;
   r->checked_launches += checked;
+  r->progressed = true;
 }
 
 // What a process could not tell any more: killed, or ended by _exit.
@@ -312,6 +318,7 @@ static void closed(void *user, uint32_t id, ChannelClosed how, uint64_t lost, bo
   if (!p) return;
   run_settle_findings(r, p);
   run_outputs_end(r, p);
+  if (lost || is_damaged) run_uncommit_steps(r, p);
   if (how != CLOSED_RUNNING) note_unfinished(r, p);
   if (lost)
     run_add_note(r, p, SEVERITY_WARNING, "process %d: %llu events are missing from the report, since they could not be written in time", p->pid,
@@ -322,6 +329,12 @@ static void closed(void *user, uint32_t id, ChannelClosed how, uint64_t lost, bo
   run_release_process(r, p);
 }
 
+static void drained(void *user, uint32_t id, uint32_t launch) {
+  Run *r = user;
+  RunProcess *p = process_of(r, id);
+  if (p) run_launch_drained(r, p, launch);
+}
+
 void run_sink(Run *r, ChannelSink *sink) {
-  *sink = (ChannelSink){opened, event, finding, site_count, device_closed, kernel_counts, closed, damaged, r};
+  *sink = (ChannelSink){opened, event, finding, site_count, device_closed, kernel_counts, closed, damaged, drained, r};
 }

@@ -115,5 +115,6 @@ void run_release_process(Run *r, RunProcess *p) {
 
 void run_free_process(RunProcess *p) {
   run_outputs_free(p);
+  run_free_uncommitted(p);
   free_contents(p);
 }

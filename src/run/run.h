@@ -34,6 +34,7 @@ typedef struct RunKernel {
   bool covered, retested;                  // retested: at every instruction, by --fp-rerun
   const char *reason, *cure, *note;        // why it is not checked
   uint64_t launches, checked;
+  uint64_t saved_launches;                 // as its row has it
   const char **parameters;                 // RUN_PARAMETERS_NAMED of them: what the source calls its parameters; NULL: not known, or not asked for
 } RunKernel;
 
@@ -93,7 +94,7 @@ typedef struct RunFinding {
   RunStack *stack;                         // of the host, where it is not about a launch
   RunStack *other_stack; const char *other_title;    // "created"
   struct RunSuppression *suppressed;       // NULL: no
-  uint64_t count;
+  uint64_t count, saved_count;             // saved_count: as its row has it
   bool counted;                            // by the device, exactly
 } RunFinding;
 
@@ -121,6 +122,7 @@ struct RunProcess {
   bool odd_counts;                         // of places that it never announced
   U64Map strings, stacks, modules, kernels, sites, live, found;      // by the process's own numbers; live: by base; found: by site
   U64Map open_devices;                     // channels whose end it has not announced
+  struct { U64Map launches, inputs, early; bool lost; } uncommitted;     // step.c; lost: events of the process are missing
   SymbolTable *symbols;
   VEC(SymbolTable *) tables;               // that one, and those before it
   VEC(WhereObject) objects;                // in symbols
@@ -160,6 +162,7 @@ typedef struct Run {
   bool full_said, counts_full;
   uint32_t undescribed;                    // places of findings that were only counted by the device
   uint64_t launches, checked_launches;     // kernel launches of all processes
+  uint64_t counted_launches;               // those that were told together with checked_launches
   uint64_t different_kernels;
   uint32_t last_id;
   uint32_t still_running, unrecorded;      // processes
@@ -168,11 +171,14 @@ typedef struct Run {
   bool channel_damaged;                    // one of them has overwritten what all share
   int exit_code, main_pid;
   const char *end;                         // "exit code 3"
+  const char *unfinished;                  // of a file whose command was ended before the program: until when it knows of the run; NULL: it is finished
+  uint32_t saved_notes; bool progressed;   // notes that are in the file; something changed that is written with the next commit
   const char *failure;                     // why Warpgrind could not do its work; NULL: it could
   SymbolStore *symbols;                    // of all processes; NULL: nothing was asked for yet
   StrMap variables;                        // names of variables of modules that processes had
   RunFile *file;                           // NULL: none is kept
   struct TraceWriter *trace; bool trace_stop_said;       // --record; NULL: nothing is recorded
+  bool records_inputs;                     // --record=inputs: pages before launches, no operations
   // A finding that is new; repeats are only counted. A line for the report. May be NULL.
   void (*on_finding)(struct Run *run, const RunFinding *f, void *user);
   void (*on_note)(struct Run *run, const RunNote *n, void *user);

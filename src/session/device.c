@@ -300,6 +300,10 @@ static void note_uncollected(void *user, Piece *p) {
   if (c && c->address) say_lost(user, "its context was gone before they were read");
 }
 
+void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t n) {
+  if (d) session_trace_ended(&d->trace, &d->ops, d->user, launches, n);
+}
+
 void session_device_close(SessionDevice *d, bool alive) {
   session_watch_device_gone(d);
   session_shadows_close(d, alive);

@@ -177,7 +177,8 @@ void session_inputs_contents(const SessionCopy *c) {
     if (!d->made.to && !d->other.to) d->nwriters = 0, d->unordered = false;
   }
   pthread_mutex_unlock(&lock);
-  if (ok) session_pages_told(c, &(SessionPart){.base = r.memory.base, .size = r.memory.size, .from = span.from, .to = span.to, .allocation = r.order, .forget = stale});
+  if (!ok) session_inputs_all_kept(c->step);
+  else session_pages_told(c, &(SessionPart){.base = r.memory.base, .size = r.memory.size, .from = span.from, .to = span.to, .allocation = r.order, .forget = stale});
 }
 
 // --- whether a launch is kept whole ---

@@ -69,7 +69,10 @@ static void keep_part(uint32_t step, const SessionPart *part) {
 void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size)) {
   for (uint32_t i = 0; i < in->parts.len; i++)
     if (is_there(in->parts.data[i].base, in->parts.data[i].size)) keep_part(in->step, &in->parts.data[i]);
+  channel_contents_end(in->step);
 }
+
+void session_inputs_all_kept(uint32_t step) { channel_contents_end(step); }
 
 void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n) { channel_contents(step, address, bytes, n); }
 
@@ -98,5 +101,6 @@ void session_pages_told(const SessionCopy *c, const SessionPart *part) {
     forget(k, (SessionSpan){part->from, part->to});
     session_step_rows(c);
   }
+  channel_contents_end(c->step);
   pthread_mutex_unlock(&kept_lock);
 }

@@ -178,6 +178,7 @@ bool session_device_crowded(SessionDevice *d);                          // a lau
 void session_device_done(SessionDevice *d, const void *record);         // that launch has ended, or never will be
 uint64_t session_device_mark(SessionDevice *d);                         // where no launch says that it has ended: all up to now;
 void session_device_settled(SessionDevice *d, uint64_t mark);           // … and that they have
+void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t n);   // --record: with nothing left to write; n 0: all so far. d NULL: nothing
 void session_device_collect(SessionDevice *d, SessionModule *m);        // reads the module's counters; before it is unloaded
 void session_device_close(SessionDevice *d, bool alive);                // collects everything; alive false: device memory is gone
 
@@ -309,6 +310,7 @@ typedef struct SessionInputs {
 SessionInputs *session_inputs(SessionKernel *k, uint32_t launch, const SessionParams *params, SessionParamInfo *info, void *user, const void *stream, int device);
 void session_inputs_tell(const SessionInputs *in);       // behind session_launch_tell. NULL: nothing
 // The launch begins now, and its memory is the process's own.
+void session_inputs_all_kept(uint32_t step);           // all pages of the step were handed to session_inputs_page
 void session_inputs_ready(const SessionInputs *in, bool (*is_there)(uint64_t base, uint64_t size));
 bool session_inputs_on_host(const SessionCopy *c);       // what it brings is kept when it has been made: nobody needs to look at it on the device
 void session_inputs_page(uint32_t step, uint64_t address, const void *bytes, size_t n);   // a page that has changed, where it is not

@@ -123,6 +123,45 @@ void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user,
   *t = (TraceRings){0};
 }
 
+// --- launches that have ended ---
+
+// Pairs of a ring and its head: those that the command has not read up to there. The heads are read after the launches ended.
+static uint32_t unread_heads(const TraceRings *t, const WgTraceHeadPosition *heads, uint64_t *pairs) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->rings.rings; i++) {
+    const WgTraceRing *ring = (const WgTraceRing *)((const char *)t->rings.memory + i * CHANNEL_TRACE_STRIDE(t->rings.ring_size));
+    if (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) >= heads[i].head) continue;
+    pairs[n++] = i;
+    pairs[n++] = heads[i].head;
+  }
+  return n;
+}
+
+void session_trace_ended(TraceRings *t, const SessionDeviceOps *ops, void *user, const uint64_t *launches, uint32_t n) {
+  if (!session_wants_trace()) return;
+  pthread_mutex_lock(&session_lock);
+  bool open = t->open && t->generation == session_generation();
+  bool only = opened.len == (open ? 1u : 0u);
+  pthread_mutex_unlock(&session_lock);
+  if (!n && (!only || !open)) return;      // launches of other contexts may go on; or none was recorded
+  EventTraceMark mark = {.launches = launches, .launches_count = n};
+  if (!open) {
+    session_send(EVENT_TRACE_MARK, &mark);
+    return;
+  }
+  size_t bytes = sizeof(WgTraceHeadPosition) * t->rings.rings;
+  WgTraceHeadPosition *heads = mem_alloc(bytes);
+  uint64_t *pairs = mem_alloc(2 * sizeof *pairs * t->rings.rings);
+  if (ops->read(user, heads, t->trace.heads, bytes)) {
+    mark.set = t->rings.set + 1;
+    mark.heads = pairs;
+    mark.heads_count = unread_heads(t, heads, pairs);
+    session_send(EVENT_TRACE_MARK, &mark);
+  }
+  free(pairs);
+  free(heads);
+}
+
 // --- what is chosen ---
 
 static _Atomic int switched = -1;          // wg_record_begin, wg_record_end of the host; -1: neither

@@ -15,6 +15,8 @@ typedef struct TraceRings {                // of one context
 } TraceRings;
 // Fills what a launch needs to be recorded; nothing where it is not to be. Without the lock.
 void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record);
+// These launches of the context have ended (n 0: all have): tells the command how far it must read to have all of their records. Without the lock.
+void session_trace_ended(TraceRings *t, const SessionDeviceOps *ops, void *user, const uint64_t *launches, uint32_t n);
 void session_trace_close(TraceRings *t, const SessionDeviceOps *ops, void *user, bool alive);   // with the lock held
 // --- trace_buffers.c: --buffer ---
 void session_buffer_comes(uint64_t base, uint64_t size, const char *name);       // behind its event

@@ -65,14 +65,14 @@ uint32_t session_step_again(uint32_t number) {
   pthread_mutex_unlock(&lock);
   if (!c) return 0;
   uint32_t again = session_launch_number(&c->launch), step = new_step();
-  session_step_ordered(step, c->launch.stream, (StepHow){0});
-  session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_LAUNCH, .launch = again, .recorded = c->recorded, .stream = (uintptr_t)c->launch.stream,
-                                        .device = (uint64_t)c->launch.device, .time_ns = clock_ns()});
-  for (uint32_t i = 0; i < c->parameters.len; i++) {
+  for (uint32_t i = 0; i < c->parameters.len; i++) {          // before the step: a file that has it has its parameters
     EventParameter e = c->parameters.data[i];
     e.launch = again;
     session_send(EVENT_PARAMETER, &e);
   }
+  session_step_ordered(step, c->launch.stream, (StepHow){0});
+  session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_LAUNCH, .launch = again, .recorded = c->recorded, .stream = (uintptr_t)c->launch.stream,
+                                        .device = (uint64_t)c->launch.device, .time_ns = clock_ns()});
   return again;
 }
 
@@ -91,10 +91,10 @@ void session_step_launch(const SessionLaunch *l, uint32_t number, const SessionP
     return;
   }
   uint32_t step = new_step();
+  send_parameters(number, params, info, user);                 // before the step: a file that has it has its parameters
   session_step_ordered(step, l->stream, how_ordered(l));
   session_send(EVENT_STEP, &(EventStep){.number = step, .kind = STEP_LAUNCH, .launch = number, .recorded = is,
                                         .stream = (uintptr_t)l->stream, .device = (uint64_t)l->device, .time_ns = clock_ns()});
-  send_parameters(number, params, info, user);
   session_inputs_launched();
 }
 

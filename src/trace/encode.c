@@ -13,6 +13,7 @@ void writer_submit(TraceWriter *w, Job *job) {
   if (w->last_job) w->last_job->next = job;
   else w->first_job = job;
   w->last_job = job;
+  writer_job_submitted(w, job);
   pthread_cond_signal(&w->work);
 }
 

@@ -43,6 +43,18 @@ static bool has_table(TraceReader *t, const char *name) {
   return yes;
 }
 
+static bool has_column(TraceReader *t, const char *table, const char *column) {
+  return sqlite3_table_column_metadata(t->db, "main", table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+// The command that wrote it was ended before the program.
+static bool is_unfinished(TraceReader *t) {
+  sqlite3_stmt *s = reader_prepare(t, "SELECT 1 FROM meta WHERE key='complete' AND value='no'", NULL);
+  bool yes = s && sqlite3_step(s) == SQLITE_ROW;
+  sqlite3_finalize(s);
+  return yes;
+}
+
 static uint64_t number(sqlite3_stmt *s, int i) { return (uint64_t)sqlite3_column_int64(s, i); }
 static uint32_t small(sqlite3_stmt *s, int i) { return (uint32_t)sqlite3_column_int64(s, i); }
 static bool text_is(sqlite3_stmt *s, int i, const char *text) {
@@ -65,8 +77,8 @@ static uint64_t process_key(uint32_t process, uint32_t number_in_it) { return (u
   } while (0)
 
 static bool load_launches(TraceReader *t, Error *err) {
-  LOAD_ROWS(t, "SELECT id, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z, stream, cluster_x * cluster_y * cluster_z > 1 FROM launch ORDER BY id", ReaderLaunch, t->launches, t->nlaunches, err,
-    x.id = small(s, 0); x.process = small(s, 1); x.number = small(s, 2); x.stream = number(s, 9); x.cluster = number(s, 10) != 0;
+  LOAD_ROWS(t, "SELECT id, process, number, grid_x, grid_y, grid_z, block_x, block_y, block_z, stream, cluster_x * cluster_y * cluster_z > 1, captured FROM launch ORDER BY id", ReaderLaunch, t->launches, t->nlaunches, err,
+    x.id = small(s, 0); x.process = small(s, 1); x.number = small(s, 2); x.stream = number(s, 9); x.cluster = number(s, 10) != 0; x.captured = number(s, 11) != 0;
     for (int k = 0; k < 3; k++) x.grid[k] = small(s, 3 + k), x.block[k] = small(s, 6 + k);
     x.blocks = (uint64_t)small(s, 3) * small(s, 4) * small(s, 5);
     uint64_t threads = (uint64_t)small(s, 6) * small(s, 7) * small(s, 8);
@@ -89,18 +101,22 @@ static bool load_sites(TraceReader *t, Error *err) {
 }
 
 static bool load_steps(TraceReader *t, Error *err) {
+  bool has_committed = has_column(t, "step", "committed");
+  char sql[512];
+  snprintf(sql, sizeof sql, "SELECT id, process, number, kind, launch, recorded, destination, source, width, height, depth, to_pitch, to_rows, "
+           "from_pitch, from_rows, value, value_bytes, stream, direction, stack, %s FROM step ORDER BY id", has_committed ? "coalesce(committed, 1)" : "1");
   if (has_table(t, "step"))
-    LOAD_ROWS(t, "SELECT id, process, number, kind, launch, recorded, destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, value_bytes, stream, direction, stack "
-                 "FROM step ORDER BY id", ReaderStep, t->steps, t->nsteps, err,
+    LOAD_ROWS(t, sql, ReaderStep, t->steps, t->nsteps, err,
       x.id = small(s, 0); x.order = x.id; x.process = small(s, 1); x.number = small(s, 2);
       x.kind = text_is(s, 3, "launch") ? STEP_LAUNCH : text_is(s, 3, "copy") ? STEP_COPY : text_is(s, 3, "set") ? STEP_SET : text_is(s, 3, "inputs") ? STEP_INPUTS : STEP_OTHER;
       x.launch = x.kind == STEP_LAUNCH ? (uint32_t)(uintptr_t)u64map_get(&t->launch_of_id, number(s, 4)) : 0;
-      x.recorded = number(s, 5) != 0;
+      x.recorded = number(s, 5) != 0; x.cut = number(s, 20) == 0;
       x.destination = number(s, 6); x.source = number(s, 7); x.width = number(s, 8); x.height = number(s, 9); x.depth = number(s, 10);
       x.to_pitch = number(s, 11); x.to_rows = number(s, 12); x.from_pitch = number(s, 13); x.from_rows = number(s, 14);
       x.value = number(s, 15); x.value_bytes = small(s, 16); x.stream = number(s, 17); x.stack = small(s, 19);
       x.from_host = text_is(s, 18, "to-device") || text_is(s, 18, "on-host"); x.to_host = text_is(s, 18, "to-host") || text_is(s, 18, "on-host"););
-  // Launches that the table does not have are steps too, behind the others.
+  // Launches that the table does not have are steps too, behind the others. In a file that was cut short their steps were not written yet.
+  bool cut = has_committed && is_unfinished(t);
   bool *seen = mem_alloc(t->nlaunches + 1);
   for (uint32_t i = 0; i < t->nsteps; i++)
     if (t->steps[i].launch) {
@@ -111,7 +127,7 @@ static bool load_steps(TraceReader *t, Error *err) {
   for (uint32_t i = 0; i < t->nlaunches; i++) more += !seen[i];
   t->steps = mem_realloc(t->steps, sizeof *t->steps * (t->nsteps + more + 1));
   for (uint32_t i = 0; i < t->nlaunches; i++)
-    if (!seen[i]) t->steps[t->nsteps++] = (ReaderStep){.process = t->launches[i].process, .kind = STEP_LAUNCH, .launch = i + 1, .order = t->launches[i].id, .stream = t->launches[i].stream};
+    if (!seen[i]) t->steps[t->nsteps++] = (ReaderStep){.process = t->launches[i].process, .kind = STEP_LAUNCH, .launch = i + 1, .order = t->launches[i].id, .stream = t->launches[i].stream, .cut = cut && !t->launches[i].captured};
   free(seen);
   for (uint32_t i = 0; i < t->nsteps; i++) {
     if (t->steps[i].launch) t->launches[t->steps[i].launch - 1].step = i;

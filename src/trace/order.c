@@ -195,6 +195,7 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
   for (uint32_t i = 0; i < w->bytes; i++) f.pending[i] = true;
   const ReaderStep *own = &t->steps[w->step];
   f.in_part = w->self && !own->recorded;
+  f.unrecorded = w->self && own->cut;
   f.other_block = w->self && w->address >> WG_TRACE_SPACE_AT == WG_TRACE_SHARED && t->launches[own->launch - 1].cluster;
   bool global = !(w->address >> WG_TRACE_SPACE_AT), ok = !w->self || last_writes(t, w, &f, &t->launches[own->launch - 1], true, err);
   if (ok && f.own != GATHERED_ALL && !w->all && !w->kept) {     // earlier steps are asked for only if nothing of the launch can have been seen
@@ -213,6 +214,7 @@ static bool find_writers(TraceReader *t, const Wanted *w, TraceWriters *out, Err
     const ReaderLaunch *l = s->launch ? &t->launches[s->launch - 1] : NULL;
     if (!l) ok = host_write(t, w, &f, s, err);
     else if (l->nchunks) ok = last_writes(t, w, &f, l, false, err);
+    f.unrecorded |= l && s->cut;
     if (l && !s->recorded && (l->nchunks ? !f.in_part : !f.unrecorded) && reader_may_have_written(t, l, w->address)) {
       if (l->nchunks) f.in_part = true;
       else f.unrecorded = true;

@@ -5,7 +5,7 @@ struct TracePairs { TraceReader *reader; Timelines lines; U64Map blocks; };
 
 TracePairs *trace_pairs_new(TraceReader *t, uint32_t launch) {
   const ReaderLaunch *l = reader_launch(t, launch);
-  if (!l || !l->nchunks) return NULL;
+  if (!l || !l->nchunks || t->steps[l->step].cut) return NULL;
   TracePairs *p = mem_alloc(sizeof *p);
   p->reader = t;
   p->lines.launch = l;

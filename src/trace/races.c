@@ -251,10 +251,14 @@ void trace_races_free(TraceRaces *r) {
 bool trace_races(TraceReader *t, uint32_t launch, TraceRaces *out, Error *err) {
   *out = (TraceRaces){.order_known = trace_knows_order(t->db)};
   RaceList list = {.out = out};
-  bool ok = (!launch || reader_launch(t, launch) || error_set(err, "the run file has no launch %u.", launch)) && meant_load(t, &list.meant, err);
+  const ReaderLaunch *asked = launch ? reader_launch(t, launch) : NULL;
+  bool ok = !launch || asked || error_set(err, "the run file has no launch %u.", launch);
+  // Without its barriers, ordered accesses would look like races.
+  if (asked && t->steps[asked->step].cut) ok = error_set(err, "launch %u is not recorded: recording was cut short before all its operations were in the file.", asked->number);
+  ok = ok && meant_load(t, &list.meant, err);
   for (uint32_t i = 0; ok && i < t->nlaunches; i++) {
     const ReaderLaunch *l = &t->launches[i];
-    if ((launch && l->id != launch) || !l->nchunks) continue;
+    if ((launch && l->id != launch) || !l->nchunks || t->steps[l->step].cut) continue;
     if (l->process != list.process) u64map_free(&list.pairs), list.process = l->process;         // sites have numbers of their process
     ok = launch_races(t, l, &list, err);
   }

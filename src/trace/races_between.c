@@ -209,7 +209,7 @@ static bool visit(TraceReader *t, uint32_t step, const uint32_t *beside, uint32_
     const ReaderStep *o = &t->steps[beside[i]];
     bool ok;
     b->met = false;
-    if (!is_wanted(t, b, s) && !is_wanted(t, b, o)) continue;
+    if ((!is_wanted(t, b, s) && !is_wanted(t, b, o)) || s->cut || o->cut) continue;
     const ReaderLaunch *first = o->launch ? &t->launches[o->launch - 1] : NULL, *second = s->launch ? &t->launches[s->launch - 1] : NULL;
     if (first && second) ok = two_launches(t, b, first, second, err);
     else if (first || second) ok = launch_and_host(t, b, first ? first : second, first ? s : o, err);

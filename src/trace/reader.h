@@ -16,6 +16,7 @@ typedef struct ReaderLaunch {
   uint32_t grid[3], block[3];
   uint64_t blocks; uint32_t threads, warps;          // of a block
   bool cluster;                            // blocks may write to each other's shared memory
+  bool captured;                           // into a graph
   uint32_t first_chunk, nchunks;
   uint64_t stream;
 } ReaderLaunch;
@@ -28,6 +29,7 @@ typedef struct ReaderStep {
   uint64_t destination, source, width, height, depth, to_pitch, to_rows, from_pitch, from_rows, value, stream;
   uint32_t value_bytes, stack;
   bool recorded, from_host, to_host;
+  bool cut;                                // recording ended before all that belongs to it was in the file
 } ReaderStep;
 
 typedef struct CacheEntry { uint64_t id; uint64_t used; size_t bytes; TraceBlock *block; ChunkDirectory *directory; Arena arena; uint8_t *contents; const Posting *postings; uint32_t npostings; uint8_t *points; size_t npoints; } CacheEntry;

@@ -157,12 +157,13 @@ static bool find_readers(TraceReader *t, const TraceOp *op, uint32_t first, uint
   for (uint32_t i = first; i < t->nsteps && result == SCAN_GO_ON && !all_overwritten(x); i++) {
     if (t->steps[i].process != process || (op->space && i > first)) continue;
     if (allocation && i > first && t->steps[i].launch == 0 && reader_allocation_at(t, process, op->address, t->steps[i].order) != allocation) break;
+    x->out->cut |= t->steps[i].cut;
     result = in_step(t, &t->steps[i], x, err);
   }
   free(x->overwritten);
   x->out->some |= x->kept.some;
   writes_kept_free(&x->kept);
-  if (!x->out->more && !x->out->some) x->out->total = x->seen, x->out->total_known = true;
+  if (!x->out->more && !x->out->some && !x->out->cut) x->out->total = x->seen, x->out->total_known = true;
   return result != SCAN_FAILED;
 }
 

@@ -189,10 +189,26 @@ static bool after_host(TraceReader *t, State *s, const ReaderStep *step, Error *
   return true;
 }
 
+// Not all of it is in the file: a launch may have written anywhere, a copy to its destination. Pages that were kept before a
+// launch are read only together with those kept before (State.kept); else they are left out.
+static void after_cut(State *s, const ReaderStep *step) {
+  uint64_t from = s->address, end = s->address + s->bytes, at, n;
+  if (step->kind == STEP_LAUNCH || (step->kind == STEP_INPUTS && s->kept)) {
+    for (uint64_t i = 0; i < s->bytes; i++) settle(s, i, 2);
+    return;
+  }
+  for (; from < end && step_touches(step, false, from, end, &at, &n); from = at + n)
+    for (uint64_t a = at; a < at + n; a++) settle(s, a - s->address, 2);
+}
+
 static bool one_step(TraceReader *t, State *s, Error *err) {
   const ReaderStep *step = &t->steps[s->step];
   if (step->process != s->what->process || step->order < s->what->born || step->order >= s->what->died) return true;
   const ReaderLaunch *l = step->launch ? &t->launches[step->launch - 1] : NULL;
+  if (step->cut) {
+    if (!s->loads) after_cut(s, step);
+    return true;
+  }
   if (step->kind == STEP_INPUTS) return s->loads || from_contents(t, s, step, s->address, s->address + s->bytes, err);
   if (s->kept) return l || !step->recorded || (step->kind == STEP_SET ? after_host(t, s, step, err) : from_contents(t, s, step, s->address, s->address + s->bytes, err));
   if (s->loads) return !l || !l->nchunks || after_launch(t, s, l, err);

@@ -1,10 +1,13 @@
 // What the threads have finished goes into the run file, by the thread that owns the database.
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "trace/writer.h"
 
 enum { IDLE_NS = 2000000000 };
-static const uint64_t DISK_LEFT = 256ull << 20, LOOK_AT_DISK = 64ull << 20;
+// An eighth of what was free at the start stays free, within limits. Looked at again after so many bytes.
+enum { DISK_SHARE = 8 };
+static const uint64_t DISK_MOST_LEFT = 256ull << 20, DISK_LEAST_LEFT = 4ull << 20, LOOK_AT_DISK = 1ull << 20;
 
 typedef struct Save { TraceWriter *w; sqlite3 *db; Error *err; sqlite3_stmt *chunk, *block, *contents; } Save;
 
@@ -45,23 +48,44 @@ static bool save_contents(Save *s, const ContentsOut *c, uint64_t id) {
   return step(s, s->contents);
 }
 
+static uint64_t log_bytes(const char *path) {
+  Str name = {0};
+  struct stat st;
+  str_printf(&name, "%s-wal", path);
+  uint64_t bytes = stat(name.data, &st) == 0 ? (uint64_t)st.st_size : 0;
+  str_free(&name);
+  return bytes;
+}
+
+// Enough must be left to finish the file: what the log holds is written once more, into the file
+// itself. *least: what is to be left besides.
+static bool disk_has_room(Save *s, size_t n, uint64_t *least) {
+  TraceWriter *w = s->w;
+  const char *path = sqlite3_db_filename(s->db, "main");
+  struct statvfs fs;
+  if (w->checked_bytes && w->saved_bytes - w->checked_bytes < LOOK_AT_DISK) return true;
+  w->checked_bytes = MAX(w->saved_bytes, (uint64_t)1);
+  if (!path || !*path || statvfs(path, &fs) != 0) return true;
+  uint64_t left = (uint64_t)fs.f_bavail * fs.f_frsize;
+  if (!w->disk_left) w->disk_left = MAX(MIN(left / DISK_SHARE, DISK_MOST_LEFT), DISK_LEAST_LEFT);
+  *least = w->disk_left;
+  return left >= w->disk_left + log_bytes(path) + n + LOOK_AT_DISK;
+}
+
 // Whether so many bytes more may be written; if not, recording has ended.
 static bool may_write(Save *s, size_t n) {
   TraceWriter *w = s->w;
+  uint64_t least = 0;
   if (w->has_stopped) return false;
   if (w->disk_limit && w->saved_bytes + n > w->disk_limit) {
     writer_stop(w, "the limit of %.4g MB for recorded operations is reached: what came later is not in the file", (double)w->disk_limit / 1e6);
     return false;
   }
-  w->saved_bytes += n;
-  const char *path = sqlite3_db_filename(s->db, "main");
-  struct statvfs fs;
-  if (w->saved_bytes - w->checked_bytes < LOOK_AT_DISK && w->checked_bytes) return true;
-  w->checked_bytes = w->saved_bytes;
-  if (path && *path && statvfs(path, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < DISK_LEFT) {
-    writer_stop(w, "less than %u MB are left on the disk of the run file: nothing more is recorded", (unsigned)(DISK_LEFT >> 20));
+  if (!disk_has_room(s, n, &least)) {
+    writer_stop(w, "little more than %.3g MB are left on the disk of the run file: nothing more is recorded", (double)least / 1e6);
     return false;
   }
+  w->saved_bytes += n;
   return true;
 }
 
@@ -82,8 +106,13 @@ static bool save_finished(Save *s) {
     freed += c->bytes.cap;
     bool kept = ok && may_write(s, c->bytes.len) && (ok = prepare(s) && save_chunk(s, c));
     pthread_mutex_lock(&w->lock);
-    if (kept) w->records += c->records, w->operations += c->operations;
-    else w->lost += c->records;
+    if (kept) {
+      w->records += c->records;
+      w->operations += c->operations;
+      writer_chunk_saved(w, c->process, c->launch);
+    } else {
+      w->lost += c->records;
+    }
     writer_buffer_give(w, c->bytes.data, c->bytes.cap);
     pthread_mutex_unlock(&w->lock);
     chunk_out_free(c);
@@ -93,7 +122,10 @@ static bool save_finished(Save *s) {
   for (ContentsOut *c = ordered, *next; c; c = next) {
     next = c->next;
     freed += c->len;
-    if (ok && may_write(s, c->len)) ok = prepare(s) && save_contents(s, c, w->next_contents++);
+    bool kept = ok && may_write(s, c->len) && (ok = prepare(s) && save_contents(s, c, w->next_contents++));
+    pthread_mutex_lock(&w->lock);
+    if (kept) writer_contents_saved(w, c->process, c->step);
+    pthread_mutex_unlock(&w->lock);
     free(c->data);
     free(c);
   }
@@ -107,7 +139,7 @@ static bool save_finished(Save *s) {
 
 static bool save_meta(Save *s) {
   TraceWriter *w = s->w;
-  if (!s->chunk && !w->has_stopped) return true;
+  if (!w->saved_bytes && !w->has_stopped) return true;
   const struct { const char *key; uint64_t number; } rows[] = {{"trace_records", w->records}, {"trace_operations", w->operations}, {"trace_lost", w->lost}, {"trace_bytes", w->saved_bytes},
     {"trace_raw_records", w->raw_records}, {"trace_raw_bytes", w->raw_bytes}};
   sqlite3_stmt *put;
@@ -139,11 +171,15 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
     writer_submit_rests(w);
     w->rests_ns = clock_ns();
   }
+  writer_close_ended(w);
   if (!last) {
     pthread_mutex_lock(&w->lock);
     bool nothing = !w->done && !w->contents_done;
     pthread_mutex_unlock(&w->lock);
-    if (nothing) return true;
+    if (nothing) {
+      writer_find_complete(w);
+      return true;
+    }
   }
   if (mine && sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) return sql_fail(db, s.err, "recorded operations cannot be saved");
   for (;;) {
@@ -155,6 +191,7 @@ bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err) {
     pthread_mutex_unlock(&w->lock);
     if (finished) break;
   }
+  if (ok) writer_find_complete(w);
   if (ok && last) ok = save_meta(&s);
   sqlite3_finalize(s.chunk);
   sqlite3_finalize(s.block);

@@ -67,6 +67,7 @@ void trace_writer_free(TraceWriter *w) {
   vec_free(&w->rest_list);
   u64map_free(&w->rings);
   u64map_free(&w->rests);
+  writer_complete_free(w);
   free(w->threads);
   pthread_mutex_destroy(&w->lock);
   pthread_cond_destroy(&w->work);
@@ -100,6 +101,7 @@ static Ring *ring_of(TraceWriter *w, uint32_t number) {
     r = mem_alloc(sizeof *r);
     r->number = number;
     pthread_mutex_init(&r->lock, NULL);
+    r->closed_round = w->round;
     u64map_put(&w->rings, number, r);
     vec_push(&w->ring_list, r);
     // All rings' open pieces together are to stay within a quarter of the memory.
@@ -174,11 +176,31 @@ static void close_piece(TraceWriter *w, Ring *r, uint32_t index, bool full) {
   pthread_mutex_unlock(&w->lock);
 }
 
+void writer_submit_rest_of(TraceWriter *w, uint32_t process, uint32_t launch) {
+  LaunchRest *l = rest_of(w, process, launch, false);
+  if (l) submit_rest(w, l);
+}
+
+void writer_close_pieces(TraceWriter *w, bool (*ended)(const TraceWriter *w, uint32_t process, uint32_t launch), uint64_t round) {
+  for (uint32_t i = 0;; i++) {
+    pthread_mutex_lock(&w->lock);
+    Ring *r = i < w->ring_list.len ? w->ring_list.data[i] : NULL;
+    pthread_mutex_unlock(&w->lock);
+    if (!r) return;
+    if (pthread_mutex_trylock(&r->lock)) continue;           // it may wait for memory, which whoever called this gives back
+    for (uint32_t k = r->open.len; k--;)
+      if (ended(w, r->process, r->open.data[k].launch)) close_piece(w, r, k, false);
+    r->closed_round = MAX(r->closed_round, round);
+    pthread_mutex_unlock(&r->lock);
+  }
+}
+
 void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held) {
   uint64_t now = clock_ns();
   for (uint32_t i = 0;; i++) {
     pthread_mutex_lock(&w->lock);
     Ring *r = i < w->ring_list.len ? w->ring_list.data[i] : NULL;
+    uint64_t round = w->round;
     pthread_mutex_unlock(&w->lock);
     if (!r) return;
     if (r != held) {
@@ -187,6 +209,7 @@ void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held) {
     }
     for (uint32_t k = r->open.len; k--;)
       if (!unused_ns || now - r->open.data[k].used_ns > unused_ns) close_piece(w, r, k, false);
+    if (!unused_ns) r->closed_round = MAX(r->closed_round, round);
     if (r != held) pthread_mutex_unlock(&r->lock);
   }
 }

@@ -41,6 +41,13 @@ size_t trace_take(TraceWriter *w, uint32_t process, uint32_t ring, const uint8_t
 void trace_contents_set(TraceWriter *w, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n);
 // What is finished, by the thread that owns the database, within its transaction if one is open. Needed now and then for trace_take to go on; last: after every trace_take has returned.
 bool trace_save(TraceWriter *w, sqlite3 *db, bool last, Error *err);
+// The launch has ended and trace_take has had all of its records; no more contents of the step will come.
+// Both: if recording has stopped before, the launch or step will never be complete. The first on the thread that saves.
+void trace_launch_ended(TraceWriter *w, uint32_t process, uint32_t launch);
+void trace_contents_ended(TraceWriter *w, uint32_t process, uint32_t step);
+// Launches and steps (inputs) all of which is in the database since the last trace_save: to be said there in the same transaction. false: no more.
+typedef struct TraceComplete { uint32_t process, number; bool inputs; } TraceComplete;
+bool trace_take_complete(TraceWriter *w, TraceComplete *out);
 const char *trace_stopped(const TraceWriter *w);                          // why nothing more is kept ("the limit of 10 GB …"); NULL: it goes on
 bool trace_is_damaged(const TraceWriter *w);              // … since the program has overwritten its rings
 void trace_writer_free(TraceWriter *w);
@@ -54,7 +61,7 @@ void trace_close(TraceReader *t);
 uint64_t trace_count(const TraceReader *t);                      // operations of threads
 
 // Answers come in order, as many as asked for; `more` says that there are others behind. false: err says why.
-typedef struct TraceOps { TraceOp *list; uint32_t n; bool more, some; uint64_t total; bool total_known; } TraceOps;      // some: not all operations were looked at (trace_readers)
+typedef struct TraceOps { TraceOp *list; uint32_t n; bool more, some, cut; uint64_t total; bool total_known; } TraceOps;      // some: not all operations were looked at (trace_readers); cut: not all are in the file
 void trace_ops_free(TraceOps *o);
 bool trace_of_thread(TraceReader *t, uint32_t launch, uint64_t thread, uint64_t skip, uint32_t most, TraceOps *out, Error *err);
 // All that touched a byte of [address, address + bytes) while that allocation (id in the run file) lived, copies and sets too: step for step, within a launch by the

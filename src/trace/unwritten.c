@@ -77,7 +77,8 @@ static TraceRange touched(const TraceReader *t, const Life *life, uint32_t steps
 static bool is_unknown(TraceReader *t, const Life *life, uint32_t steps) {
   for (uint32_t i = 0; i < steps; i++) {
     const ReaderStep *s = &t->steps[i];
-    if (s->launch && !s->recorded && s->process == life->process && s->order >= life->born && s->order < life->died && reader_may_have_written(t, &t->launches[s->launch - 1], life->base)) return true;
+    if (!s->launch || s->recorded || s->process != life->process || s->order < life->born || s->order >= life->died) continue;
+    if (s->cut || reader_may_have_written(t, &t->launches[s->launch - 1], life->base)) return true;
   }
   return false;
 }

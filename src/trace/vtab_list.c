@@ -167,6 +167,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i) {
       break;
     case READER:
       if (i < 10) operation_column(ctx, &c->ops.list[c->at], i);
+      else if (c->ops.cut) sqlite3_result_text(ctx, "recording was cut short: launches that are not in the file, or in part, may have read it, too", -1, SQLITE_STATIC);
       else if (c->ops.some) sqlite3_result_text(ctx, "very many operations touched it: only reads near it that saw what it left were looked for", -1, SQLITE_STATIC);
       break;
     case RACE: race_column(ctx, &c->races.list[c->at], i); break;

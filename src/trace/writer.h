@@ -16,6 +16,7 @@ typedef struct Ring {
   Window window;
   uint32_t process, number;                // process: whose records it holds; another one may have the ring later
   VEC(OpenPiece) open;
+  _Atomic uint64_t closed_round;           // the last round in which all that had ended by then was closed: complete.c
   bool damaged;
 } Ring;
 
@@ -30,6 +31,9 @@ typedef struct Job {
   uint64_t id; uint32_t process, launch; RawPiece *pieces;   // a chunk
   ContentsOut *contents;                   // or bytes to be compressed
 } Job;
+
+// A launch of which no more records will come, or (inputs) a step of which no more contents will.
+typedef struct Ended { uint32_t process, number; bool inputs, closed; uint64_t round; } Ended;
 
 typedef struct Buffers { Bytes list[1024]; uint32_t n; uint64_t bytes; } Buffers;
 typedef struct Region { uint8_t *start; size_t bytes; } Region;
@@ -49,9 +53,14 @@ struct TraceWriter {
   ContentsOut *contents_done;
   uint32_t busy;                           // jobs being worked on
   _Atomic uint64_t in_memory, lost, raw_records, raw_bytes;      // changed with the lock held, but for the last two; asked without it
-  uint64_t next_chunk, next_contents, records, operations, saved_bytes, checked_bytes;
+  uint64_t next_chunk, next_contents, records, operations, saved_bytes, checked_bytes, disk_left;       // disk_left: what is to stay free
   _Atomic(Ring *) known[256];              // rings that were asked for, by number
   Slab *slab; size_t slab_used;            // memory for contents
+  U64Map unsaved_chunks, unsaved_contents; // by process and launch or step: how many jobs are not in the database yet
+  U64Map ended_launches;                   // those of `ended`, by process and number; changed on the thread that saves only
+  VEC(Ended) ended;                        // and not complete yet; those of contents come from other threads
+  VEC(TraceComplete) complete;             // nobody has asked for them yet; of the thread that saves
+  uint64_t round;                          // see complete.c; of the thread that saves
   char stopped[512];
   _Atomic bool has_stopped, damaged;       // damaged: a ring held something that is no record
   bool ending;
@@ -72,6 +81,16 @@ void writer_flush_rings(TraceWriter *w, uint64_t unused_ns, const Ring *held);  
 void writer_wait_for_room(TraceWriter *w, Ring *r);      // while more is in memory than may be
 void writer_submit_rests(TraceWriter *w);
 void writer_pieces_free(RawPiece *p);
+// The lock is not held. Closes what rings hold of launches that have ended, but for rings at work; all of them: none is.
+void writer_close_pieces(TraceWriter *w, bool (*ended)(const TraceWriter *w, uint32_t process, uint32_t launch), uint64_t round);
+void writer_submit_rest_of(TraceWriter *w, uint32_t process, uint32_t launch);         // the lock is held
+// --- complete.c ---
+void writer_job_submitted(TraceWriter *w, const Job *j);               // the lock is held
+void writer_chunk_saved(TraceWriter *w, uint32_t process, uint32_t launch);    // these three: the lock is held
+void writer_contents_saved(TraceWriter *w, uint32_t process, uint32_t step);
+void writer_complete_free(TraceWriter *w);
+void writer_close_ended(TraceWriter *w);                                // hands on what is left of launches that have ended
+void writer_find_complete(TraceWriter *w);
 // --- segments.c; the lock is held ---
 uint8_t *writer_segment_take(TraceWriter *w);
 void writer_segment_give(TraceWriter *w, uint8_t *data);

@@ -88,6 +88,8 @@ static size_t event(Memory *m, const uint8_t *data, size_t size) {
 static size_t take(void *user, uint32_t process, uint32_t ring, const uint8_t *data, size_t n, bool ended) { return trace_take(user, process, ring, data, n, ended); }
 // A process may say that it has set hundreds of gigabytes: of these some are enough.
 static _Atomic uint64_t set_bytes_left;
+static void contents_end(void *user, uint32_t process, uint32_t step) { trace_contents_ended(user, process, step); }
+
 static void contents(void *user, uint32_t process, uint32_t step, uint64_t address, const void *bytes, size_t n) {
   if (n > set_bytes_left) return;
   set_bytes_left -= n;
@@ -126,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   run_sink(&run, &f.sink);
   fill(f.reader, data, size);
   set_bytes_left = SET_MOST;
-  ChannelTraceSink trace = {take, contents, f.writer};
+  ChannelTraceSink trace = {take, contents, contents_end, f.writer};
   pthread_t thread;
   CHECK(channel_record(f.reader, &trace, &err) && channel_start(f.reader, &err) && !thread_start(&thread, follow, &f));
   uint32_t still_running;
