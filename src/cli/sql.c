@@ -43,7 +43,7 @@ int cli_query(const char *path, const char *sql) {
   if (!store) return cli_fail("%s", err.text);
   int code;
   store_set_deadline(store, 0);
-  if (run_lacks_wal(store, &err)) fprintf(stderr, "warpgrind: note: %s\n", err.text);
+  if (run_lacks_something(store, &err)) fprintf(stderr, "warpgrind: note: %s\n", err.text);
   if (!trace_register(store->db, &err)) code = cli_fail("%s", err.text);
   else {
     if (strstr(sql, "race") && trace_has_operations(store->db) && !trace_knows_order(store->db)) fprintf(stderr, "warpgrind: note: %s.\n", trace_order_unknown);

@@ -262,7 +262,7 @@ bool run_load(const char *path, Run *r, Error *err) {
   Error note = {{0}};
   bool ok = load_all(&l) || error_set(err, "%s: %s", path, why.text);
   ok = ok && store_is_whole(store, err);
-  if (ok && run_lacks_wal(store, &note)) run_add_note(r, NULL, SEVERITY_WARNING, "%s", note.text);
+  if (ok && run_lacks_something(store, &note)) run_add_note(r, NULL, SEVERITY_WARNING, "%s", note.text);
   U64Map *maps[] = {&l.processes, &l.kernels, &l.sites, &l.stacks, &l.allocations, &l.modules};
   for (size_t i = 0; i < ARRAY_LEN(maps); i++) u64map_free(maps[i]);
   store_close(store);

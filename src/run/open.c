@@ -147,8 +147,11 @@ static bool lacks_tables(Check *c) {
   return read_number(c->store, "SELECT count(*) FROM sqlite_schema", &n) && !n;
 }
 
-bool run_lacks_wal(const Store *s, Error *why) {
-  if (!s->lacks_wal) return false;
+bool run_lacks_something(const Store *s, Error *why) {
+  if (s->wal_is_cut)
+    error_set(why, "%s was not finished: the end of %s-wal is not complete, because the command was killed while it wrote it, or because it is damaged. The last part of the run is missing.",
+              s->path, s->path);
+  if (!s->lacks_wal) return s->wal_is_cut;
   error_set(why, "%s was not finished, and there is no %s-wal beside it: if the file was copied or moved, that file belongs to it. Without it the last part of the run is missing.",
             s->path, s->path);
   return true;
@@ -161,7 +164,7 @@ Store *run_open(const char *path, bool writable, Error *err) {
   bool ok = check_version(&c) && check_objects(&c) && (is_being_written(c.store) || store_wal_is_whole(c.store, err));
   free_known(&c);
   if (ok) return c.store;
-  if (c.store->lacks_wal && lacks_tables(&c)) run_lacks_wal(c.store, err);
+  if (c.store->lacks_wal && lacks_tables(&c)) run_lacks_something(c.store, err);
   store_close(c.store);
   return NULL;
 }

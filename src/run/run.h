@@ -235,7 +235,7 @@ bool run_output_is_run_file(const char *path);
 // --- open.c ---
 struct Store;
 struct Store *run_open(const char *path, bool writable, Error *err);     // the opener of all readers; NULL: err says why
-bool run_lacks_wal(const struct Store *s, Error *why);                   // part of the file was not copied along
+bool run_lacks_something(const struct Store *s, Error *why);                   // the end of the run: the -wal was not copied along, or is cut
 
 // --- source_proof.c ---
 bool run_source_is_proved(const char *real, const char *proof);          // by this user; both from the table source_file

@@ -24,6 +24,7 @@ uint64_t page_vfs_damage(sqlite3 *db, uint32_t *bytes);
 bool page_vfs_is_unfinished(sqlite3 *db);  // the file was written with a -wal, and is still in that mode
 
 // --- wal_check.c ---
-bool wal_is_damaged(const char *path, Error *why);       // path: of the -wal
+typedef enum { WAL_WHOLE, WAL_CUT, WAL_DAMAGED } WalState;              // CUT: its last transaction is not complete
+WalState wal_check(const char *path, Error *why);        // path: of the -wal
 
 #endif

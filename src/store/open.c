@@ -117,13 +117,14 @@ Store *store_open(const char *path, StoreMode mode, Error *err) {
   return NULL;
 }
 
-bool store_wal_is_whole(const Store *s, Error *err) {
+bool store_wal_is_whole(Store *s, Error *err) {
   Error why = {{0}};
   Str name = {0};
   str_printf(&name, "%s-wal", s->path);
-  bool bad = s->wal_bytes && wal_is_damaged(name.data, &why);
+  WalState state = s->wal_bytes ? wal_check(name.data, &why) : WAL_WHOLE;
   str_free(&name);
-  return !bad || error_set(err, "%s: the file is damaged: %s.", s->path, why.text);
+  s->wal_is_cut = state == WAL_CUT;
+  return state != WAL_DAMAGED || error_set(err, "%s: the file is damaged: %s.", s->path, why.text);
 }
 
 void store_close(Store *s) {

@@ -17,6 +17,7 @@ typedef struct Store {
   char *path;
   uint64_t deadline;                       // clock_ns at which statements are interrupted; UINT64_MAX: never
   uint64_t wal_bytes;                      // of the -wal beside it when it was opened
+  bool wal_is_cut;                         // the last transaction of the -wal is not complete
   bool lacks_wal;                          // the file was not finished, and its -wal is not there
 } Store;
 
@@ -27,7 +28,7 @@ void store_close(Store *s);                // NULL is fine
 void store_set_deadline(Store *s, uint64_t seconds);                     // from now on; 0: none
 const char *store_message(sqlite3 *db);    // why the last call failed, for a user
 bool store_is_whole(const Store *s, Error *err);         // false: a damaged page was read since it was opened
-bool store_wal_is_whole(const Store *s, Error *err);     // false: the -wal is damaged; only while nobody writes to it
+bool store_wal_is_whole(Store *s, Error *err);     // false: the -wal is damaged; only while nobody writes to it
 
 // --- create.c ---
 sqlite3 *store_create(const char *path, Error *err);     // an empty database whose pages will have checksums, for its owner only (0600)

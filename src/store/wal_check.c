@@ -32,33 +32,42 @@ static FrameState check_frame(const uint8_t *header, const uint8_t *frame, uint3
   return big(frame + 16) == sums[0] && big(frame + 20) == sums[1] ? FRAME_GOOD : FRAME_BAD;
 }
 
-static bool check_frames(FILE *f, const uint8_t *header, uint32_t bytes, Error *why) {
+// SQLite writes the frames of a transaction again when it commits, so that those of the last one may be in disorder when the writer is
+// killed; those of earlier ones may not.
+static WalState check_frames(FILE *f, const uint8_t *header, uint32_t bytes, uint64_t *first_bad) {
   uint8_t *frame = mem_alloc(FRAME + bytes);
   uint32_t sums[2] = {big(header + 24), big(header + 28)};
-  uint64_t number = 1, ended = 0;          // ended: the frame at which SQLite stops
-  bool bad = false;
-  for (; !bad && fread(frame, FRAME + bytes, 1, f) == 1 && !(ended && number > ended + 1); number++) {
+  uint64_t commits[2] = {0}, old = 0;      // the last two frames that end a transaction
+  *first_bad = 0;
+  for (uint64_t number = 1; fread(frame, FRAME + bytes, 1, f) == 1; number++) {
     FrameState state = check_frame(header, frame, bytes, sums);
-    bad = ended ? state != FRAME_OLD : state == FRAME_BAD;
-    if (state == FRAME_OLD && !ended) ended = number;
+    if (state == FRAME_OLD && old + 1 == number && old) break;           // two of them: the rest is old
+    if (state == FRAME_OLD) old = number;
+    else if (old) *first_bad = *first_bad ? *first_bad : old;            // one among others is none
+    if (state == FRAME_BAD && !*first_bad) *first_bad = number;
+    if (state == FRAME_OLD || !big(frame + 4)) continue;
+    commits[0] = commits[1];
+    commits[1] = number;
   }
   free(frame);
-  if (bad) error_set(why, "frame %llu of its -wal is not as it was written", (unsigned long long)(ended ? ended : number - 1));
-  return bad;
+  if (!*first_bad || *first_bad > commits[1]) return WAL_WHOLE;
+  return *first_bad > commits[0] ? WAL_CUT : WAL_DAMAGED;
 }
 
-bool wal_is_damaged(const char *path, Error *why) {
+WalState wal_check(const char *path, Error *why) {
   uint8_t header[HEADER];
+  uint64_t bad = 0;
   FILE *f = fopen(path, "rbe");
-  if (!f) return false;
-  bool bad = false;
+  if (!f) return WAL_WHOLE;
+  WalState state = WAL_WHOLE;
   if (fread(header, HEADER, 1, f) == 1) {
     uint32_t sums[2] = {0}, bytes = big(header + 8);
     add_up(header[3] & 1, header, 24, sums);
-    bad = (big(header) & ~1u) != 0x377F0682 || bytes < 512 || bytes > 65536 || sums[0] != big(header + 24) || sums[1] != big(header + 28);
-    if (bad) error_set(why, "the header of its -wal is not as it was written");
-    else bad = check_frames(f, header, bytes, why);
+    bool bad_header = (big(header) & ~1u) != 0x377F0682 || bytes < 512 || bytes > 65536 || sums[0] != big(header + 24) || sums[1] != big(header + 28);
+    state = bad_header ? WAL_DAMAGED : check_frames(f, header, bytes, &bad);
+    if (bad_header) error_set(why, "the header of its -wal is not as it was written");
+    else error_set(why, "frame %llu of its -wal is not as it was written", (unsigned long long)bad);
   }
   fclose(f);
-  return bad;
+  return state;
 }
