@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mutated kernels: PTX of the tests and the examples with changed tokens runs under each tool on the virtual device.
+"""Mutated kernels: PTX of the tests and the examples with changed tokens, and kernels made to reach foreign memory, run under each tool on the virtual device.
 
 The process must not crash, the run must end (an endless kernel at SIGTERM), and the exit code must be one that is documented."""
 import os
@@ -9,6 +9,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 import mutate  # noqa: E402
 import programs  # noqa: E402
+import wild  # noqa: E402
 from attack import ROOT, Attack, warpgrind  # noqa: E402
 
 TOOLS = ['none', 'memcheck', 'initcheck', 'racecheck', 'synccheck', 'fpcheck', 'count', 'memcheck,racecheck', 'initcheck,synccheck', 'all']
@@ -28,13 +29,16 @@ def sources():
 
 def main():
     a = Attack(__doc__)
-    material = sources()
+    material, host = sources(), programs.ptxhost()
     if not material:
         a.skip('no host program could be built')
     for rng in a.cases():
         program, source = rng.choice(material)
-        with open(source) as f:
-            text = mutate.ptx(f.read(), rng, rng.choice([1, 1, 1, 2, 3, 5]))
+        if host and rng.random() < 0.25:
+            program, source, text = [host], 'wild.ptx', wild.kernel(rng)
+        else:
+            with open(source) as f:
+                text = mutate.ptx(f.read(), rng, rng.choice([1, 1, 1, 2, 3, 5]))
         changed = a.path('kernel.ptx')
         with open(changed, 'w') as f:
             f.write(text)
