@@ -57,26 +57,29 @@ SYMBOL_LIBS = $(if $(findstring /,$(call find-lib,dw)),$(foreach l,dw elf z lzma
 
 # --- sources ---
 FOLDERS     := $(notdir $(patsubst %/,%,$(wildcard src/*/)))
-folder-src   = $(sort $(wildcard src/$(1)/*.c src/$(1)/*.S))
+# Device code is compiled to PTX; everything else of src/tools/<tool>/ belongs to the folder src/tools.
+DEVICE_SRC  := $(sort $(wildcard src/probe/*.c src/tools/*/probe*.c))
+folder-src   = $(filter-out $(DEVICE_SRC),$(sort $(wildcard src/$(1)/*.c src/$(1)/*.S $(if $(filter tools,$(1)),src/tools/*/*.c))))
 folder-objs  = $(patsubst src/%,$(BUILD)/obj/%.o,$(basename $(call folder-src,$(1))))
 EXEC_SRC    := $(sort $(wildcard src/vgpu/exec*.c))
 VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$(v).o,$(EXEC_SRC)))
 
-CMD_FOLDERS := base ptx ir image instrument channel store trace run symbol report diff view cli
-LIB_FOLDERS := base ptx ir image instrument channel where session vgpu driver runtime gpu preload
+CMD_FOLDERS := base ptx ir image weave tools channel store trace run symbol report diff view cli
+LIB_FOLDERS := base ptx ir image weave tools channel where session vgpu driver runtime gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is started.
 CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
   $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c src/gpu/find.c))
 LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
 PROBE_OBJ := $(BUILD)/obj/probe/embedded.o
 # Kernels of our own, for a real GPU only.
-KERNEL_OBJS := $(patsubst src/probe/%.cu,$(BUILD)/obj/probe/%.o,$(sort $(wildcard src/probe/*.cu)))
+KERNEL_SRC := $(sort $(wildcard src/probe/*.cu src/tools/*/*.cu))
+KERNEL_OBJS := $(patsubst %.cu,$(BUILD)/obj/probe/%.o,$(notdir $(KERNEL_SRC)))
 PAGE_OBJ := $(BUILD)/obj/view/page_files.o
 CMD_OBJS += $(PROBE_OBJ) $(PAGE_OBJ)
 LIB_OBJS += $(PROBE_OBJ) $(KERNEL_OBJS)
 ALL_OBJS := $(sort $(foreach f,$(FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS))
 # An object whose source is gone must not be linked again: some tests take all objects of a folder.
-STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(PAGE_OBJ),$(wildcard $(BUILD)/obj/*/*.o))
+STALE_OBJS := $(filter-out $(ALL_OBJS) $(PROBE_OBJ) $(KERNEL_OBJS) $(PAGE_OBJ),$(wildcard $(BUILD)/obj/*/*.o $(BUILD)/obj/*/*/*.o))
 $(if $(STALE_OBJS),$(shell rm -f $(STALE_OBJS)))
 SHIM_SRC := $(sort $(wildcard src/runtime/shim/*.[cS]))
 SHIMS    := $(if $(SHIM_SRC),$(BUILD)/lib/cpu/libcudart.so.12 $(BUILD)/lib/cpu/libcudart.so.13)
@@ -120,23 +123,24 @@ $(BUILD)/obj/%.o: src/%.S $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,AS  ) $(CC) $(CFLAGS_ALL) $(call both-names,$@) -MF $@.d -c -o $@ $< && mv $@.d $(@:.o=.d)
 
-# Device code: the C files of src/probe/ as one PTX text, put into the library and the command as it is.
+# Device code: the C files of src/probe/ and src/tools/*/probe*.c as one PTX text, put into the library and the command as it is.
 PROBE_CC ?= clang
 PROBE_FLAGS := --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx70 -Xclang -fconvergent-functions \
   -ffreestanding -O2 -fno-unroll-loops -Wall -Wextra -Isrc
-$(BUILD)/gen/probe.ptx: $(sort $(wildcard src/probe/*.[ch] src/probe/*.def))
+$(BUILD)/gen/probe.ptx: $(DEVICE_SRC) $(sort $(wildcard src/probe/*.h src/probe/*.def src/tools/*/*.h))
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(patsubst src/%,%,$(filter %.c,$^)) > $(@:.ptx=.c)
 	$(call say,PTX ) $(PROBE_CC) $(PROBE_FLAGS) -S -o $@.new $(@:.ptx=.c) && mv $@.new $@
 
 $(PROBE_OBJ): $(BUILD)/gen/probe.ptx $(BUILD)/flags
 	@mkdir -p $(@D)
-	@printf '.section .rodata\n.globl instrument_probe_text\n.hidden instrument_probe_text\ninstrument_probe_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' $< > $(<:.ptx=.s)
+	@printf '.section .rodata\n.globl probe_text\n.hidden probe_text\nprobe_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' $< > $(<:.ptx=.s)
 	$(call say,AS  ) $(CC) -c -o $@ $(<:.ptx=.s)
 
-# src/probe/NAME.cu is the text probe_NAME_text.
+# NAME.cu of src/probe/ or src/tools/*/ is the text probe_NAME_text.
 KERNEL_FLAGS := -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -Xclang -target-feature -Xclang +ptx70 -O2 -fno-unroll-loops -Wall -Wextra -Wno-unknown-cuda-version -Isrc
-$(BUILD)/gen/%.ptx: src/probe/%.cu $(sort $(wildcard src/probe/*.h))
+vpath %.cu src/probe $(wildcard src/tools/*)
+$(BUILD)/gen/%.ptx: %.cu $(sort $(wildcard src/probe/*.h src/tools/*/*.h))
 	@mkdir -p $(@D)
 	$(call say,PTX ) $(PROBE_CC) $(KERNEL_FLAGS) -S -o $@.new $< && mv $@.new $@
 
@@ -162,7 +166,7 @@ print-symbol-libs: ; @echo $(SYMBOL_LIBS)
 objs-%: ; @$(if $(call folder-objs,$*),$(MAKE) --no-print-directory -k $(call folder-objs,$*),echo "src/$*: no .c files")
 lib-%:  ; @$(MAKE) --no-print-directory $(BUILD)/obj/lib$*.a
 define archive-rule
-$(BUILD)/obj/lib$(1).a: $(call folder-objs,$(1)) $(if $(filter vgpu,$(1)),$(VARIANT_OBJS)) $(if $(filter instrument,$(1)),$(PROBE_OBJ))
+$(BUILD)/obj/lib$(1).a: $(call folder-objs,$(1)) $(if $(filter vgpu,$(1)),$(VARIANT_OBJS)) $(if $(filter weave,$(1)),$(PROBE_OBJ))
 	@rm -f $$@
 	$$(call say,AR  ) $(AR) rcs $$@ $$^
 endef
@@ -184,7 +188,7 @@ $(BUILD)/lib/libcuda.so: | $(BUILD)/lib/libcuda.so.1
 
 # Recorded operations for sqlite3 itself (.load): the same sources, with the SQLite of whoever loads them.
 EXTENSION_SRC := $(wildcard src/store/*.c src/trace/*.c) $(addprefix src/base/,arena.c check.c clock.c error.c file.c log.c map.c memory.c memory_left.c str.c thread.c)
-$(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/store/*.h src/trace/*.h src/base/*.h) src/probe/trace_abi.h $(BUILD)/flags
+$(BUILD)/lib/warpgrind_sqlite.so: $(EXTENSION_SRC) $(wildcard src/store/*.h src/trace/*.h src/base/*.h) src/tools/record/abi.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DWARPGRIND_SQLITE_EXTENSION -shared -Wl,--exclude-libs,ALL \
 	  $(if $(SAN_FLAGS),,-Wl,-z,defs) -o $@.$$$$ $(EXTENSION_SRC) $(call find-lib,zstd) -pthread && mv $@.$$$$ $@
@@ -199,7 +203,7 @@ $(BUILD)/lib/cpu/libcudart.so.%: $(SHIM_SRC) $(wildcard src/runtime/*.def src/ru
 	  -L$(BUILD)/lib -l:libcuda.so.1
 
 # The virtual device in the role of the real driver, for tests of GPU mode without a GPU.
-STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image instrument channel where session vgpu driver,$(call folder-objs,$(f)))) \
+STANDIN_OBJS = $(filter-out $(BUILD)/obj/base/runstats.o,$(foreach f,base ptx ir image weave tools channel where session vgpu driver,$(call folder-objs,$(f)))) \
   $(VARIANT_OBJS) $(PROBE_OBJ) $(BUILD)/obj/preload/entry.o $(BUILD)/obj/preload/table.o
 $(BUILD)/tests/libcuda-standin.so: tests/gpumode/standin.c $(STANDIN_OBJS)
 	@mkdir -p $(@D)

@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 #include "probe/probe_abi.h"
-#include "probe/trace_abi.h"
+#include "tools/record/abi.h"
 
 // --- kinds.c: kinds.def ---
 typedef enum { SEVERITY_NONE, SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR } Severity;
@@ -114,7 +114,7 @@ enum {
   CHANNEL_COUNTS_AT = CHANNEL_SLOTS_AT + (WG_CHANNEL_SLOTS * (int)sizeof(WgFinding) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE,
   CHANNEL_DEVICE_BYTES = CHANNEL_COUNTS_AT + WG_CHANNEL_SITES * 8,
 };
-// Recorded operations: sets of rings (probe/trace_abi.h), one set for a context; and what copies from the host brought along, one ring for a process.
+// Recorded operations: sets of rings (tools/record/abi.h), one set for a context; and what copies from the host brought along, one ring for a process.
 #define CHANNEL_TRACE_STRIDE(size) (sizeof(WgTraceRing) + (uint64_t)(size) + WG_TRACE_ROOM)
 #define CHANNEL_TRACE_BYTES(rings, size) (((rings) * CHANNEL_TRACE_STRIDE(size) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE)
 typedef struct ChannelContents {

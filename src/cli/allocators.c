@@ -2,7 +2,7 @@
 // has many tensors. Under a tool that checks memory they are told to ask the driver each time, where they have a switch for that.
 #include "cli/cli.h"
 
-#include "instrument/instrument.h"
+#include "weave/weave.h"
 
 static const struct { const char *variable, *value; } switches[] = {
   {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"},
@@ -22,7 +22,7 @@ static void hear_annotations(const Options *o, const char *folder) {
 void cli_allocators_environment(const Options *o, const char *folder) {
   unsigned tools = 0;
   Error err;
-  if (!instrument_tools_parse(options_text(o, OPT_TOOL), &tools, &err) || !(tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK)))) return;
+  if (!tools_parse(options_text(o, OPT_TOOL), &tools, &err) || !(tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(INITCHECK)))) return;
   if (tools & TOOL_BIT(MEMCHECK)) hear_annotations(o, folder);
   if (!options_is(o, OPT_FRAMEWORK_ALLOCATORS, "plain")) return;
   for (size_t i = 0; i < ARRAY_LEN(switches); i++) setenv(switches[i].variable, switches[i].value, 0);   // what the user set stands

@@ -19,8 +19,8 @@ static const struct { const char *code, *meaning; } exit_codes[] = {
 };
 
 static const struct { const char *name, *help; } tools[] = {
-#define TOOL(id, name, help) {name, help},
-#include "instrument/tools.def"
+#define TOOL(id, name, help) {#name, help},
+#include "tools/tools.def"
 };
 
 static void print_wrapped(FILE *f, const char *text, int column) {

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/ptx_dump.h"
 #include "image/image.h"
-#include "instrument/instrument.h"
+#include "weave/weave.h"
 #include "ir/ir.h"
 #include "ptx/ptx.h"
 
@@ -18,12 +18,12 @@ typedef struct PtxJob {
 static bool instrument(PtxModule *m, unsigned tools, Error *err) {
   const char *mode = getenv("WARPGRIND_FP_MODE");
   bool follow = getenv("WARPGRIND_FP_FLOW") != NULL;
-  InstrumentPlan plan = {.tools = tools, .spare_registers = true, .watches = true, .fp_full = follow || (mode && !strcmp(mode, "full")), .fp_flow = follow};
-  Instrumented result;
-  if (!instrument_module(&m, 1, &plan, &result, err)) return false;
+  WeavePlan plan = {.tools = tools, .spare_registers = true, .watches = true, .fp_full = follow || (mode && !strcmp(mode, "full")), .fp_flow = follow};
+  Woven result;
+  if (!weave_module(&m, 1, &plan, &result, err)) return false;
   for (uint32_t i = 0; i < result.nkernels; i++)
     if (!result.kernels[i].instrumented) fprintf(stderr, "%s: kernel %s is left as it is: %s\n", m->name, result.kernels[i].name, result.kernels[i].reason);
-  instrument_free(&result);
+  weave_free(&result);
   return true;
 }
 
@@ -89,7 +89,7 @@ int cli_ptx(int argc, char **argv) {
     else if (strcmp(argv[i], "--contract") == 0) job.contract = true;
     else if (strncmp(argv[i], dump, sizeof dump - 1) == 0) job.dump = argv[i] + sizeof dump - 1;
     else if (strncmp(argv[i], tool, sizeof tool - 1) == 0) {
-      if (!instrument_tools_parse(argv[i] + sizeof tool - 1, &job.tools, &bad)) return cli_fail("ptx: %s", bad.text);
+      if (!tools_parse(argv[i] + sizeof tool - 1, &job.tools, &bad)) return cli_fail("ptx: %s", bad.text);
       job.contract = true;                 // as both devices do before a tool adds anything
     }
     else return cli_fail("ptx: unknown option %s. The options are: --check --rename --contract --tool=LIST --dump=LIST", argv[i]);

@@ -1,7 +1,7 @@
 // --record: from the rings of the channel to the run file.
 #include "cli/record.h"
 
-#include "instrument/instrument.h"
+#include "weave/weave.h"
 #include "trace/trace.h"
 
 #include <ctype.h>
@@ -26,7 +26,7 @@ static bool check_threads(const char *list, Error *err) {
 
 bool cli_record_check(Options *o, Error *err) {
   unsigned tools = 0;
-  instrument_tools_parse(options_text(o, OPT_TOOL), &tools, err);
+  tools_parse(options_text(o, OPT_TOOL), &tools, err);
   bool as_tool = tools & TOOL_BIT(TRACE), inputs = options_is(o, OPT_RECORD, "inputs");
   static const OptionId choices[] = {OPT_INPUTS_RATE, OPT_THREADS, OPT_BUFFER, OPT_RECORD_BUFFER, OPT_RECORD_MEMORY, OPT_RECORD_DISK};
   for (size_t i = 0; !as_tool && !options_given(o, OPT_RECORD) && i < ARRAY_LEN(choices); i++)
@@ -35,12 +35,12 @@ bool cli_record_check(Options *o, Error *err) {
   if (!options_given(o, OPT_RECORD) && !as_tool) return true;
   if (!options_given(o, OPT_OUTPUT)) return error_set(err, "--record needs a file to record into: -o FILE.");
   if (options_flag(o, OPT_FP_RERUN)) return error_set(err, "--record and --fp-rerun do not go together: the program runs twice.");
-  if (inputs && as_tool) return error_set(err, "--record=inputs and --tool=%s do not go together: either all operations are recorded or what launches read at their start.", instrument_tool_name(TOOL_TRACE));
+  if (inputs && as_tool) return error_set(err, "--record=inputs and --tool=%s do not go together: either all operations are recorded or what launches read at their start.", tool_name(TOOL_TRACE));
   if (inputs && (options_given(o, OPT_THREADS) || options_given(o, OPT_BUFFER))) return error_set(err, "--%s does not go with --record=inputs.", options_given(o, OPT_THREADS) ? "threads" : "buffer");
   if (!as_tool && !inputs) {
     Str list = {0};
     if (tools) str_printf(&list, "%s,", options_text(o, OPT_TOOL));
-    str_add(&list, instrument_tool_name(TOOL_TRACE));
+    str_add(&list, tool_name(TOOL_TRACE));
     o->text[OPT_TOOL] = list.data;           // lives as long as the options
   }
   if (!options_given(o, OPT_RECORD)) o->text[OPT_RECORD] = "all";

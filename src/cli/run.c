@@ -9,7 +9,7 @@
 #include "cli/follow.h"
 #include "cli/fp_rerun.h"
 #include "cli/record.h"
-#include "instrument/instrument.h"
+#include "weave/weave.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -156,10 +156,10 @@ static bool check_tools(Options *o, Error *err) {
   const char *list = options_text(o, OPT_TOOL);
   unsigned tools;
   Str names = {0};
-  bool ok = instrument_tools_parse(list, &tools, err);
+  bool ok = tools_parse(list, &tools, err);
   if (!ok) tools = UINT32_MAX;
   for (ToolId id = 0; id < TOOL_COUNT_; id++)
-    if (tools >> id & 1) str_printf(&names, "%s%s", names.len ? "," : "", instrument_tool_name(id));
+    if (tools >> id & 1) str_printf(&names, "%s%s", names.len ? "," : "", tool_name(id));
   if (ok) o->text[OPT_TOOL] = names.len ? names.data : "none";         // lives as long as the options
   else error_set(err, "--tool=%s: this version of Warpgrind does not have that tool. The tools are: none,%s.", list, names.data);
   return ok;
@@ -176,7 +176,7 @@ static bool check_hash(Options *o, Error *err) {
 
 static bool check_fp(const Options *o, Error *err) {
   unsigned kinds;
-  return instrument_fp_parse(options_text(o, OPT_FP), &kinds, err);
+  return fpcheck_parse_kinds(options_text(o, OPT_FP), &kinds, err);
 }
 
 static bool check_regex(const Options *o, OptionId id, Error *err) {

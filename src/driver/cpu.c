@@ -69,7 +69,7 @@ static bool tell_hang(void *user, const VgpuHang *h) {
     memcpy(s->thread, v->thread, sizeof s->thread);
     for (uint32_t j = 0; j < i && !s->places; j++)
       if (list[j].key == s->key) s->places = list[j].places, s->nplaces = list[j].nplaces;
-    if (!s->places && v->at && v->at->loc) s->nplaces = instrument_places(&arena, v->module, v->at->loc, &s->places);
+    if (!s->places && v->at && v->at->loc) s->nplaces = weave_places(&arena, v->module, v->at->loc, &s->places);
   }
   bool stop = session_hang(&(SessionHang){.kernel = k->function->session, .launch = k->launch, .list = list, .n = h->n, .ns = h->ns, .blocks = h->blocks,
                                           .blocks_ended = h->blocks_ended, .blocks_known = true, .block = k->block, .asked = h->asked, .deadlock = h->deadlock});

@@ -124,11 +124,11 @@ static SessionModule *new_session_module(const CodeImage *code, const Units *uni
 
 // Puts the run's tools into the program. Where they cannot be put in, it runs without, and the report says so.
 static CUresult instrument(const CodeImage *code, Units *units, SessionModule *s, bool known, Error *err) {
-  Instrumented result;
+  Woven result;
   Error why = {{0}};
   if (!session_tools() && !session_plan()->find_writes) return CUDA_SUCCESS;
-  if (instrument_module(units->data, units->len, session_plan(), &result, &why)) {
-    if (known) instrument_free(&result);                 // the same as the first time
+  if (weave_module(units->data, units->len, session_plan(), &result, &why)) {
+    if (known) weave_free(&result);                 // the same as the first time
     else session_module_instrumented(s, &result);
     return CUDA_SUCCESS;
   }
@@ -215,7 +215,7 @@ static Function *function_of(Module *m, VgpuKernel *k) {
   f->session = session_kernel(m->session, info->name);
   f->nparams = info->nparams;
   f->param_bytes = info->param_bytes;
-  const InstrumentedKernel *code = session_kernel_code(f->session);
+  const WovenKernel *code = session_kernel_code(f->session);
   if (code && code->record_bytes) {
     f->nparams = code->user_params;
     f->param_bytes = code->user_param_bytes;

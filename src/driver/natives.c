@@ -1,9 +1,9 @@
 // memcheck's exact test and racecheck's entries on the virtual device: the C of src/probe, compiled for this machine.
 #include "driver/driver.h"
 
-#include "probe/heap.c"
-#include "probe/memory.c"
-#include "probe/race.c"
+#include "tools/memcheck/probe_heap.c"
+#include "tools/memcheck/probe_memory.c"
+#include "tools/racecheck/probe_access.c"
 
 _Thread_local struct DeviceNativeLane device_native_lane;
 

@@ -115,7 +115,7 @@ void shadow_was_set(const SetWork *w) {
 const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow *l) {
   *l = (LaunchShadow){0};
   Function *f = k->function;
-  const InstrumentedKernel *code = k->checked ? session_kernel_code(f->session) : NULL;
+  const WovenKernel *code = k->checked ? session_kernel_code(f->session) : NULL;
   if (!code || !code->record_bytes || !session_wants_shadow()) return k->params;
   l->params = mem_alloc(MAX(f->info->param_bytes, 1));
   memcpy(l->params, k->params, f->info->param_bytes);
@@ -132,7 +132,7 @@ const void *shadow_launch_begin(Context *ctx, const KernelWork *k, LaunchShadow 
 }
 
 void shadow_launch_end(Context *ctx, const KernelWork *k, LaunchShadow *l) {
-  const InstrumentedKernel *code = session_wants_shadow() && k->checked ? session_kernel_code(k->function->session) : NULL;
+  const WovenKernel *code = session_wants_shadow() && k->checked ? session_kernel_code(k->function->session) : NULL;
   bool unseen = !code || !l->params || !session_shadow_marks(k->function->session, l->params + code->record_offset);
   bool heap_unseen = !unseen && ((const WgLaunch *)(l->params + code->record_offset))->flags & WG_LAUNCH_HEAP_UNSEEN;
   if (l->shared) vgpu_tool_free(l->shared, l->shared_bytes);

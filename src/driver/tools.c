@@ -130,7 +130,7 @@ static bool param_info(void *user, uint32_t i, size_t *offset, size_t *size) {
 
 static void fill_record(Context *ctx, bool captured, KernelWork *k) {
   Function *f = k->function;
-  const InstrumentedKernel *code = session_kernel_code(f->session);
+  const WovenKernel *code = session_kernel_code(f->session);
   unsigned char *record = code && code->record_bytes ? k->params + code->record_offset : NULL;
   if (!record || !session_launch_selected(f->session)) return;     // a record of zeros: no checks
   Error err = {{0}};
@@ -320,7 +320,7 @@ static const char *kind_of(const VgpuFault *f) {
 void tools_fault(const KernelWork *k, const VgpuFault *fault) {
   Arena arena = {0};
   const SitePlace *places = NULL;
-  uint32_t nplaces = fault->module && fault->loc ? instrument_places(&arena, fault->module, fault->loc, &places) : 0;
+  uint32_t nplaces = fault->module && fault->loc ? weave_places(&arena, fault->module, fault->loc, &places) : 0;
   const char *text = fault->text;
   if (fault->what_bytes) text = arena_printf(&arena, "%.*s%s%s", (int)fault->what_bytes, fault->text, nplaces ? "" : "; at ", nplaces ? "" : fault->place);
   SessionFinding f = {.kind = kind_of(fault), .text = text, .kernel = k->function->session, .launch = k->launch, .places = places,

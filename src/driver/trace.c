@@ -1,7 +1,7 @@
-// Recording on the virtual device: what the functions of probe/trace.c do, in C and for a warp at once.
+// Recording on the virtual device: what the functions of tools/record/probe.c do, in C and for a warp at once.
 #include "driver/driver.h"
 
-#include "probe/trace_abi.h"
+#include "tools/record/abi.h"
 
 #include <time.h>
 

@@ -208,7 +208,7 @@ static void make_seed(void) {
   seed = gpu_hash_text("warpgrind " WARPGRIND_VERSION, (GpuHash){0, 0});
   seed = hash_file_of((void *)make_seed, seed);       // another build of Warpgrind, another driver of the same version
   seed = hash_file_of((void *)gpu_real.cuInit, seed);
-  const InstrumentPlan *plan = session_plan();
+  const WeavePlan *plan = session_plan();
   // Everything of the plan that code depends on.
   uint32_t facts[] = {(uint32_t)driver, session_tools(), plan->fp_kinds, gpu_fit_floor(), plan->watches, plan->race_full, plan->stop_at_error, plan->fp_full, plan->fp_flow,
                       plan->trace_chooses, plan->find_writes, plan->one_by_one};

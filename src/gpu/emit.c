@@ -42,8 +42,8 @@ static PtxModule *read_unit(const char *text, size_t len, const char *name, cons
 }
 
 bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code, const GpuJit *jit, unsigned sm, PtxModule **units,
-              Instrumented *out, Error *err) {
-  *out = (Instrumented){0};
+              Woven *out, Error *err) {
+  *out = (Woven){0};
   uint32_t made = 0;
   for (; made < n; made++) {
     const char *source = code->units[made].source;
@@ -51,7 +51,7 @@ bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const Gp
     if (!units[made]) break;
   }
   bool may_wait = made == n && gpu_may_wait(units, n);
-  if (made == n && ((!session_tools() && !session_plan()->find_writes) || instrument_module(units, n, session_plan(), out, err))) {
+  if (made == n && ((!session_tools() && !session_plan()->find_writes) || weave_module(units, n, session_plan(), out, err))) {
     out->may_wait = may_wait;
     return true;
   }

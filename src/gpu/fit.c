@@ -75,8 +75,8 @@ static void limit_registers(PtxModule *m, PtxFunc *f, unsigned limit) {
 // Checks are rarely reached code with calls in it, for which the compiler would take more registers for all of the kernel (GEMM of
 // PolyBench: 52 instead of 22), and fewer threads could run at a time. So it gets as many as the original has, and keeps what does not
 // fit in local memory.
-static unsigned floor_of(const Instrumented *made, const char *kernel, unsigned original, bool keep_occupancy) {
-  const InstrumentedKernel *k = instrument_kernel(made, kernel);
+static unsigned floor_of(const Woven *made, const char *kernel, unsigned original, bool keep_occupancy) {
+  const WovenKernel *k = weave_kernel(made, kernel);
   if (gpu_fit_floor()) return gpu_fit_floor();
   if (session_wants_trace() && !keep_occupancy) return REGISTERS_OF_RECORDS;
   if (k && k->loops_apart && k->has_loops && !keep_occupancy) {
@@ -87,7 +87,7 @@ static unsigned floor_of(const Instrumented *made, const char *kernel, unsigned 
   return k && k->has_loops && !keep_occupancy ? REGISTERS_OF_LOOPS : REGISTERS_NOBODY_MISSES;
 }
 
-void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n) {
+void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n) {
   bool keep_occupancy = made->may_wait;
   for (uint32_t i = 0; i < p->nkernels; i++) {
     Needs original;
@@ -100,7 +100,7 @@ void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxM
   }
 }
 
-bool gpu_fit(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n, bool *try_again, Error *err) {
+bool gpu_fit(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n, bool *try_again, Error *err) {
   const GpuLoaded *l = &p->loaded;
   bool keep_occupancy = made->may_wait, fit = true;
   *try_again = false;

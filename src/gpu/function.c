@@ -192,7 +192,7 @@ static CUfunction decide(FunctionRecord *r) {
     return r->base.handle;
   }
   bool ours = gpu_piece_decide(m, p, r->base.name) == PIECE_OURS;
-  const InstrumentedKernel *code = session_kernel_code(r->base.kernel);
+  const WovenKernel *code = session_kernel_code(r->base.kernel);
   r->base.unchanged = code && code->unchanged && !p->nvars && (ours || p->unchanged);
   if (!ours && p->reason) session_kernel_uncovered(r->base.kernel, p->reason, p->cure);
   if (!ours || r->base.unchanged) return r->base.handle;
@@ -211,8 +211,8 @@ static CUfunction decide(FunctionRecord *r) {
 }
 
 // racecheck alone: many launches have nothing to check, and compiling takes long.
-const InstrumentedKernel *gpu_function_early(GpuFunction *f) {
-  const InstrumentedKernel *code = atomic_load_explicit(&f->early, memory_order_acquire);
+const WovenKernel *gpu_function_early(GpuFunction *f) {
+  const WovenKernel *code = atomic_load_explicit(&f->early, memory_order_acquire);
   if (code || session_tools() != TOOL_BIT(RACECHECK) || loads_eagerly) return code;
   GpuPiece *p = gpu_piece_of(f->module, f->name);
   if (!p || p->nvars) return NULL;
@@ -239,7 +239,7 @@ CUfunction gpu_function_target(GpuFunction *f) {
     GpuQuiet q = gpu_quiet_begin();
     GpuPushed pushed = gpu_push_context(r->context);
     for (uint32_t i = 0; i < r->settings.len; i++) apply(r, target, &r->settings.data[i]);
-    const InstrumentedKernel *code = session_kernel_code(f->kernel);
+    const WovenKernel *code = session_kernel_code(f->kernel);
     if (code && code->may_recurse) gpu_stack_deepen(gpu_context_current());
     gpu_pop_context(pushed);
     gpu_quiet_end(q);

@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 #include "cuda/abi.h"
-#include "probe/race_abi.h"
+#include "tools/racecheck/abi.h"
 #include "session/session.h"
 
 // A handle that is known to be destroyed is a finding, and goes no further: the driver may crash on it.
@@ -100,16 +100,16 @@ typedef struct GpuFunction {
   const char *name;
   SessionKernel *kernel;
   _Atomic(CUfunction) target;              // what runs in its place; NULL: not decided yet; equal to handle: the original
-  const InstrumentedKernel *code;          // set with target; NULL: no added parameter
+  const WovenKernel *code;          // set with target; NULL: no added parameter
   bool is_free;                            // set with target or early: it uses no variable that is in our code, so that the original may run in its place
   bool unchanged;                          // set with target: it is the handle, since there is nothing to check in it
-  _Atomic(const InstrumentedKernel *) early;   // what is known of it before it is decided; NULL: nothing
+  _Atomic(const WovenKernel *) early;   // what is known of it before it is decided; NULL: nothing
   _Atomic(const GpuParams *) params;       // as the driver told of them; NULL: not asked yet
   struct GpuPace *pace;                    // pace.c
 } GpuFunction;
 GpuFunction *gpu_function(CUfunction handle);                      // NULL: not from a module we have seen
 CUfunction gpu_function_target(GpuFunction *f);                    // decides at the first call: instruments and compiles, or keeps the original
-const InstrumentedKernel *gpu_function_early(GpuFunction *f);      // not decided yet, and launches may not need our code; NULL: decide now
+const WovenKernel *gpu_function_early(GpuFunction *f);      // not decided yet, and launches may not need our code; NULL: decide now
 GpuFunction *gpu_function_of_target(CUfunction target);            // back, for graph node queries
 void gpu_functions_gone(GpuModule *m);                             // the program unloads it: tells the session
 void gpu_modules_forget_context(CUcontext ctx);                    // it is gone, with all modules loaded into it

@@ -113,7 +113,7 @@ static void back(CUgraphNode node, CUfunction *f, void ***extra) {
   GpuFunction *of = *f ? gpu_function_of_target(*f) : NULL;
   if (!of || of->handle == atomic_load(&of->target)) return;      // the original in its own place
   *f = of->handle;
-  const InstrumentedKernel *code = of->code;
+  const WovenKernel *code = of->code;
   if (*extra && code && code->record_bytes) *extra = shorten(node, *extra, code->user_param_bytes);
 }
 

@@ -4,7 +4,7 @@
 // for what kernels beside them have left. Two of them are compared by their addresses.
 #include "gpu/gpu.h"
 
-#include "probe/race_abi.h"
+#include "tools/racecheck/abi.h"
 
 static int by_place(const void *a, const void *b) {
   uint32_t x = ((const GpuGraphNode *)a)->place, y = ((const GpuGraphNode *)b)->place;

@@ -5,7 +5,7 @@
 #include "gpu/gpu.h"
 
 // The record among the node's parameters; NULL: it has none, or nothing is checked in it.
-static void *record_of(const CUDA_KERNEL_NODE_PARAMS *p, const InstrumentedKernel *code, SessionParams *given) {
+static void *record_of(const CUDA_KERNEL_NODE_PARAMS *p, const WovenKernel *code, SessionParams *given) {
   uint8_t *record = NULL;
   *given = (SessionParams){p->kernelParams, NULL, 0};
   if (p->kernelParams) record = p->kernelParams[code->user_params];
@@ -17,7 +17,7 @@ static void *record_of(const CUDA_KERNEL_NODE_PARAMS *p, const InstrumentedKerne
 }
 
 // The list or buffer of parameters with another record in it.
-static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p, const InstrumentedKernel *code, void *record) {
+static CUresult set_record(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p, const WovenKernel *code, void *record) {
   if (p->kernelParams) {
     void **list = mem_alloc((code->user_params + 1) * sizeof *list);
     memcpy(list, p->kernelParams, code->user_params * sizeof *list);
@@ -67,7 +67,7 @@ GpuGraphLooks *gpu_graph_refresh(CUgraphExec exec, CUstream stream, SessionDevic
       if (!nodes[i].own && session_wants_trace()) tell_copy(&nodes[i], stream);
       continue;
     }
-    const InstrumentedKernel *code = nodes[i].of->code;
+    const WovenKernel *code = nodes[i].of->code;
     if (nodes[i].own || gpu_real.cuGraphKernelNodeGetParams_v2(nodes[i].node, &p) != CUDA_SUCCESS) continue;
     const void *old = record_of(&p, code, &given);
     if (!old) continue;

@@ -1,4 +1,4 @@
-// --record=inputs on a GPU: before a launch, in its stream, a kernel of ours (probe/inputs_kernel.cu) looks at memory that may have changed and copies the pages that have to memory of
+// --record=inputs on a GPU: before a launch, in its stream, a kernel of ours (tools/record/inputs_kernel.cu) looks at memory that may have changed and copies the pages that have to memory of
 // the device (inputs_stage.c); when that is full, into a ring of the host's memory, from which a thread of ours takes them. The stream waits for that thread only, and only when the ring is full, too; nobody waits for a stream.
 #include "gpu/gpu.h"
 

@@ -3,7 +3,7 @@
 #define WG_GPU_INPUTS_H
 
 #include "gpu/gpu.h"
-#include "probe/inputs_abi.h"
+#include "tools/record/inputs_abi.h"
 
 // --- inputs_stage.c: pages that wait in device memory ---
 typedef struct GpuStage GpuStage;

@@ -15,7 +15,7 @@ bool gpu_launch_extra(void **extra, const void **buffer, size_t *size) {
 }
 
 // The program's parameters in one buffer, and the record behind them.
-static void extend_buffer(GpuLaunch *l, const InstrumentedKernel *code, const SessionParams *given, const void *record) {
+static void extend_buffer(GpuLaunch *l, const WovenKernel *code, const SessionParams *given, const void *record) {
   size_t all = (size_t)code->record_offset + code->record_bytes;
   uint8_t *copy = all <= sizeof l->room ? l->room : (l->heap = mem_alloc(all));
   memset(copy, 0, code->record_offset);
@@ -28,7 +28,7 @@ static void extend_buffer(GpuLaunch *l, const InstrumentedKernel *code, const Se
   l->extra = l->list;
 }
 
-static void extend_list(GpuLaunch *l, const InstrumentedKernel *code, void *record) {
+static void extend_list(GpuLaunch *l, const WovenKernel *code, void *record) {
   size_t n = code->user_params;
   void **list = (n + 1) * sizeof *list <= sizeof l->room ? (void **)l->room : (l->heap = mem_alloc((n + 1) * sizeof *list));
   if (n) memcpy(list, l->params, n * sizeof *list);
@@ -38,7 +38,7 @@ static void extend_list(GpuLaunch *l, const InstrumentedKernel *code, void *reco
 
 // false: parameters that the driver may refuse. Of a buffer that is too long or too short it thinks what it likes: NVIDIA's
 // takes a short one and leaves the rest undefined.
-static bool read_params(const GpuLaunch *l, const InstrumentedKernel *code, SessionParams *given) {
+static bool read_params(const GpuLaunch *l, const WovenKernel *code, SessionParams *given) {
   *given = (SessionParams){l->params, NULL, 0};
   if (l->params) return !l->extra;
   if (!l->extra) return !code->user_params;
@@ -60,7 +60,7 @@ static uint32_t tell(GpuLaunch *l) {
 }
 
 // A record of zeros means: check nothing. Launches that were not selected get one, and those for which there is no session any more.
-static void add_record(GpuLaunch *l, const InstrumentedKernel *code) {
+static void add_record(GpuLaunch *l, const WovenKernel *code) {
   SessionParams given;
   if (!read_params(l, code, &given)) {
     l->function = l->of->handle;             // the driver says the same as without us
@@ -207,7 +207,7 @@ void gpu_launch_begin(GpuLaunch *l, CUfunction handle, void **params, void **ext
   l->function = atomic_load_explicit(&l->of->target, memory_order_acquire);
   l->event.kernel = l->of->kernel;
   if (session_wants_launches()) l->context = look_around(l, ctx);
-  const InstrumentedKernel *code = l->function || l->event.captured ? NULL : gpu_function_early(l->of);
+  const WovenKernel *code = l->function || l->event.captured ? NULL : gpu_function_early(l->of);
   if (!l->function && !code) l->function = gpu_function_target(l->of);
   if (session_logs_launches()) write_log(l);
   l->outputs = find_outputs(l);

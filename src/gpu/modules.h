@@ -77,7 +77,7 @@ typedef struct GpuLoaded { CUmodule module; CUlibrary library; GpuJit jit; } Gpu
 typedef struct GpuTexts { VEC(Str) units; bool has_key; GpuHash key; } GpuTexts;            // key: what they were made from; else their content
 // From the PTX of a piece to the PTX that runs. *out is only filled when tools run.
 bool gpu_emit(const char *const *texts, const size_t *lens, uint32_t n, const GpuCode *code, const GpuJit *jit, unsigned sm, PtxModule **units,
-              Instrumented *out, Error *err);
+              Woven *out, Error *err);
 void gpu_emit_print(PtxModule *const *units, uint32_t n, GpuTexts *out);
 void gpu_texts_free(GpuTexts *t);
 // Compiles and loads. name: of a kernel, for the progress line. jit is copied.
@@ -93,10 +93,10 @@ void gpu_watch_end(void);
 typedef struct GpuShared GpuShared;
 GpuShared *gpu_shared(const GpuCode *code, GpuHash key);
 SessionModule *gpu_shared_session(const GpuShared *s);
-bool gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result);   // takes the result over
+bool gpu_shared_tell(GpuShared *s, uint32_t piece, Woven *result);   // takes the result over
 
 // --- piece.c ---
-typedef struct GpuMade { Arena arena; Str text; PtxModule **units; uint32_t n; Instrumented result; double ms; } GpuMade;      // our PTX, not compiled
+typedef struct GpuMade { Arena arena; Str text; PtxModule **units; uint32_t n; Woven result; double ms; } GpuMade;      // our PTX, not compiled
 typedef struct GpuPiece {
   pthread_mutex_t lock;
   GpuMade *made;                           // made before it was known whether it is needed; NULL: not so
@@ -134,15 +134,15 @@ void gpu_module_delete(GpuModule *m);      // the program unloads it: our code g
 GpuPiece *gpu_piece_of(GpuModule *m, const char *name);     // kernel or variable; NULL: not in our PTX
 int gpu_piece_decide(GpuModule *m, GpuPiece *p, const char *name);
 // What it would be told when it is launched, before it is compiled: not all launches need our code. NULL: it is decided, or cannot be known.
-const InstrumentedKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k);
+const WovenKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k);
 unsigned gpu_device_sm(void);              // of the current context, else of the first device
 
 // --- fit.c ---
-void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n);   // before compiling: as many as the original has
+void gpu_fit_registers(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n);   // before compiling: as many as the original has
 // true: all kernels of the piece fit. Else err says why not, and *try_again whether registers were limited in the units.
 unsigned gpu_fit_floor(void);
 bool gpu_may_wait(PtxModule *const *units, uint32_t n);        // this code, for other blocks
-bool gpu_fit(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n, bool *try_again, Error *err);
+bool gpu_fit(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n, bool *try_again, Error *err);
 
 // --- variables.c: the session hears of variables as of other memory ---
 void gpu_variables_tell(GpuModule *m, const GpuPiece *p);   // its code is loaded; the context is current

@@ -291,7 +291,7 @@ static bool piece_texts(GpuModule *m, const GpuPiece *p, Arena *a, const char **
 }
 
 // Compiled with what the original admits; a second try has a limit on registers.
-static bool compile(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModule **units, uint32_t n, const char *name, Error *err) {
+static bool compile(GpuModule *m, GpuPiece *p, const Woven *made, PtxModule **units, uint32_t n, const char *name, Error *err) {
   if (session_tools()) gpu_fit_registers(m, p, made, units, n);
   for (int attempt = 0; attempt < 2; attempt++) {
     GpuTexts t = {.has_key = !session_tools(), .key = piece_key(m, p->index)};
@@ -314,11 +314,11 @@ static bool compile(GpuModule *m, GpuPiece *p, const Instrumented *made, PtxModu
 }
 
 // With no tool there is nothing to say but that these kernels run through our hands.
-static void describe_identity(const GpuPiece *p, Instrumented *out) {
-  *out = (Instrumented){.nkernels = p->nkernels};
-  out->kernels = ARENA_ARRAY(&out->arena, InstrumentedKernel, p->nkernels);
+static void describe_identity(const GpuPiece *p, Woven *out) {
+  *out = (Woven){.nkernels = p->nkernels};
+  out->kernels = ARENA_ARRAY(&out->arena, WovenKernel, p->nkernels);
   for (uint32_t i = 0; i < p->nkernels; i++)
-    out->kernels[i] = (InstrumentedKernel){.name = arena_strdup(&out->arena, p->kernels[i]), .instrumented = true};
+    out->kernels[i] = (WovenKernel){.name = arena_strdup(&out->arena, p->kernels[i]), .instrumented = true};
 }
 
 static double now_ms(void) { return (double)clock_ns() / 1e6; }
@@ -348,14 +348,14 @@ static GpuMade *make(GpuModule *m, GpuPiece *p, Error *err) {
 }
 
 // The original runs as well. Variables would have to be where our code has them.
-static bool nothing_was_added(const GpuPiece *p, const Instrumented *made) {
+static bool nothing_was_added(const GpuPiece *p, const Woven *made) {
   bool unchanged = made->nkernels > 0 && !p->nvars;
   for (uint32_t i = 0; i < made->nkernels; i++) unchanged &= made->kernels[i].unchanged;
   return unchanged;
 }
 
 static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
-  Instrumented result;
+  Woven result;
   if (m->code.as_is) {                       // no reason: it counts as covered
     describe_identity(p, &result);
     gpu_shared_tell(m->shared, p->index, &result);
@@ -385,13 +385,13 @@ static bool make_ours(GpuModule *m, GpuPiece *p, const char *name, Error *err) {
   log_verbose("kernel %s: made in %.1f ms, compiled and loaded in %.1f ms", name, made->ms, now_ms() - start);
   if (!session_tools() && !session_plan()->find_writes) describe_identity(p, &made->result);
   if (!told && ok) gpu_shared_tell(m->shared, p->index, &made->result);
-  else if (!told) instrument_free(&made->result);
+  else if (!told) weave_free(&made->result);
   made_free(made);
   return ok;
 }
 
-const InstrumentedKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k) {
-  const InstrumentedKernel *code = NULL;
+const WovenKernel *gpu_piece_look(GpuModule *m, GpuPiece *p, SessionKernel *k) {
+  const WovenKernel *code = NULL;
   if (m->code.as_is || is_linked(m)) return NULL;
   pthread_mutex_lock(&p->lock);
   if (atomic_load(&p->state) == PIECE_UNDECIDED) {

@@ -1,9 +1,9 @@
-// racecheck on a GPU: copies and sets come to the entries by a kernel of ours (probe/race_copy_kernel.cu), behind them in their stream. What it meets it tells the session, which hears of it when the
+// racecheck on a GPU: copies and sets come to the entries by a kernel of ours (tools/racecheck/race_copy_kernel.cu), behind them in their stream. What it meets it tells the session, which hears of it when the
 // program has waited for something, when numbers of launches are used again, and at the end.
 #include "gpu/gpu.h"
 
 #include "gpu/own_kernel.h"
-#include "probe/race_abi.h"
+#include "tools/racecheck/abi.h"
 
 struct GpuRaces { CUfunction kernel; unsigned blocks; };
 typedef struct GpuRaces GpuRaces;

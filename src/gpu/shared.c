@@ -36,7 +36,7 @@ GpuShared *gpu_shared(const GpuCode *code, GpuHash key) {
 
 SessionModule *gpu_shared_session(const GpuShared *s) { return s->session; }
 
-bool gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result) {
+bool gpu_shared_tell(GpuShared *s, uint32_t piece, Woven *result) {
   pthread_mutex_lock(&lock);
   if (piece >= s->ntold) {
     s->told = mem_realloc(s->told, piece + 1);
@@ -46,7 +46,7 @@ bool gpu_shared_tell(GpuShared *s, uint32_t piece, Instrumented *result) {
   bool is_new = !s->told[piece];
   s->told[piece] = true;
   if (is_new) session_module_instrumented(s->session, result);
-  else instrument_free(result);
+  else weave_free(result);
   pthread_mutex_unlock(&lock);
   return is_new;
 }

@@ -1,9 +1,9 @@
-// initcheck on a GPU: kernels fill memory, and the host is ahead of them. Where it does not know that all a kernel with two bodies reads is initialised, a kernel of ours (probe/whole_kernel.cu)
+// initcheck on a GPU: kernels fill memory, and the host is ahead of them. Where it does not know that all a kernel with two bodies reads is initialised, a kernel of ours (tools/initcheck/all_initialised_kernel.cu)
 // looks at the shadow before it, in its stream, and the kernel reads the answer when it begins. Nobody waits for anything.
 #include "gpu/gpu.h"
 
 #include "gpu/own_kernel.h"
-#include "probe/whole_abi.h"
+#include "tools/initcheck/all_initialised_abi.h"
 
 enum { ANSWERS = 1 << 16, KERNELS = 256, MOST_SHADOW = 64 << 20, FEWEST_THREADS = 1 << 15, FREE_ASKS = 16, SHORTEST_NS = 100000 };
 
@@ -18,14 +18,14 @@ struct GpuWhole {
 };
 typedef struct GpuWhole GpuWhole;
 
-extern const char probe_whole_kernel_text[];
+extern const char probe_all_initialised_kernel_text[];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // numbers, asked
 
 void gpu_whole_open(GpuContext *c) {
   if (!session_wants_shadow() || c->whole) return;
   GpuOwnKernel own = {0};
   GpuEntered e = gpu_context_enter(c);
-  bool ok = e.ok && c->stream && gpu_own_kernel_load(&own, c, probe_whole_kernel_text, "wg_look_whole", KERNELS * sizeof(uint32_t), ANSWERS * sizeof(uint32_t));
+  bool ok = e.ok && c->stream && gpu_own_kernel_load(&own, c, probe_all_initialised_kernel_text, "wg_look_whole", KERNELS * sizeof(uint32_t), ANSWERS * sizeof(uint32_t));
   gpu_context_leave(e);
   if (!ok) return;                         // kernels look for themselves then
   GpuWhole *g = mem_alloc(sizeof *g);
@@ -54,7 +54,7 @@ static bool is_worth_it(GpuWhole *g, const SessionKernel *k, uint32_t *entry) {
 }
 
 // The shadows of what the launch reads and the host does not know to be initialised; false: too many.
-static bool parts_of(const InstrumentedKernel *code, const void *record, WgWholeWork *w, uint64_t *shadow) {
+static bool parts_of(const WovenKernel *code, const void *record, WgWholeWork *w, uint64_t *shadow) {
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3];                      // base, size, shadow
     if (code->facts[i].kind != FACT_SHADOW || !code->facts[i].is_read) continue;
@@ -70,7 +70,7 @@ static bool parts_of(const InstrumentedKernel *code, const void *record, WgWhole
 }
 
 void gpu_whole_ask(GpuLaunch *l, CUstream stream, void *record) {
-  const InstrumentedKernel *code = session_kernel_code(l->of->kernel);
+  const WovenKernel *code = session_kernel_code(l->of->kernel);
   GpuWhole *g = l->context->whole;
   WgWholeWork w = {0};
   uint64_t shadow = 0, threads = 1;

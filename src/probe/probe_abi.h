@@ -21,7 +21,7 @@ typedef struct WgLaunch {
   uint64_t race;           // racecheck: device address of what it keeps for this launch; 0: none
   uint64_t progress;       // synccheck and the watchdog: device address of where warps say what they wait for; 0: nowhere
   uint64_t trace;          // recording: device address of a WgTrace; 0: this launch is not recorded
-  uint64_t fp;             // fpcheck: device address of a WgFpMemory (probe/fp_abi.h); 0: none
+  uint64_t fp;             // fpcheck: device address of a WgFpMemory (tools/fpcheck/abi.h); 0: none
 } WgLaunch;                // 96 bytes
 
 // initcheck's shadow: one byte for each 4 bytes of memory. Bit i: byte i was written, with something that is initialised. Bit 4 + i: it
@@ -40,7 +40,7 @@ enum { WG_ACCESS_READ, WG_ACCESS_WRITE, WG_ACCESS_ATOMIC };
 // An access in one word, as the exact test of memcheck is told: WG_ACCESS_… | WG_WHERE_… << WG_WHAT_SPACE | log2 of its alignment << WG_WHAT_ALIGN.
 enum { WG_WHERE_GLOBAL, WG_WHERE_GENERIC, WG_WHERE_SHARED, WG_WHERE_OTHER };
 enum { WG_WHAT_SPACE = 2, WG_WHAT_CLUSTERS = 1 << 5, WG_WHAT_OBJECT = 1 << 6, WG_WHAT_ALIGN = 8 };   // CLUSTERS: a shared address may be another block's. OBJECT: its base may be 0
-// Several accesses at once: memcheck_region.c. bytes 0: it is not made.
+// Several accesses at once: tools/memcheck/weave_region.c. bytes 0: it is not made.
 enum { WG_REGION_MOST = 16, WG_WHAT_HEAP = 1 << 12, WG_WHAT_RANGE = 1 << 13 };   // HEAP: the device's heap counts. RANGE: base and size become the range it is in, as wg_memory_base and wg_memory_last say
 typedef struct WgRegionEntry { uint64_t address, base, size; uint32_t what, bytes, site, unused; } WgRegionEntry;
 enum { WG_SHARED_RESERVED = 1024 };      // bytes below a block's shared memory that devices since compute capability 8.0 keep for themselves
@@ -52,10 +52,10 @@ typedef struct WgImage { uint64_t key, base; uint32_t width, height, slices, byt
 #define WG_IMAGE_KEY(handle, is_surface) ((uint64_t)(handle) << 1 | (is_surface))
 enum { WG_IMAGE_HEIGHT = 24, WG_IMAGE_SLICES = 44, WG_IMAGE_WIDEST = 1 << 24, WG_IMAGE_MOST = 1 << 20 };   // the extent of a surface in one word: shifts, and what is too large for it
 
-// What device malloc and free do, kept by device code; see probe/heap.c. Zero when it is new.
+// What device malloc and free do, kept by device code; see tools/memcheck/probe_heap.c. Zero when it is new.
 enum { WG_HEAP_PAGES = 8192, WG_HEAP_SHIFT = 21, WG_HEAP_BEHIND = 16 };      // BEHIND: bytes by which blocks are made longer
 typedef struct WgHeap { uint64_t keys[WG_HEAP_PAGES]; uint8_t states[WG_HEAP_PAGES][256]; } WgHeap;
-// The same memory as initcheck knows it; see probe/init_heap.c. The host makes it: nothing is known of any page (base 0), and all of each is good. sites: of the malloc that
+// The same memory as initcheck knows it; see tools/initcheck/probe_heap.c. The host makes it: nothing is known of any page (base 0), and all of each is good. sites: of the malloc that
 // 16 bytes came from, plus 1.
 enum { WG_INIT_HEAP_PAGE = 4096, WG_INIT_HEAP_GRANULE = 16 };
 typedef struct WgInitHeap {
@@ -75,7 +75,7 @@ enum { WG_CHANNEL_MAGIC = 0x57474348, WG_CHANNEL_SLOTS = 4096, WG_CHANNEL_SITES 
 typedef struct WgReports {
   uint64_t channel;        // device address of the WgChannel
   uint64_t counts;         // … of uint64_t[sites]: how often each site has reported, and WG_COUNT_DESCRIBED
-  uint64_t fp_memory;      // … of a WgFpMemory (probe/fp_abi.h); 0: none
+  uint64_t fp_memory;      // … of a WgFpMemory (tools/fpcheck/abi.h); 0: none
   uint64_t spread;         // … of WgSpread, for counts of which nobody waits for the sum; 0: none. Aligned to 16 together with fp_memory: both are loaded at once
   uint64_t far_counts;     // … of those in the channel, which grow along in steps (wg_far_count) and are made equal at the end; 0: they are the same
   uint32_t sites, reserved;

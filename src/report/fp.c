@@ -1,7 +1,7 @@
-// Findings of fpcheck in words: the operation with its numbers. How they are packed is in probe/fp_abi.h.
+// Findings of fpcheck in words: the operation with its numbers. How they are packed is in tools/fpcheck/abi.h.
 #include "report/report.h"
 
-#include "probe/fp_abi.h"
+#include "tools/fpcheck/abi.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // fpcheck's table: how many places, by format and exception, for the whole program and for each kernel that has any.
 #include "report/report.h"
 
-#include "probe/fp_abi.h"
+#include "tools/fpcheck/abi.h"
 
 enum { KERNELS = 20, COLUMNS = 4 };
 typedef struct Table { uint32_t places[WG_FP_F64 + 1][COLUMNS]; bool any; } Table;

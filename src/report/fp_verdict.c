@@ -2,7 +2,7 @@
 // where they go; across launches WgFpMemory knows who stored what another read.
 #include "report/internal.h"
 
-#include "probe/fp_abi.h"
+#include "tools/fpcheck/abi.h"
 
 typedef enum { BORN, COPIED, LEAVES, DECIDES, VANISHES, REACHED, STEPS } Step;
 static const char *const words[] = {[BORN] = "born at", [COPIED] = "copied to the host, stored at", [LEAVES] = "written to memory at", [DECIDES] = "decide at", [VANISHES] = "vanish at"};

@@ -35,7 +35,7 @@ void report_race_other(Run *r, const RunFinding *f, Str *out);        // lines: 
 const char *report_race_variable(Run *r, const RunFinding *f);        // the one in shared memory; NULL: not known
 bool report_race_json(Run *r, const RunFinding *f, Str *out);         // ,"access":…,"missing":…,"other":{…}
 
-// --- sync.c: findings of synccheck ---
+// --- tools/synccheck/probe.c: findings of synccheck ---
 const char *report_sync_headline(const RunFinding *f);                // the kind's own words for all others
 bool report_sync_finding(const RunFinding *f, Str *out);              // what is wrong; false: it is none
 void report_sync_advice(const RunFinding *f, Str *out);               // a line: what that means

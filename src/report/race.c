@@ -1,5 +1,5 @@
 // Findings of racecheck: both accesses, and what would have ordered them.
-#include "probe/race_abi.h"
+#include "tools/racecheck/abi.h"
 #include "report/internal.h"
 
 static bool is_race(const RunFinding *f) {

@@ -1,7 +1,7 @@
-// Findings of synccheck in words. What the numbers are is in probe/watch_abi.h.
+// Findings of synccheck in words. What the numbers are is in tools/synccheck/abi.h.
 #include "report/internal.h"
 
-#include "probe/watch_abi.h"
+#include "tools/synccheck/abi.h"
 
 static bool is_sync(const RunFinding *f) {
   return f->kind->number >= KIND_BARRIER_DIVERGENCE && f->kind->number <= KIND_BARRIER_MISUSE && !f->text && f->has_thread;

@@ -117,7 +117,7 @@ static void add_inside(const RunFinding *f, Str *out) {
 
 static bool is_surface(const RunFinding *f) { return f->site && f->site->space && strcmp(f->site->space, "surface") == 0 && f->extra[0]; }
 
-// As wg_memcheck_surface (src/probe/image.c) tells it.
+// As wg_memcheck_surface (src/tools/memcheck/probe_image.c) tells it.
 static void add_surface(const RunFinding *f, Str *out) {
   int32_t x = (int32_t)f->value[0], y = (int32_t)(f->value[0] >> 32), z = (int32_t)f->value[1];
   uint32_t width = (uint32_t)f->extra[0], height = (uint32_t)(f->extra[0] >> 32), slices = (uint32_t)f->extra[2];

@@ -1,7 +1,7 @@
 // Findings: the first of each place is kept in full, later ones are counted.
-#include "probe/fp_abi.h"
-#include "probe/race_abi.h"
-#include "probe/watch_abi.h"
+#include "tools/fpcheck/abi.h"
+#include "tools/racecheck/abi.h"
+#include "tools/synccheck/abi.h"
 #include "run/internal.h"
 
 static const RunLaunch *keep_launch(Run *r, const RunLaunch *l) {
@@ -264,13 +264,13 @@ void run_device_finding(Run *r, RunProcess *p, const WgFinding *d) {
   f->address = d->address;
   memcpy(f->value, d->value, sizeof f->value);
   memcpy(f->extra, d->extra, sizeof f->extra);
-  if ((kind->number >= KIND_FP_NAN && kind->number <= KIND_FP_COMPARE) || kind->number == KIND_FP_REACHED || kind->number == KIND_FP_FLOW) {      // probe/fp_abi.h: the word, and then the bytes of a value
+  if ((kind->number >= KIND_FP_NAN && kind->number <= KIND_FP_COMPARE) || kind->number == KIND_FP_REACHED || kind->number == KIND_FP_FLOW) {      // tools/fpcheck/abi.h: the word, and then the bytes of a value
     f->extra[2] = d->size, f->size = wg_fp_bytes(d->size);
     f->has_address = kind->number == KIND_FP_INPUT && d->address;
     if (kind->number == KIND_FP_INPUT && d->extra[0]) f->origin = site_of(p, WG_FP_WRITER_SITE(d->extra[0]));
     if (f->origin) f->extra[1] = f->origin->id;
   }
-  if (kind->number >= KIND_BARRIER_DIVERGENCE && kind->number <= KIND_BARRIER_MISUSE) {        // probe/watch_abi.h: what it is about
+  if (kind->number >= KIND_BARRIER_DIVERGENCE && kind->number <= KIND_BARRIER_MISUSE) {        // tools/synccheck/abi.h: what it is about
     f->extra[2] = d->size, f->size = 0;
     f->has_address = d->address != 0;
     if (f->extra[2] == WG_SYNC_ELSEWHERE) f->origin = site_if_any(p, d->extra[0]);

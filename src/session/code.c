@@ -58,7 +58,7 @@ static void uncover(SessionKernel *k, const char *reason, const char *cure) {
 // A kernel may be known before its piece is made, or after.
 static void find_code(SessionKernel *k) {
   for (Piece *p = k->module->pieces; p && !k->code; p = p->next) {
-    const InstrumentedKernel *c = instrument_kernel(&p->code, k->name);
+    const WovenKernel *c = weave_kernel(&p->code, k->name);
     if (!c) continue;
     if (c->instrumented) {
       k->piece = p;
@@ -89,7 +89,7 @@ SessionKernel *session_site_kernel(const Piece *p, const Site *s) {
   return s->kernel < p->code.nkernels ? strmap_get(&p->module->kernels, p->code.kernels[s->kernel].name) : NULL;
 }
 
-void session_module_instrumented(SessionModule *m, Instrumented *r) {
+void session_module_instrumented(SessionModule *m, Woven *r) {
   Piece *p = mem_alloc(sizeof *p);
   p->code = *r;
   memset(r, 0, sizeof *r);
@@ -132,7 +132,7 @@ SessionKernel *session_kernel(SessionModule *m, const char *name) {
   return k;
 }
 
-const InstrumentedKernel *session_kernel_code(const SessionKernel *k) { return atomic_load_explicit(&k->code, memory_order_acquire); }
+const WovenKernel *session_kernel_code(const SessionKernel *k) { return atomic_load_explicit(&k->code, memory_order_acquire); }
 
 void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *cure) {
   pthread_mutex_lock(&session_lock);

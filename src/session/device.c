@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "base/runstats.h"
-#include "probe/fp_abi.h"
+#include "tools/fpcheck/abi.h"
 #include "session/race.h"
 #include "session/trace.h"
 #include "session/watch.h"
@@ -151,7 +151,7 @@ static void say_not_looked_into(SessionKernel *k, const char *what) {
 }
 
 // The first launch of a kernel, if it is small, is tested everywhere.
-static uint32_t fp_flags(SessionKernel *k, const InstrumentedKernel *code, const SessionParams *params) {
+static uint32_t fp_flags(SessionKernel *k, const WovenKernel *code, const SessionParams *params) {
   if (!(session_tools() & TOOL_BIT(FPCHECK))) return 0;
   uint64_t before = atomic_fetch_add_explicit(&k->fp_turns, 1, memory_order_relaxed);
   uint32_t flags = (uint32_t)(before % 0xffff + 1) << WG_LAUNCH_FP_TURN;
@@ -162,7 +162,7 @@ static uint32_t fp_flags(SessionKernel *k, const InstrumentedKernel *code, const
 }
 
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
   uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);   // of the record without a tool's own facts
   uint64_t counters = counters_of(d, k->piece);
@@ -189,7 +189,7 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
 }
 
 void session_device_refresh(SessionDevice *d, SessionKernel *k, const SessionParams *params, const SessionLaunch *shape, void *record) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented || (!session_wants_memory() && !session_wants_trace())) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);

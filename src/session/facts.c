@@ -1,7 +1,7 @@
 // What the host knows about a kernel's pointer parameters, put into the launch record.
 #include "session/internal.h"
 
-bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer) {
+bool session_fact_pointer(const WeaveFact *f, const SessionParams *p, uint64_t *pointer) {
   if (p->pointers) {
     if (!p->pointers[f->param]) return false;
     memcpy(pointer, (const char *)p->pointers[f->param] + f->param_offset, sizeof *pointer);
@@ -12,7 +12,7 @@ bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint6
   return true;
 }
 
-static uint32_t index_limit(const InstrumentFact *f, const WgMemoryRange *r, uint64_t pointer) {
+static uint32_t index_limit(const WeaveFact *f, const WgMemoryRange *r, uint64_t pointer) {
   int64_t before = (int64_t)(pointer - r->base) + f->offset;             // bytes of the allocation before index 0
   int64_t room = (int64_t)r->size - before - (int64_t)f->bytes;          // … and behind its first byte, for the last access
   if (before < 0 || room < 0) return 0;
@@ -20,14 +20,14 @@ static uint32_t index_limit(const InstrumentFact *f, const WgMemoryRange *r, uin
   return (uint32_t)MIN(limit, most);
 }
 
-static size_t fact_bytes(InstrumentFactKind kind) { return kind == FACT_RANGE ? 16 : kind == FACT_INDEX_LIMIT ? 4 : 24; }
+static size_t fact_bytes(WeaveFactKind kind) { return kind == FACT_RANGE ? 16 : kind == FACT_INDEX_LIMIT ? 4 : 24; }
 
-void session_fill_facts(const InstrumentedKernel *code, const SessionParams *params, void *record) {
+void session_fill_facts(const WovenKernel *code, const SessionParams *params, void *record) {
   uint64_t last_pointer = 0;
   WgMemoryRange r = {0};
   bool found = false;
   for (uint32_t i = 0; i < code->nfacts; i++) {
-    const InstrumentFact *f = &code->facts[i];
+    const WeaveFact *f = &code->facts[i];
     char *at = (char *)record + f->record_offset;
     uint64_t pointer;
     memset(at, 0, fact_bytes(f->kind));                                            // not known

@@ -1,7 +1,7 @@
 // fpcheck: whether what a launch reads and what it writes are different allocations.
 #include "session/internal.h"
 
-bool session_fp_apart(const InstrumentedKernel *code, const SessionParams *params) {
+bool session_fp_apart(const WovenKernel *code, const SessionParams *params) {
   if (!code->nfp_writes) return false;
   for (uint32_t w = 0; w < code->nfp_writes; w++) {
     WgMemoryRange to, from;

@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "probe/fp_abi.h"
+#include "tools/fpcheck/abi.h"
 #include "session/internal.h"
 
 enum { WRITERS = 16, CHUNK = 4096, PAGES = 1 << WG_FP_PAGE_BITS, SAID = 4096 };

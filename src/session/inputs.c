@@ -95,13 +95,13 @@ static void mark_all(Writer w) {
 }
 
 static void mark_written(SessionKernel *k, const SessionParams *params, Writer writer) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->writes_known || code->writes_elsewhere) {
     mark_all(writer);
     return;
   }
   for (uint32_t i = 0; i < code->nwrites; i++) {
-    const InstrumentWrite *w = &code->writes[i];
+    const WeaveWrite *w = &code->writes[i];
     uint64_t pointer, from = 0, to = 0;
     if (!session_fact_pointer(&w->pointer, params, &pointer) || !pointer) continue;
     if (!session_reach(code, w, params, session_launched(), &from, &to)) from = to = 0;
@@ -221,7 +221,7 @@ void session_inputs_launched(void) {
 }
 
 static bool can_run_again(const SessionKernel *k) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   return code && code->writes_known && !code->order_dependent && !session_order_concurrent();
 }
 

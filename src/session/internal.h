@@ -12,7 +12,7 @@
 // One instrumented piece of a module, and its counters on each device.
 typedef struct PieceCounters { SessionDevice *device; uint64_t address; uint64_t *seen; struct PieceCounters *next; } PieceCounters;
 typedef struct Piece {
-  Instrumented code;
+  Woven code;
   uint32_t site_base;
   SessionModule *module;
   PieceCounters *_Atomic counters;         // never removed from the list while a launch may look at it
@@ -36,7 +36,7 @@ struct SessionKernel {
   _Atomic bool launched, unfollowed_said, unseen_said, uncalled_said, numerics_said;
   _Atomic uint64_t sampled;                // --fp-every: launches so far
   _Atomic uint64_t fp_turns;               // launches that fpcheck has checked
-  const InstrumentedKernel *_Atomic code;
+  const WovenKernel *_Atomic code;
   Piece *piece;                            // set before code
 };
 
@@ -121,7 +121,7 @@ void session_unchecked(void);                                    // the process 
 // --- leak.c ---
 void session_leaks(void);                                        // the process ends
 // --- shadow.c ---
-bool session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record);   // fills every FACT_SHADOW; true: WG_LAUNCH_HEAP_UNSEEN
+bool session_shadow_facts(const WovenKernel *code, const SessionParams *params, bool in_graph, void *record);   // fills every FACT_SHADOW; true: WG_LAUNCH_HEAP_UNSEEN
 // --- shadow_heap.c ---
 uint64_t session_shadow_heap(SessionDevice *d, bool wanted);     // device address of a WgInitHeap; 0: none. wanted: make it
 bool session_shadow_heap_lost(void);                             // no table names one any more
@@ -146,9 +146,9 @@ void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOp
 void session_fp_meet(Reports *r, const WgChannel *channel, const SessionDeviceOps *ops, void *user);
 void session_fp_forget(Reports *r);
 // --- facts.c, fp.c ---
-bool session_fact_pointer(const InstrumentFact *f, const SessionParams *p, uint64_t *pointer);
-bool session_fp_apart(const InstrumentedKernel *code, const SessionParams *params);
-void session_fill_facts(const InstrumentedKernel *code, const SessionParams *params, void *record);
+bool session_fact_pointer(const WeaveFact *f, const SessionParams *p, uint64_t *pointer);
+bool session_fp_apart(const WovenKernel *code, const SessionParams *params);
+void session_fill_facts(const WovenKernel *code, const SessionParams *params, void *record);
 // --- table.c: the allocations as the device sees them. With the lock held ---
 typedef struct MemoryTables {
   struct TableChunk *chunks; struct Table *all, *current;

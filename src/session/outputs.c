@@ -1,7 +1,7 @@
 // What a launch may have written, for those who look at buffers behind it (--hash, --dump-buffers), and whether somebody else may be writing there
 // at the same time.
 //
-// What a kernel stores through is known from its code (instrument/writes.c); where the code does not tell, it is everything that its parameters
+// What a kernel stores through is known from its code (weave/find_writes.c); where the code does not tell, it is everything that its parameters
 // point to. A graph counts as one launch: all that its kernels may have written.
 #include "session/outputs.h"
 
@@ -89,7 +89,7 @@ static void add_all_parameters(SessionOutputs *o, const SessionParams *p, Sessio
 
 static void note_all_pointers(SessionOutputs *o, const SessionParams *p, SessionParamInfo *info, void *user);
 
-static void say_numerics(SessionKernel *k, const InstrumentedKernel *code) {
+static void say_numerics(SessionKernel *k, const WovenKernel *code) {
   if (!code || (!code->approximate && !code->order_dependent) || atomic_exchange(&k->numerics_said, true)) return;
   char relative[32], absolute[32];
   snprintf(relative, sizeof relative, "%.17g", code->relative_limit);
@@ -101,7 +101,7 @@ static void say_numerics(SessionKernel *k, const InstrumentedKernel *code) {
 }
 
 void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParams *params, SessionParamInfo *info, void *user) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   if (!k->wanted) {
     session_outputs_unseen();
     return;
@@ -113,7 +113,7 @@ void session_outputs_add(SessionOutputs *o, SessionKernel *k, const SessionParam
   }
   bool known = code && code->writes_known;
   for (uint32_t i = 0; known && i < code->nwrites; i++) {
-    const InstrumentWrite *w = &code->writes[i];
+    const WeaveWrite *w = &code->writes[i];
     uint64_t pointer, from = 0, to = 0;
     if (!session_fact_pointer(&w->pointer, params, &pointer) || !pointer) continue;
     if (!o->launch || !session_reach(code, w, params, session_launched(), &from, &to)) from = to = 0;

@@ -20,7 +20,7 @@ uint64_t session_outputs_variable_at(const char *name);  // 0: there is none
 void session_outputs_copy(const SessionCopy *c);
 
 // --- reach.c: the addresses that its stores lie between; false: not known ---
-bool session_reach(const InstrumentedKernel *code, const InstrumentWrite *w, const SessionParams *p, const SessionLaunch *l, uint64_t *from, uint64_t *to);
+bool session_reach(const WovenKernel *code, const WeaveWrite *w, const SessionParams *p, const SessionLaunch *l, uint64_t *from, uint64_t *to);
 
 // --- dump.c ---
 const DumpOption *session_dump_option(void);             // NULL: nothing is asked for

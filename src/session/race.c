@@ -1,4 +1,4 @@
-// racecheck: memory for the entries of allocations and of shared memory, and what a launch is told. See probe/race_abi.h.
+// racecheck: memory for the entries of allocations and of shared memory, and what a launch is told. See tools/racecheck/abi.h.
 //
 // Entries hold the number of the launch that made them, so nothing is cleared between launches. There are 511 numbers, in two halves: before a half is
 // used again all entries are cleared, when no launch of the last time runs any more.
@@ -194,7 +194,7 @@ static void cover_all(SessionDevice *d) {
 }
 
 void session_race_cover(SessionDevice *d, SessionKernel *k) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->race_at || !code->race_looks_up) return;
   pthread_mutex_lock(&session_race_lock);
   cover_all(d);
@@ -253,19 +253,19 @@ void session_race_done(SessionDevice *d, uint64_t number) {
 
 // --- what a launch is told ---
 
-static bool entries_pointed_to(const InstrumentFact *f, const SessionParams *params, WgMemoryRange *out) {
+static bool entries_pointed_to(const WeaveFact *f, const SessionParams *params, WgMemoryRange *out) {
   uint64_t pointer;
   return f->kind == FACT_RACE && session_fact_pointer(f, params, &pointer) && pointer && session_ranges_find(pointer, out);
 }
 
 static bool has_branches(const SessionLaunch *l) { return l->beside && !l->beside->alone; }
-static bool overlaps(const InstrumentedKernel *code, const SessionLaunch *l) { return l->overlaps && !code->race_waits; }
+static bool overlaps(const WovenKernel *code, const SessionLaunch *l) { return l->overlaps && !code->race_waits; }
 
 // Something else may run at the same time.
-static bool is_concurrent(const InstrumentedKernel *code, const SessionLaunch *l) { return session_order_concurrent() || has_branches(l) || overlaps(code, l) || code->race_lets; }
+static bool is_concurrent(const WovenKernel *code, const SessionLaunch *l) { return session_order_concurrent() || has_branches(l) || overlaps(code, l) || code->race_lets; }
 
 // May this launch write to that allocation?
-static bool is_written(const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, uint64_t base) {
+static bool is_written(const WovenKernel *code, const SessionLaunch *l, const SessionParams *params, uint64_t base) {
   WgMemoryRange r;
   if (code->race_stores_anywhere || is_concurrent(code, l)) return true;            // another one may
   for (uint32_t i = 0; i < code->nfacts; i++)
@@ -274,9 +274,9 @@ static bool is_written(const InstrumentedKernel *code, const SessionLaunch *l, c
 }
 
 // Every pointer that leads there does so in a known way, and each thread stays with its own.
-static bool is_private(const InstrumentedKernel *code, const InstrumentFact *f, const SessionParams *params, const SessionLaunch *l, uint64_t base) {
+static bool is_private(const WovenKernel *code, const WeaveFact *f, const SessionParams *params, const SessionLaunch *l, uint64_t base) {
   enum { MOST = 16 };
-  const InstrumentFact *list[MOST];
+  const WeaveFact *list[MOST];
   uint32_t n = 0;
   WgMemoryRange r;
   if (!f->nrace_reaches || is_concurrent(code, l)) return false;
@@ -288,7 +288,7 @@ static bool is_private(const InstrumentedKernel *code, const InstrumentFact *f, 
   return session_race_apart(code, l, params, list, n);
 }
 
-static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
+static void fill_facts(SessionDevice *d, const WovenKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3] = {0};
     WgMemoryRange r;
@@ -300,18 +300,18 @@ static void fill_facts(SessionDevice *d, const InstrumentedKernel *code, const S
   }
 }
 
-static void fill_groups(const InstrumentedKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
+static void fill_groups(const WovenKernel *code, const SessionLaunch *l, const SessionParams *params, void *record) {
   for (uint32_t i = 0; i < code->nrace_groups; i++)
     memcpy((char *)record + code->race_groups[i].record_offset, &(uint64_t){!session_race_group_apart(code, l, params, &code->race_groups[i])}, 8);
 }
 
-static void clear_facts(const InstrumentedKernel *code, void *record) {
+static void clear_facts(const WovenKernel *code, void *record) {
   for (uint32_t i = 0; i < code->nrace_groups; i++) memset((char *)record + code->race_groups[i].record_offset, 0, 8);
   for (uint32_t i = 0; i < code->nfacts; i++)
     if (code->facts[i].kind == FACT_RACE) memset((char *)record + code->facts[i].record_offset, 0, 24);
 }
 
-static bool has_nothing_to_check(const InstrumentedKernel *code, const void *record) {
+static bool has_nothing_to_check(const WovenKernel *code, const void *record) {
   for (uint32_t i = 0; i < code->nfacts; i++) {
     uint64_t fact[3];
     memcpy(fact, (const char *)record + code->facts[i].record_offset, sizeof fact);
@@ -335,7 +335,7 @@ static uint32_t bits_for(uint64_t n) {
   return bits;
 }
 
-static void choose_layout(const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
+static void choose_layout(const WovenKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
   uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2], threads = block * l->grid[0] * l->grid[1] * l->grid[2];
   uint32_t thread = MIN(MAX(bits_for(threads), 8u), (uint32_t)WG_RACE_MOST_THREAD_BITS), rest = WG_RACE_TIME_BITS - thread;
   uint32_t syncs = code->race_syncs ? MIN(4u, rest / 4) : 0, clock = code->race_clock ? MIN((rest - syncs) / 2, 16u) : 0, barriers = rest - syncs - clock;
@@ -353,7 +353,7 @@ static void choose_layout(const InstrumentedKernel *code, const SessionLaunch *l
 }
 
 // Blocks share what there is by their numbers; an entry of another block is nothing.
-static void give_shared(RaceDevice *r, const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
+static void give_shared(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(r->device, &user);
   uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], bytes = code->race_shared + l->shared + SYSTEM_SHARED;
@@ -373,7 +373,7 @@ static void give_shared(RaceDevice *r, const InstrumentedKernel *code, const Ses
 
 // Which launches nothing orders before this one, and what it is called by others. number 0: it leaves nothing behind.
 static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, uint32_t number, uint32_t launch, uint64_t channel, WgRaceRecord *out) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   RaceOrder order;
   session_order_launch(r->device, l->stream, number, overlaps(code, l), code->race_tells_host, &order);
   if (!number) return;
@@ -391,7 +391,7 @@ static void fill_order(RaceDevice *r, SessionKernel *k, const SessionLaunch *l, 
   out->replace = (uint64_t)ordered << WG_RACE_LAUNCH_AT;
 }
 
-static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
+static void fill(RaceDevice *r, const WovenKernel *code, const SessionLaunch *l, WgRaceRecord *out) {
   void *user;
   const SessionDeviceOps *ops = session_device_ops(r->device, &user);
   choose_layout(code, l, out);
@@ -403,7 +403,7 @@ static void fill(RaceDevice *r, const InstrumentedKernel *code, const SessionLau
 }
 
 uint64_t session_race_record(SessionDevice *d, SessionKernel *k, const SessionLaunch *l, uint32_t launch, uint64_t channel, const SessionParams *params, void *record) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   WgRaceRecord out = {0};
   if (!session_wants_races() || !code || !code->race_at) return 0;
   pthread_mutex_lock(&session_race_lock);

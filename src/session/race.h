@@ -2,7 +2,7 @@
 #ifndef WG_SESSION_RACE_H
 #define WG_SESSION_RACE_H
 
-#include "probe/race_abi.h"
+#include "tools/racecheck/abi.h"
 #include "session/internal.h"
 
 // --- order.c ---
@@ -17,8 +17,8 @@ void session_order_copy(const SessionCopy *c, SessionDevice *d, uint32_t number,
 
 // --- race_apart.c ---
 // All accesses through these pointers: is it known that no two threads come to the same byte? With the lock of race.c.
-bool session_race_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n);
-bool session_race_group_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const RaceGroup *g);       // … of the same block
+bool session_race_apart(const WovenKernel *code, const SessionLaunch *launch, const SessionParams *params, const WeaveFact *const *facts, uint32_t n);
+bool session_race_group_apart(const WovenKernel *code, const SessionLaunch *launch, const SessionParams *params, const RaceGroup *g);       // … of the same block
 
 // --- race.c ---
 // A copy that was asked for, by its number.

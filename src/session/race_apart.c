@@ -1,4 +1,4 @@
-// Does every thread of this launch stay with bytes of its own? The terms of racecheck_private.c, with the numbers of the launch put in.
+// Does every thread of this launch stay with bytes of its own? The terms of tools/racecheck/weave_disjoint.c, with the numbers of the launch put in.
 //
 // A value is a multiple of each coordinate of the thread, plus something between low and high, plus any multiple of `modulus` (0: none), plus `step` times the turn of a loop (0: none). What is not
 // understood is a multiple of 1.
@@ -8,7 +8,7 @@
 enum { OF_THREAD = 6, SAME = 4, COORDINATES = OF_THREAD + SAME, MOST_TERMS = 1500, MOST_LOOPS = 3 };
 typedef struct Value { int64_t stride[COORDINATES], low, high, modulus, step; uint32_t loop; } Value;
 typedef struct Launch {
-  const InstrumentedKernel *code;
+  const WovenKernel *code;
   const SessionParams *params;
   int64_t extent[OF_THREAD], grid[3];
   uint32_t same_loops;                     // RaceGroup
@@ -326,7 +326,7 @@ static bool moves_like(const Launch *l, const RaceReach *r, const Value *v, cons
 }
 
 // pass 0: what the others are compared with; 1: which modulus, and how far apart the places are that one thread comes to; 2: the rest
-static bool look(const Launch *l, const InstrumentFact *f, Reached *all, int pass) {
+static bool look(const Launch *l, const WeaveFact *f, Reached *all, int pass) {
   for (uint32_t i = 0; i < f->nrace_reaches; i++) {
     const RaceReach *r = &f->race_reaches[i];
     Value v = address_of(l, r);
@@ -351,7 +351,7 @@ static bool look(const Launch *l, const InstrumentFact *f, Reached *all, int pas
 }
 
 // The loop goes on where the threads along this axis end: both together are one number, which every access limits. 0: it is not so.
-static int64_t joined_steps(const Launch *l, const InstrumentFact *const *facts, uint32_t n, int axis, bool blocks_too, int64_t stride, int64_t threads, int64_t step) {
+static int64_t joined_steps(const Launch *l, const WeaveFact *const *facts, uint32_t n, int axis, bool blocks_too, int64_t stride, int64_t threads, int64_t step) {
   int64_t most = 0;
   if (stride <= 0 || !step || step != stride * threads) return 0;
   for (uint32_t i = 0; i < n; i++)
@@ -375,7 +375,7 @@ static bool goes_on_beyond(const Launch *l, const Value *v) {
 }
 
 // The places that one thread comes to may be rows apart: then only where in a row they are counts.
-static bool are_apart(const Launch *l, const InstrumentFact *const *facts, uint32_t n, bool in_rows) {
+static bool are_apart(const Launch *l, const WeaveFact *const *facts, uint32_t n, bool in_rows) {
   Reached all = {0};
   for (int pass = 0; pass < 3; pass++) {
     for (uint32_t i = 0; i < n; i++)
@@ -405,7 +405,7 @@ static bool are_apart(const Launch *l, const InstrumentFact *const *facts, uint3
   return joined && do_not_meet(sides, nsides, all.high - all.low, all.modulus);
 }
 
-static bool are_all_apart(Launch *l, const InstrumentFact *const *facts, uint32_t n) {
+static bool are_all_apart(Launch *l, const WeaveFact *const *facts, uint32_t n) {
   l->flat = false;
   if (are_apart(l, facts, n, false)) return true;
   l->flat = true;
@@ -446,7 +446,7 @@ static bool find_place(const Launch *l, const Value *v, int64_t width, Column *c
 }
 
 // 0: they are not in columns, or pieces
-static uint32_t find_columns(const Launch *l, const InstrumentFact *const *facts, uint32_t n, bool pieces, Column *out) {
+static uint32_t find_columns(const Launch *l, const WeaveFact *const *facts, uint32_t n, bool pieces, Column *out) {
   uint32_t all = 0;
   int64_t width = 0;
   for (uint32_t i = 0; i < n; i++)
@@ -471,19 +471,19 @@ static uint32_t find_columns(const Launch *l, const InstrumentFact *const *facts
   return all;
 }
 
-static bool are_in_columns(Launch *l, const InstrumentFact *const *facts, uint32_t n, bool pieces) {
+static bool are_in_columns(Launch *l, const WeaveFact *const *facts, uint32_t n, bool pieces) {
   Column columns[MOST_REACHES];
   RaceReach some[MOST_REACHES];
   uint32_t all = find_columns(l, facts, n, pieces, columns);
   for (uint32_t in = 0; in < all; in++) {
-    InstrumentFact one = {.race_reaches = some};
+    WeaveFact one = {.race_reaches = some};
     bool written = false;
     for (uint32_t i = 0; i < all; i++) {
       if (columns[i].in != in) continue;
       some[one.nrace_reaches++] = *columns[i].reach;
       written |= columns[i].reach->writes;
     }
-    if (written && !are_all_apart(l, (const InstrumentFact *const[]){&one}, 1)) return false;
+    if (written && !are_all_apart(l, (const WeaveFact *const[]){&one}, 1)) return false;
   }
   return all != 0;
 }
@@ -502,7 +502,7 @@ static bool has_operands(const RaceTerm *t) {
   }
 }
 
-static void understand(const Launch *l, const InstrumentFact *const *facts, uint32_t n, Question *q) {
+static void understand(const Launch *l, const WeaveFact *const *facts, uint32_t n, Question *q) {
   memset(q->needs, 0, l->code->nrace_terms);
   q->loops = 0, q->key = n;
   mix(q, l->extent, sizeof l->extent);
@@ -527,13 +527,13 @@ static void understand(const Launch *l, const InstrumentFact *const *facts, uint
   }
 }
 
-static bool try(Launch *l, const InstrumentFact *const *facts, uint32_t n, const Question *q) {
+static bool try(Launch *l, const WeaveFact *const *facts, uint32_t n, const Question *q) {
   for (uint32_t i = 0; i < l->code->nrace_terms; i++)
     if (q->needs[i]) l->values[i] = evaluate(l, &l->code->race_terms[i]);
   return are_all_apart(l, facts, n) || are_in_columns(l, facts, n, false) || are_in_columns(l, facts, n, true);
 }
 
-static bool are_known_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n, bool in_block, uint32_t same_loops) {
+static bool are_known_apart(const WovenKernel *code, const SessionLaunch *launch, const SessionParams *params, const WeaveFact *const *facts, uint32_t n, bool in_block, uint32_t same_loops) {
   enum { KEPT = 1 << 16 };
   static Value values[MOST_TERMS];
   static Question q;
@@ -556,11 +556,11 @@ static bool are_known_apart(const InstrumentedKernel *code, const SessionLaunch 
   return apart;
 }
 
-bool session_race_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const InstrumentFact *const *facts, uint32_t n) {
+bool session_race_apart(const WovenKernel *code, const SessionLaunch *launch, const SessionParams *params, const WeaveFact *const *facts, uint32_t n) {
   return are_known_apart(code, launch, params, facts, n, false, 0);
 }
 
-bool session_race_group_apart(const InstrumentedKernel *code, const SessionLaunch *launch, const SessionParams *params, const RaceGroup *g) {
-  InstrumentFact all = {.race_reaches = g->reaches, .nrace_reaches = g->nreaches};
-  return are_known_apart(code, launch, params, (const InstrumentFact *const[]){&all}, 1, true, g->same_loops);
+bool session_race_group_apart(const WovenKernel *code, const SessionLaunch *launch, const SessionParams *params, const RaceGroup *g) {
+  WeaveFact all = {.race_reaches = g->reaches, .nrace_reaches = g->nreaches};
+  return are_known_apart(code, launch, params, (const WeaveFact *const[]){&all}, 1, true, g->same_loops);
 }

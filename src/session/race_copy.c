@@ -1,5 +1,5 @@
 // racecheck: copies and sets leave entries as launches do, and may race with them. Where the device's memory is the process's own they come to the entries here; on a GPU a kernel in their
-// stream does (probe/race_copy_kernel.cu).
+// stream does (tools/racecheck/race_copy_kernel.cu).
 #include "session/race.h"
 
 #define DEVICE static inline
@@ -8,7 +8,7 @@ DEVICE uint64_t device_swap_if64(uint64_t *at, uint64_t was, uint64_t v) {
   __atomic_compare_exchange_n(at, &was, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return was;
 }
-#include "probe/race_copy.h"
+#include "tools/racecheck/probe_copy.h"
 
 // --- what was found, told when no lock is held ---
 

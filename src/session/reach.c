@@ -1,4 +1,4 @@
-// Between which bytes the stores of a launch lie (instrument/reach.c), with the numbers of this launch.
+// Between which bytes the stores of a launch lie (weave/store_reach.c), with the numbers of this launch.
 #include "session/outputs.h"
 
 typedef struct Interval { int64_t low, high; bool known; } Interval;
@@ -29,7 +29,7 @@ static Interval read_as(Interval i, uint8_t bytes, bool is_signed) {
   return i;
 }
 
-static bool read_param(const InstrumentFact *f, uint8_t bytes, const SessionParams *p, Interval *out) {
+static bool read_param(const WeaveFact *f, uint8_t bytes, const SessionParams *p, Interval *out) {
   int64_t v = 0;
   int32_t w;
   const char *at = NULL;
@@ -69,7 +69,7 @@ static Interval evaluate(const ReachNode *n, const Interval *values, const Sessi
   }
 }
 
-bool session_reach(const InstrumentedKernel *code, const InstrumentWrite *w, const SessionParams *p, const SessionLaunch *l, uint64_t *from, uint64_t *to) {
+bool session_reach(const WovenKernel *code, const WeaveWrite *w, const SessionParams *p, const SessionLaunch *l, uint64_t *from, uint64_t *to) {
   enum { MOST = 400 };
   Interval values[MOST];
   if (!w->nreach || code->nreach_nodes > MOST) return false;

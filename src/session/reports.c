@@ -1,6 +1,6 @@
 // WgReports of a device, and what fpcheck remembers of its memory. Where its memory is not the host's, findings are counted in memory of its own, and the counts in the channel
 // are made equal when the device is closed; after a crash they are what wg_far_count has left there.
-#include "probe/fp_abi.h"
+#include "tools/fpcheck/abi.h"
 #include "session/internal.h"
 
 static bool wants_fp(void) { return session_tools() & TOOL_BIT(FPCHECK); }

@@ -7,14 +7,14 @@
 #define WG_SESSION_H
 
 #include "base/base.h"
-#include "instrument/instrument.h"
+#include "weave/weave.h"
 
 // --- start.c ---
 void session_attach(void);                               // when the library is loaded: finds the command while nothing prevents it
 void session_start(const char *device);                  // "cpu" or "gpu"; once, when the library is loaded
 void session_after_fork(void);                           // in a forked child: a lane of its own
 unsigned session_tools(void);                            // TOOL_BIT()s; 0: --tool=none
-const InstrumentPlan *session_plan(void);                // never NULL; plan->tools may be 0
+const WeavePlan *session_plan(void);                // never NULL; plan->tools may be 0
 bool session_wants_launches(void);                       // a run file or a launch log is kept or a tool runs: launches are events
 bool session_wants_copies(void);                         // copies to the host are of interest
 bool session_wants_trace(void);                          // --record
@@ -27,10 +27,10 @@ typedef struct SessionModule SessionModule;
 typedef struct SessionKernel SessionKernel;
 SessionModule *session_module(const char *name, uint64_t content_hash, const char *what);   // what: "fatbin, compute_90"
 // Takes the result over; gives its sites process-wide numbers. Once for each instrumented piece of a module.
-void session_module_instrumented(SessionModule *m, Instrumented *r);
+void session_module_instrumented(SessionModule *m, Woven *r);
 void session_module_unloaded(SessionModule *m);
 SessionKernel *session_kernel(SessionModule *m, const char *name);      // the same one for the same name
-const InstrumentedKernel *session_kernel_code(const SessionKernel *k);  // NULL: not instrumented
+const WovenKernel *session_kernel_code(const SessionKernel *k);  // NULL: not instrumented
 // This kernel runs without checks, and why; cure: what the user can do ("nvcc -gencode …"), or NULL. The first call counts.
 void session_kernel_uncovered(SessionKernel *k, const char *reason, const char *cure);
 void session_kernel_note(SessionKernel *k, const char *text);           // for coverage: the PTX is older than the machine code …

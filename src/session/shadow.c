@@ -239,7 +239,7 @@ void session_shadow_unwritten(uint64_t base, const void *stream) {
 }
 
 bool session_shadow_follows(SessionKernel *k) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   return code && code->instrumented && !code->uninit_reason;
 }
 
@@ -298,9 +298,9 @@ bool session_shadow_give_up(SessionDevice *d) {
 // --- what a launch is told ---
 
 // A pointer into no allocation that anybody told us of may lead to the device's heap, which has no facts: what is written through it is not marked.
-static bool may_write_heap(const InstrumentedKernel *code, const SessionParams *params) {
+static bool may_write_heap(const WovenKernel *code, const SessionParams *params) {
   for (uint32_t i = 0; i < code->nfacts; i++) {
-    const InstrumentFact *f = &code->facts[i];
+    const WeaveFact *f = &code->facts[i];
     uint64_t pointer;
     WgMemoryRange known;
     if (f->kind == FACT_SHADOW && !f->read_only && session_fact_pointer(f, params, &pointer) && pointer && !session_ranges_find(pointer, &known)) return true;
@@ -309,7 +309,7 @@ static bool may_write_heap(const InstrumentedKernel *code, const SessionParams *
 }
 
 // A pointer to the end of an allocation belongs to it.
-static Shadow *pointed_to(const InstrumentFact *f, const SessionParams *params) {
+static Shadow *pointed_to(const WeaveFact *f, const SessionParams *params) {
   uint64_t pointer;
   if (f->kind != FACT_SHADOW || !session_fact_pointer(f, params, &pointer) || !pointer) return NULL;
   Shadow *s = shadow_find(pointer);
@@ -335,7 +335,7 @@ static bool is_whole(Shadow *s) {
   return s->whole;
 }
 
-static bool reads_good(const InstrumentedKernel *code, const SessionParams *params) {
+static bool reads_good(const WovenKernel *code, const SessionParams *params) {
   for (uint32_t i = 0; i < code->nfacts; i++) {
     Shadow *s = code->facts[i].is_read ? pointed_to(&code->facts[i], params) : NULL;
     if (s && !is_whole(s)) return false;
@@ -344,7 +344,7 @@ static bool reads_good(const InstrumentedKernel *code, const SessionParams *para
 }
 
 // This launch may store something bad: what it may store to must be marked, and is wholly initialised no more.
-static void expect_stores(const InstrumentedKernel *code, const SessionParams *params, bool in_graph) {
+static void expect_stores(const WovenKernel *code, const SessionParams *params, bool in_graph) {
   for (uint32_t i = 0; i < table.len && code->stores_anywhere; i++)
     if (table.data[i]->address) shadow_kernel_writes(table.data[i], in_graph);
   for (uint32_t i = 0; i < code->nfacts; i++) {
@@ -353,7 +353,7 @@ static void expect_stores(const InstrumentedKernel *code, const SessionParams *p
   }
 }
 
-bool session_shadow_facts(const InstrumentedKernel *code, const SessionParams *params, bool in_graph, void *record) {
+bool session_shadow_facts(const WovenKernel *code, const SessionParams *params, bool in_graph, void *record) {
   bool heap = (in_graph || shadow_has_heap()) && may_write_heap(code, params);
   if (heap && in_graph) shadow_heap_lose();
   shadow_lock();
@@ -371,7 +371,7 @@ bool session_shadow_facts(const InstrumentedKernel *code, const SessionParams *p
 }
 
 void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void *record) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->record_bytes || !session_wants_shadow()) return;
   WgLaunch r;
   memcpy(&r, record, sizeof r);
@@ -381,7 +381,7 @@ void session_shadow_refresh(SessionKernel *k, const SessionParams *params, void 
 }
 
 uint64_t session_shared_shadow(SessionKernel *k, uint64_t blocks, uint32_t bytes, WgLaunch *record) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   if (!session_wants_shadow() || !bytes || !blocks || !code || !code->instrumented) return 0;
   bytes += 1024;                                          // from sm_90 on a block's variables begin behind what the system keeps for itself
   record->shared_stride = (((bytes + 3) / 4) + 15) & ~15u;

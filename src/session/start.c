@@ -12,7 +12,7 @@
 pthread_mutex_t session_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static SessionOptions values;
-static InstrumentPlan plan;
+static WeavePlan plan;
 static const char *device_name = "cpu";
 static regex_t wanted, unwanted;
 static bool has_wanted, has_unwanted;
@@ -32,7 +32,7 @@ static void read_environment(void) {
   Error err = {{0}};
   if (!options_from_environment(&o, &err)) log_error("%s", err.text);
   // Without the command nobody would hear of a finding: no tool unless one is asked for.
-  if (options_given(&o, OPT_TOOL) && !instrument_tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err)) log_error("%s", err.text);
+  if (options_given(&o, OPT_TOOL) && !tools_parse(options_text(&o, OPT_TOOL), &values.tools, &err)) log_error("%s", err.text);
   values.keeps_run = options_given(&o, OPT_OUTPUT);
   values.host_stacks = options_given(&o, OPT_HOST_STACKS) ? options_flag(&o, OPT_HOST_STACKS) : values.tools || values.keeps_run || options_given(&o, OPT_DUMP_BUFFERS);
   values.launch_skip = options_number(&o, OPT_LAUNCH_SKIP);
@@ -60,8 +60,8 @@ static void read_environment(void) {
   values.fp_every = MAX(options_number(&o, OPT_FP_EVERY), 1u);
   has_wanted = compile(&o, OPT_KERNEL, &wanted);
   has_unwanted = compile(&o, OPT_KERNEL_EXCLUDE, &unwanted);
-  plan = (InstrumentPlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
-  if (!instrument_fp_parse(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
+  plan = (WeavePlan){.tools = values.tools, .wants_kernel = session_wants_kernel};
+  if (!fpcheck_parse_kinds(options_text(&o, OPT_FP), &plan.fp_kinds, &err)) log_error("%s", err.text);
   plan.spare_registers = !strcmp(device_name, "gpu");
   const char *regions = getenv("WARPGRIND_REGIONS");
   plan.one_by_one = regions && !strcmp(regions, "no");
@@ -98,7 +98,7 @@ bool session_wants_launches(void) { return session_options()->tools || session_o
 bool session_wants_copies(void) { return session_wants_memory() || session_wants_outputs() || session_wants_inputs() || session_tools() & (TOOL_BIT(FPCHECK) | TOOL_BIT(TRACE)); }
 bool session_wants_memory(void) { return (session_tools() & TOOL_BIT(MEMCHECK)) || session_wants_shadow() || session_wants_races(); }
 
-const InstrumentPlan *session_plan(void) {
+const WeavePlan *session_plan(void) {
   plan.watches = session_options()->hang_ns && strcmp(device_name, "cpu");       // the virtual device knows where it stands
   return &plan;
 }

@@ -65,12 +65,12 @@ void session_tensor_moved(const void *before, const void *map, uint64_t address)
   if (t.pieces) keep(map, &t);
 }
 
-static const void *bytes_of(const InstrumentFact *f, const SessionParams *p) {
+static const void *bytes_of(const WeaveFact *f, const SessionParams *p) {
   if (p->pointers) return p->pointers[f->param] ? (const char *)p->pointers[f->param] + f->param_offset : NULL;
   return p->buffer && (size_t)f->param_at + sizeof(CUtensorMap) <= p->buffer_bytes ? (const char *)p->buffer + f->param_at : NULL;
 }
 
-bool session_tensor_maps(const InstrumentedKernel *code, const SessionParams *params, void *record) {
+bool session_tensor_maps(const WovenKernel *code, const SessionParams *params, void *record) {
   bool all = true;
   for (uint32_t i = 0; i < code->ntrace_maps; i++) {
     const void *map = bytes_of(&code->trace_maps[i], params);

@@ -78,7 +78,7 @@ static void say_unseen(SessionKernel *k, const char *instruction) {
 }
 
 void session_trace_launch(TraceRings *t, const SessionDeviceOps *ops, void *user, int ordinal, SessionKernel *k, const SessionParams *params, WgLaunch *r, void *record) {
-  const InstrumentedKernel *code = session_kernel_code(k);
+  const WovenKernel *code = session_kernel_code(k);
   bool on = session_trace_is_on();
   if (!session_wants_trace() || (!on && !code->trace_switches)) return;
   pthread_mutex_lock(&session_lock);

@@ -2,7 +2,7 @@
 #ifndef WG_SESSION_TRACE_H
 #define WG_SESSION_TRACE_H
 
-#include "probe/trace_abi.h"
+#include "tools/record/abi.h"
 #include "session/internal.h"
 
 typedef struct TraceRings {                // of one context
@@ -24,10 +24,10 @@ void session_buffer_goes(uint64_t base);
 void session_buffers_choose(WgTrace *t);
 uint32_t session_buffers_version(void);    // changes with what is chosen; 0: everything is
 // --- trace_values.c ---
-uint32_t session_trace_values(const InstrumentedKernel *code, const SessionParams *params);       // the word of facts of a launch
+uint32_t session_trace_values(const WovenKernel *code, const SessionParams *params);       // the word of facts of a launch
 void session_trace_unknown(void);          // something wrote to device memory that is not recorded
 // --- tensor.c ---
-bool session_tensor_maps(const InstrumentedKernel *code, const SessionParams *params, void *record);       // describes them in the record; false: one is not known
+bool session_tensor_maps(const WovenKernel *code, const SessionParams *params, void *record);       // describes them in the record; false: one is not known
 // --- launch.c ---
 uint32_t session_launch_number(const SessionLaunch *l);            // of one execution of a captured launch
 // --- trace_step.c ---

@@ -77,7 +77,7 @@ uint32_t session_step_again(uint32_t number) {
 }
 
 static StepHow how_ordered(const SessionLaunch *l) {
-  const InstrumentedKernel *code = l->kernel ? session_kernel_code(l->kernel) : NULL;
+  const WovenKernel *code = l->kernel ? session_kernel_code(l->kernel) : NULL;
   return (StepHow){.overlaps = l->overlaps && !(code && code->race_waits), .host_knows = code && code->race_tells_host};
 }
 

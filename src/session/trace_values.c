@@ -35,7 +35,7 @@ static bool is_followed(const HeapRange *r) {
   return r->memory.state == WG_MEMORY_LIVE && (r->kind == SESSION_DEVICE || r->kind == SESSION_POOL);
 }
 
-uint32_t session_trace_values(const InstrumentedKernel *code, const SessionParams *params) {
+uint32_t session_trace_values(const WovenKernel *code, const SessionParams *params) {
   uint64_t pointer, written[64];
   uint32_t nwritten = 0, values = 0;
   HeapRange r;

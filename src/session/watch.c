@@ -1,5 +1,5 @@
 // The watchdog of devices that run by themselves. A thread of ours reads, once in a while and through a stream of our own, what warps have
-// written about themselves (probe/watch_abi.h), and says so when a launch makes no progress.
+// written about themselves (tools/synccheck/abi.h), and says so when a launch makes no progress.
 //
 // A warp stands still if it waits at a barrier, or if the loop it turns in goes on turning while all that decides about it stays the same. A launch
 // hangs if some of its warps stand still and nothing that its warps have written has changed for the time the user gave.

@@ -2,7 +2,7 @@
 #ifndef WG_SESSION_WATCH_H
 #define WG_SESSION_WATCH_H
 
-#include "probe/watch_abi.h"
+#include "tools/synccheck/abi.h"
 #include "session/internal.h"
 
 void session_watch_launched(const SessionLaunch *l, uint32_t number);

@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "base/reading.h"
-#include "probe/trace_abi.h"
+#include "tools/record/abi.h"
 #include "trace/trace.h"
 
 enum {

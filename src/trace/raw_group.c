@@ -1,4 +1,4 @@
-// Groups (probe/trace_abi.h): one record that stands for all operations of a piece of straight code, once or for several iterations of a loop.
+// Groups (tools/record/abi.h): one record that stands for all operations of a piece of straight code, once or for several iterations of a loop.
 #include "trace/internal.h"
 
 enum { HEAD = 0, LANES = 1, COUNTS = 4, TURNS = 5, CLOCK = 6, FIRST_WORD = 7 };

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "channel/channel.h"
-#include "probe/fp_abi.h"
+#include "tools/fpcheck/abi.h"
 
 static SessionModule *module;
 static SessionKernel *kernel;

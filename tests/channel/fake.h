@@ -22,10 +22,10 @@ static const SessionDeviceOps fake_ops = {map_host, unmap_host, fake_alloc, fake
 // --- a module with one kernel and `sites` places; the first line of site i is 10 + i ---
 static SessionModule *fake_module(const char *kernel, uint32_t sites, uint32_t counters) {
   SessionModule *m = session_module("fake.cu", 0x1234, "fatbin, compute_75");
-  Instrumented r = {0};
-  r.kernels = ARENA_ARRAY(&r.arena, InstrumentedKernel, 1);
+  Woven r = {0};
+  r.kernels = ARENA_ARRAY(&r.arena, WovenKernel, 1);
   r.nkernels = 1;
-  r.kernels[0] = (InstrumentedKernel){.name = arena_strdup(&r.arena, kernel), .instrumented = true, .record_bytes = sizeof(WgLaunch)};
+  r.kernels[0] = (WovenKernel){.name = arena_strdup(&r.arena, kernel), .instrumented = true, .record_bytes = sizeof(WgLaunch)};
   r.sites = ARENA_ARRAY(&r.arena, Site, sites);
   r.nsites = sites;
   for (uint32_t i = 0; i < sites; i++) {

@@ -161,11 +161,11 @@ static void test_parameters(void) {
   load(&l, &text, 1, TOOL_BIT(COUNT));
   uint32_t *out = zeroed(4);
   struct { uint32_t s[6]; uint8_t tail, pad[7]; void *out; } p = {{0, 0, 0, 0, 0, 40}, 2, {0}, out};
-  const InstrumentedKernel *k = instrument_kernel(&l.code, "struct_param");
+  const WovenKernel *k = weave_kernel(&l.code, "struct_param");
   EXPECT("parameters", k->user_params, 3);
   EXPECT("bytes", k->user_param_bytes, 40);
   EXPECT("offset", k->record_offset, 40);
-  EXPECT("saxpy's offset", instrument_kernel(&l.code, "saxpy")->record_offset, 24);
+  EXPECT("saxpy's offset", weave_kernel(&l.code, "saxpy")->record_offset, 24);
   launch_counted(&l, "struct_param", 1, 1, &p, sizeof p);
   EXPECT("result", *out, 42);
   EXPECT("total", rows(&l, "struct_param", 0).total, 8);
@@ -180,21 +180,21 @@ static void test_plan(void) {
   PtxModule *m = ptx_parse(text, strlen(text), "cases", &err);
   Str before = {0}, after = {0};
   ptx_print(m, &before);
-  InstrumentPlan plan = {.tools = 0};
-  Instrumented r;
-  EXPECT("none", instrument_module(&m, 1, &plan, &r, &err), true);
+  WeavePlan plan = {.tools = 0};
+  Woven r;
+  EXPECT("none", weave_module(&m, 1, &plan, &r, &err), true);
   ptx_print(m, &after);
   EXPECT("the same text", strcmp(before.data, after.data), 0);
   EXPECT("kernels", r.nkernels, 8);
   EXPECT("no record", r.kernels[0].record_bytes, 0);
-  instrument_free(&r);
-  plan = (InstrumentPlan){.tools = TOOL_BIT(COUNT), .wants_kernel = only_saxpy};
-  EXPECT("one", ptx_verify(m, &err) && instrument_module(&m, 1, &plan, &r, &err), true);
-  EXPECT("wanted", instrument_kernel(&r, "saxpy")->instrumented, true);
-  EXPECT("not wanted", instrument_kernel(&r, "matmul")->instrumented, false);
-  EXPECT("a reason", instrument_kernel(&r, "matmul")->reason != NULL, true);
+  weave_free(&r);
+  plan = (WeavePlan){.tools = TOOL_BIT(COUNT), .wants_kernel = only_saxpy};
+  EXPECT("one", ptx_verify(m, &err) && weave_module(&m, 1, &plan, &r, &err), true);
+  EXPECT("wanted", weave_kernel(&r, "saxpy")->instrumented, true);
+  EXPECT("not wanted", weave_kernel(&r, "matmul")->instrumented, false);
+  EXPECT("a reason", weave_kernel(&r, "matmul")->reason != NULL, true);
   EXPECT("its parameters", ptx_find_func(m, "matmul")->nparams, 4);
-  instrument_free(&r);
+  weave_free(&r);
   ptx_free(m);
   str_free(&before);
   str_free(&after);
@@ -210,7 +210,7 @@ static void test_selection(void) {
   load(&l, &text, 1, TOOL_BIT(COUNT));
   wants_kernel = NULL;
   launch_counted(&l, "a", 1, 7, NULL, 0);
-  EXPECT("b has no record", instrument_kernel(&l.code, "b")->record_bytes, 0);
+  EXPECT("b has no record", weave_kernel(&l.code, "b")->record_bytes, 0);
   for (int i = 0; i < 600; i++) launch(&l, "b", 1, 5, NULL, 0, (WgLaunch){0});             // every row of the table of launches, twice
   for (int i = 0; i < 600; i++) launch(&l, "a", 1, 5, NULL, 0, (WgLaunch){0});             // launches that are not selected
   EXPECT("f", rows(&l, "f", 1).total, 7);                                                  // two kernels call it

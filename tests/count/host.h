@@ -2,10 +2,10 @@
 #ifndef COUNT_HOST_H
 #define COUNT_HOST_H
 
-#include "instrument/pass.h"
+#include "weave/pass.h"
 #include "vgpu/vgpu.h"
 
-typedef struct Loaded { Instrumented code; VgpuModule *module; uint64_t *counters; } Loaded;
+typedef struct Loaded { Woven code; VgpuModule *module; uint64_t *counters; } Loaded;
 
 static int failures;
 #define EXPECT(what, got, want) expect(__LINE__, (what), (got), (want))
@@ -25,8 +25,8 @@ static inline void load(Loaded *l, char *const *texts, uint32_t n, unsigned tool
     units[i] = ptx_parse(texts[i], strlen(texts[i]), "case", &err);
     if (!units[i] || !ptx_verify(units[i], &err)) die("parse", err.text);
   }
-  InstrumentPlan plan = {.tools = tools, .wants_kernel = wants_kernel};
-  if (!instrument_module(units, n, &plan, &l->code, &err)) die("instrument", err.text);
+  WeavePlan plan = {.tools = tools, .wants_kernel = wants_kernel};
+  if (!weave_module(units, n, &plan, &l->code, &err)) die("instrument", err.text);
   if (getenv("SHOW")) {
     Str out = {0};
     for (uint32_t i = 0; i < n; i++) ptx_print(units[i], &out);
@@ -40,11 +40,11 @@ static inline void load(Loaded *l, char *const *texts, uint32_t n, unsigned tool
 static inline void unload(Loaded *l) {
   vgpu_mem_free(l->counters, (l->code.ncounters + 1) * 8ull);
   vgpu_module_unload(l->module);
-  instrument_free(&l->code);
+  weave_free(&l->code);
 }
 
 static inline VgpuStatus launch(Loaded *l, const char *name, uint32_t grid, uint32_t block, const void *params, size_t bytes, WgLaunch record) {
-  const InstrumentedKernel *k = instrument_kernel(&l->code, name);
+  const WovenKernel *k = weave_kernel(&l->code, name);
   char buffer[4096] = {0};
   if (!k || bytes > k->user_param_bytes) die("launch", name);
   if (bytes) memcpy(buffer, params, bytes);

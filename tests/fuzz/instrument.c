@@ -1,6 +1,6 @@
 // Fuzz target: what parses and verifies can be instrumented or is refused with a reason, and the result is PTX again.
 // seeds: tests/ptx/golden/*.ptx tests/count/*.ptx tests/vgpu/ptx/*.ptx examples/*/ptx/*.ptx
-#include "instrument/instrument.h"
+#include "weave/weave.h"
 #include "ir/ir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -10,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ptx_free(m);
     return 0;
   }
-  InstrumentPlan plan = {.tools = TOOL_BIT(COUNT)};
-  Instrumented r;
+  WeavePlan plan = {.tools = TOOL_BIT(COUNT)};
+  Woven r;
   err.text[0] = 0;
-  if (instrument_module(&m, 1, &plan, &r, &err)) {
+  if (weave_module(&m, 1, &plan, &r, &err)) {
     Str out = {0};
     ptx_print(m, &out);
     PtxModule *again = ptx_parse(out.data, out.len, "again", &err);
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (uint32_t i = 0; i < r.nkernels; i++) CHECK(r.kernels[i].instrumented || r.kernels[i].reason);
     ptx_free(again);
     str_free(&out);
-    instrument_free(&r);
+    weave_free(&r);
   } else {
     CHECK(err.text[0]);
   }

@@ -3,10 +3,10 @@
 
 GpuReal gpu_real;
 GpuContext *gpu_context_current(void) { return NULL; }
-static InstrumentedKernel made;
+static WovenKernel made;
 static bool records;
 bool session_wants_trace(void) { return records; }
-const InstrumentedKernel *instrument_kernel(const Instrumented *r, const char *name) { return &made; }
+const WovenKernel *weave_kernel(const Woven *r, const char *name) { return &made; }
 
 typedef struct Figures { int threads, shared, regs; } Figures;
 static Figures original, ours;
@@ -30,7 +30,7 @@ static void expect(const char *what, const char *head, const char *body, Figures
   GpuPiece p = {.kernels = &name, .nkernels = 1, .loaded = {.module = (CUmodule)2}};
   GpuModule m = {.module = (CUmodule)1};
   original = before, ours = after;
-  Instrumented all = {.may_wait = unit && gpu_may_wait(&unit, 1)};       // here the code is the program's own
+  Woven all = {.may_wait = unit && gpu_may_wait(&unit, 1)};       // here the code is the program's own
   if (unit) fits = gpu_fit(&m, &p, &all, &unit, 1, &again, &err);
   if (fits) snprintf(got, sizeof got, "fits");
   else if (again) snprintf(got, sizeof got, "limit %u", unit->funcs[0]->maxnreg);
@@ -57,7 +57,7 @@ static void expect_limit(const char *what, const char *body, int regs, bool loop
   GpuModule m = {.module = (CUmodule)1};
   original = (Figures){1024, 0, regs};
   made.has_loops = loops;
-  Instrumented all = {.may_wait = program_waits};
+  Woven all = {.may_wait = program_waits};
   if (unit) gpu_fit_registers(&m, &p, &all, &unit, 1);
   unsigned got = unit ? unit->funcs[0]->maxnreg : 0;
   printf("%s %s\n", got == limit ? "ok" : "FAIL", what);

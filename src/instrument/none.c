@@ -1,6 +1,0 @@
-// none: the identity pass. It looks at nothing and adds nothing: what --tool=none runs is the program as it was parsed.
-#include "instrument/pass.h"
-
-static void weave_nothing(Body *b) {}
-
-const Pass pass_none = {.weave = weave_nothing};

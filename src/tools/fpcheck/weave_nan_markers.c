@@ -1,0 +1,33 @@
+// NaN that a program puts in for want of a number: what decides on it was not computed from numbers. CUDART_NAN has the bits of the NaN that functions of CUDA's library return, which ask their argument.
+#include "tools/fpcheck/internal.h"
+
+static bool is_number(const FpFlow *f, const PtxReg *r, const void *unused) {
+  (void)unused;
+  return r->type == TYPE_F32 || r->type == TYPE_F64 || (r->id < f->nregs && f->type[r->id].format);
+}
+
+static bool asks_numbers(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate) {
+  bool whole;
+  return fp_made_of(f, cfg, predicate, true, is_number, NULL, &whole) || !whole;
+}
+
+bool fp_is_marker_if(const FpFlow *f, const IrCfg *cfg, const PtxReg *predicate) { return !asks_numbers(f, cfg, predicate); }
+
+// What leads to a block: the branches before it, and before the block alone that leads there.
+bool fp_is_marker_in(const FpFlow *f, const IrCfg *cfg, uint32_t block) {
+  enum { MOST_BLOCKS = 8 };
+  for (unsigned n = 0; n < MOST_BLOCKS; n++) {
+    const IrBlock *b = &cfg->blocks[block];
+    unsigned asked = 0;
+    for (uint32_t p = 0; p < b->npred; p++) {
+      const IrBlock *before = &cfg->blocks[b->pred[p]];
+      const PtxInstr *last = cfg->instrs[before->end - 1];
+      if (before->nsucc < 2) continue;
+      if (!last->guard || asks_numbers(f, cfg, last->guard)) return false;
+      asked++;
+    }
+    if (asked || b->npred != 1) return asked && asked == b->npred;
+    block = b->pred[0];
+  }
+  return false;
+}

@@ -1,0 +1,291 @@
+// trace: --record. A record for each memory operation of a warp, for each barrier and fence, and for what wg_record says.
+//
+// Stores are recorded before they are made, loads and atomics behind, when their value is known. Textures and what is read of
+// surfaces have no record. What writes memory in a way of its own (surfaces) is not recorded; the kernel says so (WovenKernel.trace_unseen).
+#include "tools/record/weave_group.h"
+
+uint32_t trace_site(Tracing *t, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
+  Body *b = t->body;
+  uint32_t n = program_site(b->program, b, in);
+  Site *s = &b->program->sites.data[n];
+  s->classes = classes;
+  s->space = space;
+  s->bytes = bytes;
+  if (!address) return n;
+  IrOrigin o = ir_access_origin(t->provenance, address);
+  if (o.kind == IR_FROM_VAR) s->object = arena_strdup(&b->program->out->arena, o.var->name);
+  uint32_t param = o.kind == IR_FROM_PARAM && !o.offset ? facts_param(b, o.var) : UINT32_MAX;
+  if (param != UINT32_MAX) s->parameter = param + 1;
+  return n;
+}
+
+typedef struct Written { const PtxReg *reg; bool found; } Written;
+static void look_for(void *ctx, PtxReg **reg, bool is_def) {
+  Written *w = ctx;
+  w->found |= is_def && *reg == w->reg;
+}
+// The instruction itself overwrites the register its address is in.
+static bool overwrites_base(PtxInstr *in, const PtxOperand *address) {
+  Written w = {address->list[0].kind == OPD_REG ? address->list[0].reg : NULL, false};
+  if (w.reg) ptx_visit_regs(in, look_for, &w);
+  return w.found;
+}
+
+static void address_only(Tracing *t, uint32_t i, const PtxInstr *in, const PtxOperand *address, unsigned classes, PtxSpace space, uint32_t bytes) {
+  Code *c = body_before(t->body, i);
+  uint32_t site = trace_site(t, in, address, classes, space, bytes);
+  PtxLabel *over = trace_guard(t, c, in);
+  trace_address(t, c, in, address, space);
+  trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
+  code_label(c, over);
+}
+
+static bool has_address(const PtxInstr *in, unsigned operand) { return operand < in->nops && in->ops[operand].kind == OPD_ADDR && in->ops[operand].nlist == 1; }
+
+static bool never_written(const PtxInstr *in) { return in->op == OP_LDU || ptx_has(in, MOD_NC); }
+
+static void load(Tracing *t, uint32_t i, PtxInstr *in) {
+  const PtxOperand *address = &in->ops[1];
+  unsigned planes = trace_planes(in);
+  PtxReg *words[TRACE_PLANES];
+  if (!planes || never_written(in) || !trace_value(t, NULL, in, &in->ops[0], words)) {
+    address_only(t, i, in, address, CLASS_LOAD, in->space, access_bytes(in));
+    return;
+  }
+  uint32_t site = trace_site(t, in, address, CLASS_LOAD, in->space, access_bytes(in));
+  bool early = overwrites_base(in, address);
+  if (early) {
+    Code *before = body_before(t->body, i);
+    code_guard(before, in->guard, in->guard_negated);
+    trace_address(t, before, in, address, in->space);
+    code_guard(before, NULL, false);
+  }
+  Code *c = body_after(t->body, i);
+  PtxLabel *over = trace_guard(t, c, in);
+  if (!early) trace_address(t, c, in, address, in->space);
+  bool constant = (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC) && trace_may_be_constant(t, address);
+  PtxLabel *unless = constant ? body_label(t->body) : NULL;
+  if (constant) trace_unless_constant(t, c, address, unless);
+  trace_value(t, c, in, &in->ops[0], t->values);
+  trace_record(t, c, &(TraceRecord){TRACE_OF_LOAD, site, planes});
+  if (constant) {
+    EMIT(c, "bra", opd_label(over));
+    code_label(c, unless);
+    trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
+  }
+  code_label(c, over);
+}
+
+// Stores, and atomics that return nothing.
+static void store(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes) {
+  const PtxOperand *address = &in->ops[0];
+  unsigned planes = trace_planes(in);
+  PtxReg *words[TRACE_PLANES];
+  if (!planes || !trace_value(t, NULL, in, &in->ops[1], words)) {
+    address_only(t, i, in, address, classes, in->space, access_bytes(in));
+    return;
+  }
+  Code *c = body_before(t->body, i);
+  uint32_t site = trace_site(t, in, address, classes, in->space, access_bytes(in));
+  PtxLabel *over = trace_guard(t, c, in);
+  trace_address(t, c, in, address, in->space);
+  trace_value(t, c, in, &in->ops[1], t->values);
+  trace_record(t, c, &(TraceRecord){TRACE_OF_STORE, site, planes});
+  if (ptx_op_classes(in) & CLASS_ASYNC && has_address(in, 2)) trace_told(t, c, in, &in->ops[2]);
+  code_label(c, over);
+}
+
+// What memory holds after a cas: the new value where the old one was the expected one, else the old one.
+static void cas_result(Tracing *t, Code *c, const PtxInstr *in, unsigned planes) {
+  PtxReg *same = body_temp(t->body, TYPE_PRED, 0), *high = body_temp(t->body, TYPE_PRED, 1);
+  PtxReg *expected[TRACE_PLANES] = {t->other[0], t->other[1]};
+  EMIT(c, "setp.eq.u32", opd_reg(same), opd_reg(t->old[0]), opd_reg(expected[0]));
+  if (planes == 2) {
+    EMIT(c, "setp.eq.and.u32", opd_reg(high), opd_reg(t->old[1]), opd_reg(expected[1]), opd_reg(same));
+    same = high;
+  }
+  for (unsigned k = 0; k < planes; k++) EMIT(c, "selp.b32", opd_reg(t->values[k]), opd_reg(t->values[k]), opd_reg(t->old[k]), opd_reg(same));
+}
+
+static void atomic(Tracing *t, uint32_t i, const PtxInstr *in) {
+  const PtxOperand *address = &in->ops[1];
+  bool cas = ptx_has(in, MOD_CAS);
+  unsigned planes = trace_planes(in);
+  const PtxOperand *value = &in->ops[cas ? 3 : 2];
+  PtxReg *words[TRACE_PLANES];
+  bool known = planes && trace_value(t, NULL, in, &in->ops[0], words) && trace_value(t, NULL, in, value, words) && (!cas || (planes <= 2 && trace_value(t, NULL, in, &in->ops[2], words)));
+  if (!known) {
+    address_only(t, i, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
+    return;
+  }
+  uint32_t site = trace_site(t, in, address, CLASS_ATOMIC, in->space, access_bytes(in));
+  Code *before = body_before(t->body, i), *c;
+  PtxLabel *unsaved = trace_guard(t, before, in);
+  trace_address(t, before, in, address, in->space);
+  trace_value(t, before, in, value, t->values);
+  if (cas) trace_value(t, before, in, &in->ops[2], t->other);
+  code_label(before, unsaved);
+  c = body_after(t->body, i);
+  PtxLabel *over = trace_guard(t, c, in);
+  trace_value(t, c, in, &in->ops[0], t->old);
+  if (cas) cas_result(t, c, in, planes);
+  trace_record(t, c, &(TraceRecord){TRACE_OF_ATOMIC, site, planes});
+  code_label(c, over);
+}
+
+// ldmatrix, stmatrix of other shapes than trace_matrix knows: where the rows are.
+static void matrix(Tracing *t, uint32_t i, const PtxInstr *in, unsigned classes) {
+  const PtxOperand *address = &in->ops[in->op == OP_LDMATRIX ? 1 : 0];
+  Code *c = body_before(t->body, i);
+  uint32_t site = trace_site(t, in, address, classes, SPACE_SHARED, 16);
+  PtxLabel *over = trace_guard(t, c, in);
+  trace_only_lanes(t, c, access_matrix_lanes(in), over);
+  trace_address(t, c, in, address, SPACE_SHARED);
+  trace_record(t, c, &(TraceRecord){TRACE_OF_ADDRESS, site, 0});
+  code_label(c, over);
+}
+
+static void sync(Tracing *t, uint32_t i, const PtxInstr *in) {
+  if (trace_mbarrier(t, i, in)) return;
+  Code *c = body_before(t->body, i);
+  uint32_t site = trace_site(t, in, NULL, CLASS_SYNC, SPACE_NONE, 0);
+  PtxLabel *over = trace_guard(t, c, in);
+  trace_record(t, c, &(TraceRecord){TRACE_OF_SYNC, site, 0});
+  code_label(c, over);
+}
+
+// --- include/warpgrind.h: moves into registers that are known by their names ---
+
+static bool is_moved(const PtxInstr *in) {
+  return in->op == OP_MOV && in->nops == 2 && in->ops[0].kind == OPD_REG && (!strncmp(in->ops[0].reg->name, "wg_record", 9) || !strncmp(in->ops[0].reg->name, "wg_watch_", 9));
+}
+static bool begins(const PtxInstr *in) { return code_is_named(in->ops[0].reg, "wg_record_begin"); }
+static bool is_switch(const PtxInstr *in) { return begins(in) || code_is_named(in->ops[0].reg, "wg_record_end"); }
+
+static void said(Tracing *t, uint32_t i, PtxInstr *in) {
+  if (trace_is_meant(in)) trace_meant(t, i);
+  if (!is_moved(in)) return;
+  Code *c = body_after(t->body, i);
+  if (is_switch(in)) {
+    trace_switch(t, c, begins(in));
+    return;
+  }
+  unsigned bytes = ptx_type_size(in->ops[0].reg->type);
+  if (bytes != 4 && bytes != 8) return;
+  uint32_t site = trace_site(t, in, NULL, CLASS_MOVE, SPACE_NONE, bytes);
+  PtxLabel *over = trace_guard(t, c, in);
+  PtxReg *low = trace_word(t, &t->values[0]);
+  if (bytes == 4) EMIT(c, "mov.b32", opd_reg(low), in->ops[0]);
+  else EMIT(c, "mov.b64", opd_vector(c, (PtxOperand[]){opd_reg(low), opd_reg(trace_word(t, &t->values[1]))}, 2), in->ops[0]);
+  trace_record(t, c, &(TraceRecord){TRACE_OF_VALUE, site, bytes / 4});
+  code_label(c, over);
+}
+
+// --- the pass ---
+
+static void unseen(Tracing *t, const PtxInstr *in) {
+  const Body *b = t->body;
+  if (!(ptx_op_classes(in) & (CLASS_STORE | CLASS_ATOMIC))) return;        // what it reads is missing, what memory holds is known all the same
+  if (b->info->kernel >= b->program->out->nkernels || b->program->out->kernels[b->info->kernel].trace_unseen) return;
+  b->program->out->kernels[b->info->kernel].trace_unseen = arena_strdup(&b->program->out->arena, ptx_op_name(in->op));
+}
+
+static void look_at(Tracing *t, uint32_t i) {
+  PtxInstr *in = t->body->cfg->instrs[i];
+  unsigned classes = ptx_op_classes(in);
+  if (in->op == OP_MOV) said(t, i, in);
+  if (classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC)) {
+    if (in->space == SPACE_PARAM || in->space == SPACE_CONST) return;
+    switch (in->op) {
+      case OP_LD: case OP_LDU: if (has_address(in, 1)) load(t, i, in); return;
+      case OP_ST: if (has_address(in, 0)) store(t, i, in, CLASS_STORE); return;
+      case OP_ST_ASYNC: if (has_address(in, 0)) store(t, i, in, CLASS_STORE); return;
+      case OP_RED: case OP_RED_ASYNC: if (has_address(in, 0)) store(t, i, in, CLASS_ATOMIC); return;
+      case OP_ATOM:
+        if (!has_address(in, 1)) return;
+        if (in->ops[0].kind == OPD_SINK) address_only(t, i, in, &in->ops[1], CLASS_ATOMIC, in->space, access_bytes(in));
+        else atomic(t, i, in);
+        return;
+      case OP_WMMA_LOAD: case OP_WMMA_STORE: if (!trace_tile(t, i, in)) unseen(t, in); return;
+      case OP_CP_ASYNC:
+        if (trace_small_copy(t, i, in)) return;
+        address_only(t, i, in, &in->ops[1], CLASS_LOAD, SPACE_GLOBAL, access_bytes(in));
+        address_only(t, i, in, &in->ops[0], CLASS_STORE, SPACE_SHARED, access_bytes(in));
+        return;
+      case OP_CP_ASYNC_BULK: case OP_CP_REDUCE_ASYNC_BULK: if (!trace_bulk_copy(t, i, in)) unseen(t, in); return;
+      case OP_CP_ASYNC_BULK_TENSOR: case OP_CP_REDUCE_ASYNC_BULK_TENSOR: if (!trace_tensor_copy(t, i, in)) unseen(t, in); return;
+      case OP_LDMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_LOAD); return;
+      case OP_STMATRIX: if (!trace_matrix(t, i, in)) matrix(t, i, in, CLASS_STORE); return;
+      default:
+        if (!(classes & CLASS_SYNC)) unseen(t, in);
+    }
+  }
+  if (classes & (CLASS_SYNC | CLASS_MEMFENCE)) sync(t, i, in);
+}
+
+static bool switches(const Body *b) {
+  for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
+    if (is_moved(b->cfg->instrs[i]) && is_switch(b->cfg->instrs[i])) return true;
+  return false;
+}
+
+// Has it a record, or does it begin or end recording?
+bool trace_is_recorded(const PtxInstr *in) {
+  unsigned classes = ptx_op_classes(in);
+  if (in->op == OP_MOV) return is_moved(in) || trace_is_meant(in);
+  if (in->space == SPACE_PARAM || in->space == SPACE_CONST) return false;
+  return classes & (CLASS_LOAD | CLASS_STORE | CLASS_ATOMIC | CLASS_SYNC | CLASS_MEMFENCE);
+}
+
+static void close_group(Tracing *t) {
+  TraceGroup *g = t->group;
+  if (!g || !g->nops) return;
+  if (g->nops > 1 || trace_fold_can(t, g)) trace_group_put(t);
+  else look_at(t, g->ops[0].instr);
+  *g = (TraceGroup){0};
+}
+
+// What has one record with others, and what has its own.
+static void look_in_order(Tracing *t) {
+  const IrCfg *cfg = t->body->cfg;
+  for (uint32_t i = 0; i < cfg->ninstrs; i++) {
+    const IrBlock *b = &cfg->blocks[cfg->block_of[i]];
+    if (i == b->first) {
+      close_group(t);
+      trace_group_block(t);
+    }
+    if (b->rpo == IR_NONE) continue;
+    if (trace_group_may_hold(t, cfg->instrs[i])) {
+      if (!trace_group_take(t, i)) {           // there is no room for it
+        close_group(t);
+        if (!trace_group_take(t, i)) look_at(t, i);
+      }
+    } else {
+      if (trace_is_recorded(cfg->instrs[i]) || ptx_op_classes(cfg->instrs[i]) & CLASS_CALL) close_group(t);
+      look_at(t, i);
+    }
+    trace_group_follow(t, i);
+  }
+  close_group(t);
+}
+
+static void weave(Body *b) {
+  if (!b->cfg->ninstrs) return;
+  Tracing t = {.body = b, .inlined = b->program->plan->spare_registers};
+  t.provenance = ir_provenance_build(b->cfg);
+  trace_begin(&t, switches(b));
+  if (t.inlined && !b->program->plan->trace_chooses) {
+    trace_groups_begin(&t);
+    look_in_order(&t);
+    trace_groups_end(&t);
+  } else {
+    for (uint32_t i = 0; i < b->cfg->ninstrs; i++)
+      if (b->cfg->blocks[b->cfg->block_of[i]].rpo != IR_NONE) look_at(&t, i);
+  }
+  trace_note_order(&t);
+  trace_tensor_end(&t);
+  trace_end(&t);
+  ir_provenance_free(t.provenance);
+}
+
+const Pass pass_trace = {.weave = weave};

@@ -1,0 +1,25 @@
+#include "weave/weave.h"
+
+static const char *const names[] = {
+#define TOOL(id, name, help) #name,
+#include "tools/tools.def"
+};
+
+const char *tool_name(ToolId id) { return names[id]; }
+
+bool tools_parse(const char *list, unsigned *tools, Error *err) {
+  *tools = 0;
+  if (!strcmp(list, "none")) return true;
+  if (!strcmp(list, "all")) {
+    *tools = ((1u << ARRAY_LEN(names)) - 1) & ~TOOL_BIT(TRACE);      // checks, and not what --record asks for
+    return true;
+  }
+  for (const char *p = list;; p++) {
+    size_t n = strcspn(p, ","), i = 0;
+    while (i < ARRAY_LEN(names) && (strlen(names[i]) != n || memcmp(names[i], p, n))) i++;
+    if (i == ARRAY_LEN(names)) return error_set(err, "--tool: there is no tool '%.*s'", (int)n, p);
+    *tools |= 1u << i;
+    p += n;
+    if (!*p) return true;
+  }
+}

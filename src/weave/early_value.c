@@ -1,0 +1,68 @@
+// What a register will hold at an instruction, computed at an earlier one of the same basic block. Only what follows from other registers by simple
+// arithmetic can be.
+#include "weave/pass.h"
+
+enum { DEEPEST = 10 };
+
+static bool is_pure(const PtxInstr *in) {
+  if (in->guard || in->nops < 2 || in->ops[0].kind != OPD_REG || in->ops[0].selector != SEL_NONE || in->ops[0].reg->vector) return false;
+  switch (in->op) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MAD: case OP_SHL: case OP_SHR: case OP_AND: case OP_OR: case OP_XOR: case OP_CVT: case OP_MOV: case OP_CVTA: case OP_MIN:
+    case OP_MAX: case OP_NEG: case OP_SELP: break;
+    default: return false;
+  }
+  if (ptx_has(in, MOD_CC)) return false;
+  for (unsigned k = 1; k < in->nops; k++)
+    if ((in->ops[k].kind != OPD_REG && in->ops[k].kind != OPD_INT && in->ops[k].kind != OPD_VAR) || in->ops[k].selector != SEL_NONE || (in->ops[k].kind == OPD_REG && in->ops[k].reg->vector)) return false;
+  return true;
+}
+
+typedef struct Wanted { const PtxReg *reg; bool defined; } Wanted;
+static void look_for(void *ctx, PtxReg **reg, bool is_def) {
+  Wanted *wanted = ctx;
+  wanted->defined |= is_def && *reg == wanted->reg;
+}
+
+// The last instruction before `at` that writes the register; UINT32_MAX: none since the first.
+static uint32_t written_at(const Early *e, const PtxReg *r, uint32_t at) {
+  for (uint32_t i = at; i-- > e->first;) {
+    Wanted wanted = {r, false};
+    ptx_visit_regs(e->body->cfg->instrs[i], look_for, &wanted);
+    if (wanted.defined) return i;
+  }
+  return UINT32_MAX;
+}
+
+static bool is_known(const Early *e, const PtxReg *r, uint32_t at, unsigned depth) {
+  uint32_t d = written_at(e, r, at);
+  if (d == UINT32_MAX) return true;
+  const PtxInstr *in = e->body->cfg->instrs[d];
+  if (depth == DEEPEST || !is_pure(in)) return false;
+  for (unsigned k = 1; k < in->nops; k++)
+    if (in->ops[k].kind == OPD_REG && !is_known(e, in->ops[k].reg, d, depth + 1)) return false;
+  return true;
+}
+
+Early early_begin(Body *b, uint32_t first) { return (Early){.body = b, .first = first}; }
+bool early_is_unwritten(const Early *e, const PtxReg *r, uint32_t at) { return written_at(e, r, at) == UINT32_MAX; }
+bool early_is_known(const Early *e, const PtxReg *r, uint32_t at) { return is_known(e, r, at, 0); }
+
+PtxReg *early_value(Early *e, Code *code, PtxReg *r, uint32_t at) {
+  uint32_t d = written_at(e, r, at);
+  if (d == UINT32_MAX) return r;
+  const PtxInstr *in = e->body->cfg->instrs[d];
+  for (unsigned i = 0; i < e->n; i++)
+    if (e->in[i] == in) return e->reg[i];
+  PtxOperand ops[8];
+  for (unsigned k = 1; k < in->nops; k++) {
+    ops[k] = in->ops[k];
+    if (ops[k].kind == OPD_REG) ops[k].reg = early_value(e, code, ops[k].reg, d);
+  }
+  PtxReg *to = body_reg(e->body, r->type);
+  ops[0] = opd_reg(to);
+  PtxInstr *copy = code_instr(code, in);
+  copy->ops = ARENA_ARRAY(&e->body->func->module->arena, PtxOperand, in->nops);
+  memcpy(copy->ops, ops, sizeof *ops * in->nops);
+  if (e->n < EARLY_MOST) e->in[e->n] = in, e->reg[e->n++] = to;
+  return to;
+}

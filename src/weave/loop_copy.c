@@ -1,0 +1,184 @@
+// A second copy of a loop, without the code that was marked as belonging to the loop only. It stands at the end of the function and
+// is entered where the loop would be, if a predicate holds; it leaves to where the loop leaves to.
+#include "weave/pass.h"
+
+// The instructions of the loop as one range; false: they are scattered.
+static bool loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end) {
+  const IrCfg *c = b->cfg;
+  const IrLoop *l = &c->loops[loop];
+  uint32_t n = 0;
+  *first = UINT32_MAX, *end = 0;
+  for (uint32_t i = 0; i < l->nblocks; i++) {
+    const IrBlock *k = &c->blocks[l->blocks[i]];
+    *first = MIN(*first, k->first);
+    *end = MAX(*end, k->end);
+    n += k->end - k->first;
+  }
+  return n == *end - *first && *first == c->blocks[l->header].first;
+}
+
+static bool ends_flow(const PtxInstr *in) {
+  return !in->guard && (in->op == OP_BRA || in->op == OP_RET || in->op == OP_EXIT || in->op == OP_TRAP || in->op == OP_BRX_IDX);
+}
+
+// Where the statements of a range of instructions begin (at the labels before the first) and end.
+static bool stmt_range(const Body *b, uint32_t first, uint32_t end, uint32_t *from, uint32_t *to) {
+  const PtxFunc *f = b->func;
+  uint32_t n = 0, i = 0;
+  *from = UINT32_MAX;
+  for (; i < f->nstmts && n < end; i++) {
+    const PtxStmt *s = &f->stmts[i];
+    if (n == first && *from == UINT32_MAX && s->kind == STMT_LABEL) *from = i;
+    if (s->kind == STMT_INSTR) n++;
+    else if (*from != UINT32_MAX && s->kind != STMT_LABEL && s->kind != STMT_LOC && s->kind != STMT_PRAGMA) return false;
+    if (*from != UINT32_MAX && s->kind == STMT_LABEL && s->label->kind != LABEL_CODE) return false;
+    if (*from != UINT32_MAX && s->kind == STMT_INSTR && s->instr->op == OP_BRX_IDX) return false;
+  }
+  *to = i;
+  return *from != UINT32_MAX && *from < i;
+}
+
+bool body_loop_range(const Body *b, uint32_t loop, uint32_t *first, uint32_t *end, uint32_t *from, uint32_t *to) {
+  return loop_range(b, loop, first, end) && stmt_range(b, *first, *end, from, to);
+}
+
+bool body_can_copy(const Body *b, uint32_t loop) {
+  uint32_t first, end, from, to;
+  if (!loop_range(b, loop, &first, &end) || !first || ends_flow(b->cfg->instrs[first - 1]) || !stmt_range(b, first, end, &from, &to)) return false;
+  for (uint32_t i = 0; i < b->copies.len; i++)                 // one inside another would be copied with it
+    if (first < b->copies.data[i].end && b->copies.data[i].first < end) return false;
+  return true;
+}
+
+Code *body_copy_loop(Body *b, uint32_t loop, PtxReg *safe) {
+  LoopCopy k = {.safe = safe, .start = body_label(b), .leave = body_label(b), .decide = ARENA_NEW(&b->cfg->arena, Code)};
+  CHECK(loop_range(b, loop, &k.first, &k.end) && stmt_range(b, k.first, k.end, &k.from, &k.to));
+  k.decide->body = b;
+  k.decide->near = b->cfg->instrs[k.first];
+  vec_push(&b->copies, k);
+  return k.decide;
+}
+
+void body_keep_together(Body *b, uint32_t loop) {
+  uint32_t first, end;
+  CHECK(loop_range(b, loop, &first, &end));
+  for (uint32_t i = 0; i < b->copies.len; i++)
+    if (b->copies.data[i].first == first) b->copies.data[i].together = true;
+}
+
+// The label as it is in the copy.
+static PtxLabel *label_in_copy(Body *b, LoopCopy *k, PtxLabel *l) {
+  for (uint32_t i = 0; i < k->nreturns; i++)
+    if (k->returns[i].label == l) return k->returns[i].copy;
+  enum { STEP = 16 };
+  if (k->nreturns % STEP == 0) {
+    void *more = ARENA_ARRAY(&b->cfg->arena, char, sizeof *k->returns * (k->nreturns + STEP));
+    if (k->nreturns) memcpy(more, k->returns, sizeof *k->returns * k->nreturns);
+    k->returns = more;
+  }
+  k->returns[k->nreturns].label = l;
+  return k->returns[k->nreturns++].copy = body_label(b);
+}
+
+void body_return(Code *c, uint32_t i, PtxLabel *to) {
+  Body *b = c->body;
+  for (uint32_t n = 0; n < b->copies.len; n++) {
+    LoopCopy *k = &b->copies.data[n];
+    if (k->together && i >= k->first && i < k->end) code_branch(c, k->safe, false, label_in_copy(b, k, to));
+  }
+  EMIT(c, "bra", opd_label(to));
+}
+
+// --- putting it in: body.c calls these while it installs the statements ---
+
+const LoopCopy *loop_copy_begins(const Body *b, uint32_t stmt) {
+  for (uint32_t i = 0; i < b->copies.len; i++)
+    if (b->copies.data[i].from == stmt) return &b->copies.data[i];
+  return NULL;
+}
+
+const LoopCopy *loop_copy_ends(const Body *b, uint32_t stmt) {
+  for (uint32_t i = 0; i < b->copies.len; i++)
+    if (b->copies.data[i].to == stmt) return &b->copies.data[i];
+  return NULL;
+}
+
+void loop_copy_decide(Body *b, const LoopCopy *k) {
+  code_guard(k->decide, k->safe, false);
+  EMIT(k->decide, "bra", opd_label(k->start));
+}
+
+typedef struct Renaming { Body *b; U64Map labels; } Renaming;
+
+static PtxLabel *renamed(Renaming *r, PtxLabel *l) {
+  PtxLabel *copy = u64map_get(&r->labels, (uintptr_t)l);
+  return copy ? copy : l;
+}
+
+static PtxStmt copy_stmt(Renaming *r, PtxStmt s) {
+  if (s.kind == STMT_LABEL) s.label = renamed(r, s.label);
+  if (s.kind != STMT_INSTR) return s;
+  Arena *a = &r->b->func->module->arena;
+  PtxInstr *in = ARENA_NEW(a, PtxInstr);
+  *in = *s.instr;
+  bool has_label = false;
+  for (unsigned i = 0; i < in->nops; i++) has_label |= in->ops[i].kind == OPD_LABEL;
+  if (has_label) {
+    in->ops = ARENA_ARRAY(a, PtxOperand, in->nops);
+    memcpy(in->ops, s.instr->ops, sizeof *in->ops * in->nops);
+    for (unsigned i = 0; i < in->nops; i++)
+      if (in->ops[i].kind == OPD_LABEL) in->ops[i].label = renamed(r, in->ops[i].label);
+  }
+  s.instr = in;
+  return s;
+}
+
+static void name_labels(Renaming *r, const PtxStmt *s) {
+  if (s->kind == STMT_LABEL && !u64map_get(&r->labels, (uintptr_t)s->label)) u64map_put(&r->labels, (uintptr_t)s->label, body_label(r->b));
+}
+
+static void each_code(Renaming *r, const Code *c, PtxStmt **at) {
+  for (uint32_t i = c ? c->first : 0; i; i = r->b->added.data[i - 1].next) {
+    if (at) *(*at)++ = copy_stmt(r, r->b->added.data[i - 1].stmt);
+    else name_labels(r, &r->b->added.data[i - 1].stmt);
+  }
+}
+
+// Twice over the same statements: first to name the labels, then to write.
+static void each_stmt(Renaming *r, const LoopCopy *k, PtxStmt **at) {
+  Body *b = r->b;
+  uint32_t n = k->first;
+  for (uint32_t i = k->from; i < k->to; i++) {
+    const PtxStmt *s = &b->func->stmts[i];
+    if (s->kind != STMT_INSTR) {
+      if (at) *(*at)++ = copy_stmt(r, *s);
+      else name_labels(r, s);
+      continue;
+    }
+    each_code(r, b->before[n], at);
+    if (b->instead[n]) each_code(r, b->instead[n], at);
+    else if (at) *(*at)++ = copy_stmt(r, *s);
+    each_code(r, b->after[n], at);
+    n++;
+  }
+}
+
+uint32_t loop_copy_size(const Body *b) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < b->copies.len; i++) n += b->copies.data[i].to - b->copies.data[i].from + 4;
+  return n ? n + b->added.len : 0;
+}
+
+void loop_copy_install(Body *b, const LoopCopy *k, PtxStmt **at) {
+  Renaming r = {.b = b};
+  for (uint32_t i = 0; i < k->nreturns; i++) u64map_put(&r.labels, (uintptr_t)k->returns[i].label, k->returns[i].copy);
+  each_stmt(&r, k, NULL);
+  *(*at)++ = (PtxStmt){.kind = STMT_LABEL, .label = k->start};
+  each_stmt(&r, k, at);
+  Arena *a = &b->func->module->arena;
+  PtxInstr *leave = ARENA_NEW(a, PtxInstr);
+  *leave = (PtxInstr){.op = OP_BRA, .nops = 1, .ops = ARENA_NEW(a, PtxOperand)};
+  leave->ops[0] = opd_label(k->leave);
+  *(*at)++ = (PtxStmt){.kind = STMT_INSTR, .instr = leave};
+  u64map_free(&r.labels);
+}

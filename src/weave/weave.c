@@ -1,0 +1,109 @@
+// The pipeline: survey the program, give kernels their record, let every pass see every function, verify.
+#include "weave/pass.h"
+
+// The pass of bit t of WeavePlan.tools.
+static const Pass *pass_of(const Program *p, unsigned t) {
+  static const Pass *const passes[] = {
+#define TOOL(id, name, help) &pass_##name,
+#include "tools/tools.def"
+  };
+  if (!(p->plan->tools >> t & 1)) return NULL;
+  return t < ARRAY_LEN(passes) ? passes[t] : t == 31 ? &pass_test : NULL;
+}
+
+static bool weave_function(Program *p, PtxFunc *f, uint32_t unit, Error *err) {
+  const FuncInfo *info = func_info(f);
+  // A kernel left alone whose functions have probes must still say that it has no record.
+  bool only_slot = f->is_entry && !info->wanted && info->calls_functions;
+  if (!info->wanted && !only_slot) return true;
+  for (unsigned t = 0; info->wanted && t < 32; t++)
+    if (pass_of(p, t) && pass_of(p, t)->prepare) pass_of(p, t)->prepare(p, f);
+  Body b;
+  if (!body_open(&b, p, f, unit, err)) return false;
+  if (f->is_entry && info->kernel < p->out->nkernels) p->out->kernels[info->kernel].has_loops = b.cfg->nloops > 0;
+  record_fill_slot(&b);
+  for (unsigned t = 0; info->wanted && t < 32; t++)
+    if (pass_of(p, t)) pass_of(p, t)->weave(&b);
+  bool changed = body_is_changed(&b);
+  // Other tools want to know what a launch reads and writes whatever is in its code.
+  if (f->is_entry && info->wanted && info->record && !changed && !info->calls_functions && p->plan->tools == TOOL_BIT(FPCHECK)) p->out->kernels[info->kernel].unchanged = true;
+  return body_close(&b, err) && (!p->plan->spare_registers || spare_registers(p, f, unit, b.cold_from, b.cold_to, err));
+}
+
+// Functions that passes add to a unit (probes) come after those of the program, and are not woven themselves.
+static bool weave_unit(Program *p, uint32_t unit, Error *err) {
+  PtxModule *m = p->units[unit];
+  uint32_t n = m->nfuncs;
+  for (uint32_t i = 0; i < n; i++)
+    if (!m->funcs[i]->is_declaration && !weave_function(p, m->funcs[i], unit, err)) return false;
+  return true;
+}
+
+static bool weave_all(Program *p, Error *err) {
+  for (unsigned t = 0; t < 32; t++)
+    if (pass_of(p, t) && pass_of(p, t)->begin) pass_of(p, t)->begin(p);
+  for (uint32_t u = 0; u < p->nunits; u++)
+    if (!weave_unit(p, u, err)) return false;
+  for (unsigned t = 0; t < 32; t++)
+    if (pass_of(p, t) && pass_of(p, t)->end && !pass_of(p, t)->end(p, err)) return false;
+  for (uint32_t u = 0; u < p->nunits; u++)
+    if (!ptx_verify_new(p->units[u], err)) return false;
+  return true;
+}
+
+// activemask and what else every probe may use. The target stays.
+static void raise_version(PtxModule *m) {
+  if (m->version_major * 10 + m->version_minor < 62) m->version_major = 6, m->version_minor = 2;
+}
+
+static void drop_info(Program *p) {
+  for (uint32_t u = 0; u < p->nunits; u++)
+    for (uint32_t i = 0; i < p->units[u]->nfuncs; i++) p->units[u]->funcs[i]->user = NULL;
+}
+
+// How long inlining calls may make a kernel; 0: calls stay. racecheck and initcheck follow registers through calls. In code that is not optimised (nvcc -G) every function of a header is called, and
+// a place in it alone says little: inlined it comes with the line of the program.
+static uint32_t inlined_statements(uint32_t tools, bool debug) {
+  if (tools & TOOL_BIT(COUNT)) return 0;                 // calls are counted, too
+  if (tools & (TOOL_BIT(RACECHECK) | TOOL_BIT(INITCHECK))) return 30000;
+  return debug && tools & (TOOL_BIT(MEMCHECK) | TOOL_BIT(FPCHECK)) ? 8000 : 0;
+}
+
+bool weave_module(PtxModule **units, uint32_t nunits, const WeavePlan *plan, Woven *out, Error *err) {
+  *out = (Woven){0};
+  Program p = {.units = units, .nunits = nunits, .plan = plan, .out = out};
+  for (uint32_t u = 0; u < nunits; u++) {
+    uint32_t most = inlined_statements(plan->tools, units[u]->debug);
+    if (most) inline_calls(units[u], most);
+  }
+  bool ok = program_survey(&p, err);
+  if (ok && (plan->find_writes || plan->tools & TOOL_BIT(TRACE))) writes_find(&p);
+  if (ok && plan->find_writes) numerics_find(&p);
+  if (ok && plan->tools) {
+    for (uint32_t u = 0; u < nunits; u++) raise_version(units[u]);
+    ok = record_add_parameters(&p, err) && weave_all(&p, err);
+    out->nsites = p.sites.len;
+    out->sites = ARENA_ARRAY(&out->arena, Site, p.sites.len + 1);
+    if (p.sites.len) memcpy(out->sites, p.sites.data, sizeof *out->sites * p.sites.len);
+  }
+  drop_info(&p);
+  probes_free(&p);
+  vec_free(&p.sites);
+  vec_free(&p.calls);
+  vec_free(&p.declarations);
+  u64map_free(&p.mnemonics);
+  arena_free(&p.scratch);
+  if (!ok) weave_free(out);
+  return ok;
+}
+
+void weave_free(Woven *r) {
+  arena_free(&r->arena);
+  *r = (Woven){0};
+}
+
+const WovenKernel *weave_kernel(const Woven *r, const char *name) {
+  for (uint32_t i = 0; i < r->nkernels; i++)
+    if (!strcmp(r->kernels[i].name, name)) return &r->kernels[i];
+  return NULL;
+}
