@@ -67,7 +67,9 @@ VARIANT_OBJS := $(foreach v,$(EXEC_VARIANTS),$(patsubst src/%.c,$(BUILD)/obj/%.$
 CMD_FOLDERS := base ptx ir image weave tools channel store trace run symbol report diff view cli
 LIB_FOLDERS := base ptx ir image weave tools channel where session vgpu driver runtime gpu preload
 # The pieces of runtime/ and gpu/ that look at a program and for a driver before the program is started.
-CMD_OBJS := $(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f))) \
+# A tool's half inside the program, host*.c, needs the session, which the command does not have.
+TOOL_HOST_OBJS := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/tools/host.c src/tools/*/host*.c))
+CMD_OBJS := $(filter-out $(TOOL_HOST_OBJS),$(foreach f,$(CMD_FOLDERS),$(call folder-objs,$(f)))) \
   $(patsubst src/%.c,$(BUILD)/obj/%.o,$(wildcard src/runtime/check_executable.c src/gpu/find.c))
 LIB_OBJS := $(foreach f,$(LIB_FOLDERS),$(call folder-objs,$(f))) $(VARIANT_OBJS)
 PROBE_OBJ := $(BUILD)/obj/probe/embedded.o

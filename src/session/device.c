@@ -5,7 +5,7 @@
 #include "tools/fpcheck/abi.h"
 #include "session/race.h"
 #include "session/trace.h"
-#include "session/watch.h"
+#include "tools/tool.h"
 
 enum { FP_SMALL = 1 << 16 };               // threads of a first launch that fpcheck tests everywhere even in fast mode
 
@@ -18,15 +18,27 @@ struct SessionDevice {
   Reports reports;
   MemoryTables tables;
   TraceRings trace;
-  bool lost_said;
-  uint64_t rows;
-  uint64_t watch; bool watch_failed;       // WgWatch; 0: none yet
   uint64_t heap_memory; uint32_t heap; bool heap_failed;   // WgHeap; 0: none yet
+  ToolDevice tools[TOOL_COUNT_];
 };
 
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user) {
   *user = d->user;
   return &d->ops;
+}
+
+// A tool that was asked for and has something to do inside the program.
+static bool runs(unsigned t) { return session_tools() >> t & 1 && tool_table[t]; }
+
+static void open_tools(SessionDevice *d) {
+  for (unsigned t = 0; t < TOOL_COUNT_; t++) {
+    d->tools[t] = (ToolDevice){.device = d, .ops = &d->ops, .user = d->user, .ordinal = d->ordinal};
+    if (runs(t) && tool_table[t]->device_bytes) d->tools[t].state = mem_alloc(tool_table[t]->device_bytes);
+  }
+}
+
+static void free_tools(SessionDevice *d) {
+  for (unsigned t = 0; t < TOOL_COUNT_; t++) free(d->tools[t].state);
 }
 
 // Counting works without a channel; nothing else does.
@@ -54,39 +66,14 @@ SessionDevice *session_device_open(const SessionDeviceOps *ops, void *user, int 
   d->user = user;
   d->ordinal = ordinal;
   Error why = {{0}};
+  open_tools(d);
   if (open_channel(d, &why) || !needs_channel()) return d;
   session_note(SEVERITY_WARNING, "findings of device %d cannot be reported: %s", ordinal, why.text);
   if (channel_command_lives()) runstats_fail("Findings of device %d in process %d cannot be reported: %s.", ordinal, (int)getpid(), why.text);
   error_set(err, "%s", why.text);
+  free_tools(d);
   free(d);
   return NULL;
-}
-
-static PieceCounters *find_counters(Piece *p, const SessionDevice *d) {
-  for (PieceCounters *c = atomic_load_explicit(&p->counters, memory_order_acquire); c; c = c->next)
-    if (c->device == d) return c;
-  return NULL;
-}
-
-// The counters of the piece on this device, made when first needed.
-static uint64_t counters_of(SessionDevice *d, Piece *p) {
-  if (!p->code.ncounters) return 0;
-  PieceCounters *c = find_counters(p, d);
-  if (c) return c->address;
-  pthread_mutex_lock(&session_lock);
-  c = find_counters(p, d);
-  if (!c) {
-    c = mem_alloc(sizeof *c);
-    c->device = d;
-    c->address = d->ops.alloc(d->user, (size_t)p->code.ncounters * 8);
-    c->seen = c->address ? mem_alloc((size_t)p->code.ncounters * 8) : NULL;
-    c->next = p->counters;
-    if (!c->address)
-      session_note(SEVERITY_WARNING, "device %d has no memory for %u counters: kernels of %s are not counted", d->ordinal, p->code.ncounters, p->module->name);
-    atomic_store_explicit(&p->counters, c, memory_order_release);
-  }
-  pthread_mutex_unlock(&session_lock);
-  return c->address;
 }
 
 static uint64_t table_for_launch(SessionDevice *d, const SessionKernel *k) {
@@ -110,22 +97,6 @@ static uint32_t heap_for_launch(SessionDevice *d, const SessionKernel *k) {
   }
   pthread_mutex_unlock(&session_lock);
   return d->heap;
-}
-
-// Made for the first launch that is checked.
-static uint64_t watch_for_launch(SessionDevice *d) {
-  if (!(session_tools() & TOOL_BIT(SYNCCHECK))) return 0;
-  bool fresh = false;
-  pthread_mutex_lock(&session_lock);
-  if (!d->watch && !d->watch_failed) {
-    d->watch = d->ops.alloc(d->user, sizeof(WgWatch));
-    d->watch_failed = !d->watch;
-    fresh = d->watch != 0;
-    if (!d->watch) session_note(SEVERITY_WARNING, "device %d has no memory for what synccheck keeps of its warps: kernels are not checked by it", d->ordinal);
-  }
-  pthread_mutex_unlock(&session_lock);
-  if (fresh) session_watch_device(d, &d->ops, d->user, d->watch);
-  return d->watch;
 }
 
 static void set_tables(SessionDevice *d, SessionKernel *k, WgLaunch *r) {
@@ -165,13 +136,11 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
   uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);   // of the record without a tool's own facts
-  uint64_t counters = counters_of(d, k->piece);
-  if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
-  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, &d->ops, d->user), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
-  r.flags = fp_flags(k, code, params);
-  r.progress = watch_for_launch(d);
-  if (session_launch_cooperative()) r.flags |= WG_LAUNCH_COOPERATIVE;
+  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, &d->ops, d->user), .launch = launch, .site_base = k->piece->site_base};
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (runs(t) && tool_table[t]->launch && !tool_table[t]->launch(&d->tools[t], &(ToolLaunch){k, params, &r})) return false;
+  r.flags |= fp_flags(k, code, params);
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
   if (code->race_unseen && session_wants_races()) say_not_looked_into(k, code->race_unseen);
   if (session_wants_memory()) {
@@ -236,68 +205,11 @@ void session_device_settled(SessionDevice *d, uint64_t mark) {
   pthread_mutex_unlock(&session_lock);
 }
 
-static void send_row(void *user, const CountRow *r) {
-  SessionDevice *d = user;
-  uint64_t kernel = session_string(r->kernel), file = session_string(r->file);
-  d->rows++;
-  session_send(EVENT_COUNT_ROW, &(EventCountRow){kernel, file, r->line, (uint64_t)d->ordinal, r->total, r->warp_total, r->loads, r->stores,
-    r->atomics, r->load_bytes, r->store_bytes, r->atomic_bytes, r->instructions, ARRAY_LEN(r->instructions)});
-}
-
-static void say_lost(SessionDevice *d, const char *why) {
-  if (d->lost_said) return;
-  d->lost_said = true;
-  session_note(SEVERITY_WARNING, "the counts of device %d are lost: %s", d->ordinal, why);
-}
-
-// Sends what was counted since the last time. With the lock held.
-static void collect_piece(SessionDevice *d, Piece *p) {
-  PieceCounters *c = find_counters(p, d);
-  if (!c || !c->address) return;
-  uint32_t n = p->code.ncounters;
-  uint64_t *now = mem_alloc((size_t)n * 8), *delta = mem_alloc((size_t)n * 8);
-  if (d->ops.read(d->user, now, c->address, (size_t)n * 8)) {
-    bool any = false;
-    for (uint32_t i = 0; i < n; i++) {
-      delta[i] = now[i] - c->seen[i];
-      any |= delta[i] != 0;
-    }
-    if (any) count_rows(&p->code, delta, send_row, d);
-    memcpy(c->seen, now, (size_t)n * 8);
-  } else {
-    say_lost(d, "its memory cannot be read any more, which is so after a fault");
-  }
-  free(now);
-  free(delta);
-}
-
 void session_device_collect(SessionDevice *d, SessionModule *m) {
   pthread_mutex_lock(&session_lock);
-  for (Piece *p = m->pieces; p; p = p->next) collect_piece(d, p);
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (runs(t) && tool_table[t]->collect) tool_table[t]->collect(&d->tools[t], m);
   pthread_mutex_unlock(&session_lock);
-}
-
-static void collect_each(void *user, Piece *p) { collect_piece(user, p); }
-
-// The device is going: its counters stay in the list, but nobody asks for them any more.
-static void forget_counters(void *user, Piece *p) {
-  SessionDevice *d = user;
-  PieceCounters *c = find_counters(p, d);
-  if (!c) return;
-  c->device = NULL;
-  free(c->seen);
-  c->seen = NULL;
-}
-
-static void free_counters(void *user, Piece *p) {
-  SessionDevice *d = user;
-  PieceCounters *c = find_counters(p, d);
-  if (c && c->address) d->ops.free(d->user, c->address);
-}
-
-static void note_uncollected(void *user, Piece *p) {
-  PieceCounters *c = find_counters(p, user);
-  if (c && c->address) say_lost(user, "its context was gone before they were read");
 }
 
 void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t n) {
@@ -305,17 +217,16 @@ void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t
 }
 
 void session_device_close(SessionDevice *d, bool alive) {
-  session_watch_device_gone(d);
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (runs(t) && tool_table[t]->device_closing) tool_table[t]->device_closing(&d->tools[t]);
   session_shadows_close(d, alive);
   session_shadow_heap_close(d, alive);
   session_fp_forget(&d->reports);
   session_races_close(d, alive);
   pthread_mutex_lock(&session_lock);
-  session_each_piece(alive ? collect_each : note_uncollected, d);
-  if (alive) session_each_piece(free_counters, d);
-  session_each_piece(forget_counters, d);
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (runs(t) && tool_table[t]->device_close) tool_table[t]->device_close(&d->tools[t], alive);
   if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
-  if (alive && d->watch) d->ops.free(d->user, d->watch);
   session_trace_close(&d->trace, &d->ops, d->user, alive);
   session_tables_free(&d->tables, &d->ops, d->user, alive);
   if (d->channel) {
@@ -324,7 +235,7 @@ void session_device_close(SessionDevice *d, bool alive) {
     session_send(EVENT_DEVICE_END, &(EventDeviceEnd){d->index, (uint64_t)d->ordinal});
     channel_device_unmap(d->channel);
   }
-  session_send(EVENT_COUNTS_READ, &(EventCountsRead){(uint64_t)d->ordinal, d->rows});
   pthread_mutex_unlock(&session_lock);
+  free_tools(d);
   free(d);
 }

@@ -9,13 +9,12 @@
 #include "session/session.h"
 #include "where/where.h"
 
-// One instrumented piece of a module, and its counters on each device.
-typedef struct PieceCounters { SessionDevice *device; uint64_t address; uint64_t *seen; struct PieceCounters *next; } PieceCounters;
+// One instrumented piece of a module.
 typedef struct Piece {
   Woven code;
   uint32_t site_base;
   SessionModule *module;
-  PieceCounters *_Atomic counters;         // never removed from the list while a launch may look at it
+  void *_Atomic tool_data[TOOL_COUNT_];    // by ToolId: what a tool keeps for it; zero at first
   struct Piece *next;
 } Piece;
 

@@ -1,6 +1,6 @@
 #include "base/runstats.h"
 #include "session/trace.h"
-#include "session/watch.h"
+#include "session/watchdog.h"
 
 static _Atomic uint32_t last_launch;
 static _Atomic uint64_t candidates;        // launches of kernels that --kernel and --kernel-exclude leave
@@ -39,7 +39,7 @@ uint32_t session_launch_count(const SessionLaunch *l) {
   if (atomic_load_explicit(&k->sent, memory_order_relaxed) != session_generation()) first_launch(k);
   runstats_count_launch(first);
   atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->launches, 1, memory_order_relaxed);
-  session_watch_launched(l, number);
+  session_watch_launch(l, number);
   return number;
 }
 

@@ -141,7 +141,7 @@ typedef struct SessionHang {
 } SessionHang;
 bool session_hang(const SessionHang *h);                 // true: end it (--hang-action=stop)
 uint64_t session_hang_ns(void);                          // --hang-timeout; 0: off
-// The program waits for a device that runs by itself (watch.c); what session_waits returned goes to session_waited.
+// The program waits for a device that runs by itself (watchdog.c); what session_waits returned goes to session_waited.
 bool session_waits(const char *call);
 void session_waited(bool began);
 #define SESSION_WAITING(call, expression) ({ bool began_ = session_waits(call); __typeof__(expression) waited_ = (expression); session_waited(began_); waited_; })

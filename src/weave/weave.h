@@ -161,14 +161,4 @@ const WovenKernel *weave_kernel(const Woven *r, const char *name);   // NULL: no
 // Where an instruction stands, inline chain included; also for faults of kernels without probes.
 uint32_t weave_places(Arena *a, const PtxModule *m, const PtxLoc *loc, const SitePlace **out);
 
-// --- count.c: what the counters of one module say, one row per kernel and source line ---
-typedef struct CountRow {
-  const char *kernel, *file; uint32_t line;          // file NULL: line is a PTX line
-  uint64_t instructions[24];                         // by class: bit number of PtxClass; an instruction counts in each of its classes
-  uint64_t total;                                    // thread instructions
-  uint64_t warp_total;                               // warp instructions: total / warp_total / 32 is the share of active lanes
-  uint64_t loads, stores, atomics, load_bytes, store_bytes, atomic_bytes;
-} CountRow;
-void count_rows(const Woven *r, const uint64_t *counters, void (*row)(void *user, const CountRow *), void *user);
-
 #endif

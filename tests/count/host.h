@@ -2,6 +2,7 @@
 #ifndef COUNT_HOST_H
 #define COUNT_HOST_H
 
+#include "tools/count/rows.h"
 #include "weave/pass.h"
 #include "vgpu/vgpu.h"
 

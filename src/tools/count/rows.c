@@ -1,5 +1,6 @@
 // What the counters of one module say: one row for each kernel and source line.
 #include "tools/count/internal.h"
+#include "tools/count/rows.h"
 
 static uint64_t read_counter(const CountTable *t, const uint64_t *counters, uint32_t i) {
   uint64_t sum = 0;

@@ -1,102 +1,45 @@
-// The watchdog of devices that run by themselves. A thread of ours reads, once in a while and through a stream of our own, what warps have
-// written about themselves (tools/synccheck/abi.h), and says so when a launch makes no progress.
+// synccheck inside the program: what warps say of themselves in device memory (abi.h), and the watchdog's look at it, through a stream
+// of our own.
 //
 // A warp stands still if it waits at a barrier, or if the loop it turns in goes on turning while all that decides about it stays the same. A launch
 // hangs if some of its warps stand still and nothing that its warps have written has changed for the time the user gave.
-// What kernels without such code do is not known; when the program itself waits that long for the device, the last launch is at least named.
 #define _GNU_SOURCE
-#include "session/watch.h"
+#include "session/watchdog.h"
+#include "tools/synccheck/abi.h"
+#include "tools/tool.h"
 
 #include <time.h>
 
 static const uint64_t SECOND = 1000000000;
-enum { POLL_MS = 500, LAUNCHES = 1024, WAITERS = 64 };
 
-// --- launches: the last ones, for their kernels and shapes ---
-
-typedef struct Launched { uint32_t number; SessionKernel *kernel; uint32_t grid[3], block[3]; bool said; } Launched;
-static Launched launches[LAUNCHES];
-static uint32_t newest;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;         // all of this file; never taken with session_lock held
-
-void session_watch_launched(const SessionLaunch *l, uint32_t number) {
-  if (!session_options()->hang_ns || !session_tools()) return;
-  Launched *to = &launches[number % LAUNCHES];
-  *to = (Launched){.number = number, .kernel = l->kernel};
-  memcpy(to->grid, l->grid, sizeof to->grid);
-  memcpy(to->block, l->block, sizeof to->block);
-  newest = number;
-}
-
-static Launched *find_launch(uint32_t number) {
-  Launched *l = &launches[number % LAUNCHES];
-  return l->number == number && l->kernel ? l : NULL;
-}
-
-// --- threads of the program that wait for the device ---
-
-typedef struct Waiter { const char *_Atomic call; _Atomic uint64_t since; _Atomic bool said; _Atomic bool taken; } Waiter;
-static Waiter waiters[WAITERS];
-static _Thread_local Waiter *mine;
-static void start_thread(void);
-
-static void free_waiter(void *p) { atomic_store(&((Waiter *)p)->taken, false); }
-static pthread_key_t waiter_key;
-static void make_key(void) { pthread_key_create(&waiter_key, free_waiter); }
-
-static Waiter *take_waiter(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_key);
-  for (unsigned i = 0; i < WAITERS; i++) {
-    bool no = false;
-    if (!atomic_compare_exchange_strong(&waiters[i].taken, &no, true)) continue;
-    waiters[i].call = NULL;
-    pthread_setspecific(waiter_key, &waiters[i]);
-    return &waiters[i];
-  }
-  return NULL;
-}
-
-bool session_waits(const char *call) {
-  if (!session_options()->hang_ns || !session_tools()) return false;
-  if (!mine && !(mine = take_waiter())) return false;
-  if (mine->call) return false;            // inside another one of these
-  mine->since = clock_ns();
-  mine->said = false;
-  mine->call = call;
-  start_thread();
-  return true;
-}
-
-void session_waited(bool began) {
-  if (began) mine->call = NULL;
-}
+typedef struct SyncDevice { uint64_t watch; bool failed; } SyncDevice;     // device address of its WgWatch; 0: none yet
 
 // --- devices ---
 
 typedef struct Seen { uint64_t key, turns, since, turned; uint32_t site, state, barrier, waiting; } Seen;
 typedef struct Device { SessionDeviceOps ops; void *user; const void *owner; uint64_t watch; Seen *seen; struct Device *next; } Device;
 static Device *devices;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;         // of the list; never taken with session_lock held
 
-void session_watch_device(const void *owner, const SessionDeviceOps *ops, void *user, uint64_t watch) {
-  if (ops->direct || !session_options()->hang_ns) return;
+static void watch_device(const ToolDevice *on, uint64_t watch) {
+  if (on->ops->direct || !session_options()->hang_ns) return;
   Device *d = mem_alloc(sizeof *d);
-  *d = (Device){.ops = *ops, .user = user, .owner = owner, .watch = watch, .seen = mem_alloc(sizeof(Seen) * WG_WATCH_WARPS)};
+  *d = (Device){.ops = *on->ops, .user = on->user, .owner = on->device, .watch = watch, .seen = mem_alloc(sizeof(Seen) * WG_WATCH_WARPS)};
   pthread_mutex_lock(&lock);
   d->next = devices;
   devices = d;
   pthread_mutex_unlock(&lock);
-  start_thread();
+  session_watchdog_start();
 }
 
-void session_watch_device_gone(const void *owner) {
+static void device_closing(ToolDevice *on) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += 3;                       // the thread may be stuck in the driver: then its memory is left to it
   if (pthread_mutex_timedlock(&lock, &until) != 0) return;
   for (Device **p = &devices; *p;) {
     Device *d = *p;
-    if (d->owner != owner) {
+    if (d->owner != on->device) {
       p = &d->next;
       continue;
     }
@@ -123,7 +66,7 @@ static const Site *find_site(uint32_t number) {
   return w.site;
 }
 
-static void describe(const WgWatchWarp *w, const Launched *l, SessionStanding *s) {
+static void describe(const WgWatchWarp *w, const WatchedLaunch *l, SessionStanding *s) {
   uint32_t threads = l->block[0] * l->block[1] * l->block[2], warps = (threads + 31) / 32, serial = (uint32_t)w->key;
   uint32_t block = serial / warps, lanes = w->barrier_site ? UINT32_MAX : w->wait_lanes ? w->wait_lanes : w->loop_lanes;
   const Site *site = find_site(w->barrier_site ? w->barrier_site - 1 : w->wait_lanes ? w->wait_site : w->loop_site - 1);
@@ -166,7 +109,7 @@ static bool stands_still(const WgWatchWarp *w, Seen *s, uint64_t now) {
 typedef struct Stuck { uint32_t launch; uint64_t changed; uint32_t n; } Stuck;
 
 static void tell(Device *d, const WgWatchWarp *warps, const bool *still, const Stuck *k, uint64_t now, bool asked) {
-  Launched *l = find_launch(k->launch);
+  WatchedLaunch *l = session_watched_launch(k->launch);
   if (!l) return;
   SessionStanding *list = mem_alloc(sizeof *list * (k->n + 1));
   uint32_t n = 0;
@@ -195,7 +138,7 @@ static bool look_at_device(Device *d, uint64_t now, uint64_t patience, bool aske
     stuck.data[k].changed = MAX(stuck.data[k].changed, d->seen[i].since);
   }
   for (uint32_t k = 0; k < stuck.len; k++) {
-    const Launched *l = find_launch(stuck.data[k].launch);
+    const WatchedLaunch *l = session_watched_launch(stuck.data[k].launch);
     told |= stuck.data[k].n != 0;
     if (stuck.data[k].n && l && !l->said && now - stuck.data[k].changed >= patience) tell(d, warps, still, &stuck.data[k], now, asked);
   }
@@ -205,49 +148,38 @@ static bool look_at_device(Device *d, uint64_t now, uint64_t patience, bool aske
   return told;
 }
 
-static void name_launch(const Waiter *w, uint64_t now) {
-  const Launched *l = find_launch(newest);
-  const char *why = session_tools() & TOOL_BIT(SYNCCHECK) ? "nothing in it says where it stands" : "only with --tool=synccheck kernels say where they stand";
-  if (l && l->said) return;
-  if (l) session_note(SEVERITY_WARNING, "the program has waited for %.0f s in %s. The last launch is number %u, of kernel %s; %s", (double)(now - w->since) / 1e9, w->call, l->number, l->kernel->name, why);
-}
-
-static void look(bool asked) {
-  uint64_t now = clock_ns(), patience = asked ? 0 : session_options()->hang_ns;
+static bool find_stuck(uint64_t now, uint64_t patience, bool asked) {
   bool told = false;
   pthread_mutex_lock(&lock);
   for (Device *d = devices; d; d = d->next) told |= look_at_device(d, now, patience, asked);
-  for (unsigned i = 0; i < WAITERS && !told; i++) {
-    Waiter *w = &waiters[i];
-    if (!w->taken || !w->call || w->said || now - w->since < (asked ? SECOND : patience + 2 * SECOND)) continue;      // warps need a moment to be seen
-    w->said = true;
-    name_launch(w, now);
-  }
   pthread_mutex_unlock(&lock);
+  return told;
 }
 
-// Ctrl-C: two looks, since a loop is seen to turn only by its turns.
-static void say_where(void) {
-  look(false);
-  nanosleep(&(struct timespec){0, 300000000}, NULL);
-  look(true);
-}
+// --- launches ---
 
-static void *watch(void *unused) {
-  for (;;) {
-    nanosleep(&(struct timespec){POLL_MS / 1000, POLL_MS % 1000 * 1000000}, NULL);
-    look(false);
+static bool launch(ToolDevice *d, ToolLaunch *l) {
+  SyncDevice *state = d->state;
+  bool fresh = false;
+  pthread_mutex_lock(&session_lock);
+  if (!state->watch && !state->failed) {
+    state->watch = d->ops->alloc(d->user, sizeof(WgWatch));
+    state->failed = !state->watch;
+    fresh = state->watch != 0;
+    if (state->failed)
+      session_note(SEVERITY_WARNING, "device %d has no memory for what synccheck keeps of its warps: kernels are not checked by it", d->ordinal);
   }
-  return NULL;
+  pthread_mutex_unlock(&session_lock);
+  if (fresh) watch_device(d, state->watch);
+  l->record->progress = state->watch;
+  if (session_launch_cooperative()) l->record->flags |= WG_LAUNCH_COOPERATIVE;
+  return true;
 }
 
-static void begin(void) {
-  pthread_t thread;
-  if (thread_start(&thread, watch, NULL) == 0) pthread_detach(thread);
-  session_on_interrupt(say_where);
+static void device_close(ToolDevice *d, bool alive) {
+  SyncDevice *state = d->state;
+  if (alive && state->watch) d->ops->free(d->user, state->watch);
 }
 
-static void start_thread(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, begin);
-}
+const Tool tool_synccheck = {.device_bytes = sizeof(SyncDevice), .launch = launch, .device_closing = device_closing,
+                             .device_close = device_close, .find_stuck = find_stuck};

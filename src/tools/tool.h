@@ -1,0 +1,35 @@
+// What a tool does inside the program, beside its weaving (weave/pass.h). The session calls these functions for the tools that --tool
+// names; each may be NULL. A tool that has something to do there defines `const Tool tool_<name>` in src/tools/<name>/host.c.
+#ifndef WG_TOOLS_TOOL_H
+#define WG_TOOLS_TOOL_H
+
+#include "session/session.h"
+
+typedef struct ToolDevice {                // a context, as one tool sees it
+  SessionDevice *device;
+  const SessionDeviceOps *ops; void *user; // how to reach its memory
+  int ordinal;
+  void *state;                             // Tool.device_bytes bytes of the tool's own, zero at first
+} ToolDevice;
+
+typedef struct ToolLaunch {
+  SessionKernel *kernel;
+  const SessionParams *params;
+  WgLaunch *record;                        // the part of the launch record that all kernels have
+} ToolLaunch;
+
+typedef struct Tool {
+  size_t device_bytes;
+  // A launch that is to be checked is about to begin: fills the tool's fields of the launch record. false: it cannot be checked.
+  bool (*launch)(ToolDevice *d, ToolLaunch *l);
+  // Reads what kernels of a module left in device memory, before it is unloaded. With session_lock held.
+  void (*collect)(ToolDevice *d, SessionModule *m);
+  void (*device_closing)(ToolDevice *d);              // its memory is about to go. Without session_lock
+  void (*device_close)(ToolDevice *d, bool alive);    // alive: its memory can still be read and freed. With session_lock held
+  // The watchdog looks for launches without progress for `patience` nanoseconds, and reports them. true: it is known where some warp waits.
+  bool (*find_stuck)(uint64_t now, uint64_t patience, bool asked);
+} Tool;
+
+extern const Tool *const tool_table[TOOL_COUNT_];      // host.c; NULL: the tool has nothing to do inside the program
+
+#endif
