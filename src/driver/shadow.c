@@ -86,7 +86,7 @@ static void tell_step(SessionCopy *s, const char *node) {
 void shadow_copied(const CopyWork *c) {
   if (!session_wants_copies() || !c->width) return;
   SessionCopy s = copy_of(c);
-  if (session_fp_wants(&s)) session_fp_copied(&s);
+  session_copy_done(&s);
   session_copy_runs(NULL, &s);
   s.race = c->race;
   session_race_copied(&s);

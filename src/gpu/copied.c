@@ -96,7 +96,7 @@ static SessionPlaceKind kind_of(const SessionPlace *p) {
 // What is captured happens when the graph is launched: gpu_shadow_unseen.
 void gpu_copy_enqueued(const SessionCopy *c) {
   if (c->captured) return;
-  gpu_fp_copied(c);
+  gpu_copy_taken(c);
   gpu_race_copied(c);
   if (!session_wants_shadow()) return;
   GpuContext *context = gpu_context_of_stream((CUstream)(uintptr_t)c->stream);
@@ -114,7 +114,7 @@ void gpu_copy_enqueued(const SessionCopy *c) {
 
 // The context goes; what was asked for has been done, if it ever will be.
 void gpu_copies_finish(GpuContext *c) {
-  gpu_fp_gone(c);
+  gpu_copies_gone(c);
   pthread_mutex_lock(&lock);
   Staging **at = &all;
   while (*at && (*at)->context != c) at = &(*at)->next;

@@ -192,10 +192,10 @@ GpuFree gpu_free_in_capture(uint64_t base);              // what cuMemFree is to
 // --- copied.c ---
 void gpu_copies_finish(GpuContext *c);     // before it goes
 
-// --- fp_copies.c: fpcheck ---
-void gpu_fp_copied(const SessionCopy *c);  // the driver has taken it
-void gpu_fp_gone(GpuContext *c);           // before it goes
-void gpu_fp_waited(void);                  // the program has waited for something
+// --- done_copies.c: copies that tools look at when they have been done ---
+void gpu_copy_taken(const SessionCopy *c);  // the driver has taken it
+void gpu_copies_gone(GpuContext *c);           // before it goes
+void gpu_copies_waited(void);                  // the program has waited for something
 
 // --- shadow.c: initcheck ---
 bool gpu_shadow_fill(void *user, const void *stream, uint64_t to, uint8_t value, size_t size);

@@ -2,12 +2,9 @@
 #include <unistd.h>
 
 #include "base/runstats.h"
-#include "tools/fpcheck/abi.h"
 #include "session/race.h"
 #include "session/trace.h"
 #include "tools/tool.h"
-
-enum { FP_SMALL = 1 << 16 };               // threads of a first launch that fpcheck tests everywhere even in fast mode
 
 struct SessionDevice {
   SessionDeviceOps ops;
@@ -51,7 +48,7 @@ static bool open_channel(SessionDevice *d, Error *err) {
   bool mapped = d->ops.map_host(d->user, d->channel, CHANNEL_DEVICE_BYTES, &d->reports.channel_address);
   session_send(EVENT_DEVICE, &(EventDevice){d->index, (uint64_t)d->ordinal});
   if (mapped) {
-    session_reports_open(&d->reports, d->channel, &d->ops, d->user);
+    session_reports_open(&d->reports, d->channel, &d->ops);
     return true;
   }
   session_send(EVENT_DEVICE_END, &(EventDeviceEnd){d->index, (uint64_t)d->ordinal});
@@ -121,26 +118,14 @@ static void say_not_looked_into(SessionKernel *k, const char *what) {
   str_free(&text);
 }
 
-// The first launch of a kernel, if it is small, is tested everywhere.
-static uint32_t fp_flags(SessionKernel *k, const WovenKernel *code, const SessionParams *params) {
-  if (!(session_tools() & TOOL_BIT(FPCHECK))) return 0;
-  uint64_t before = atomic_fetch_add_explicit(&k->fp_turns, 1, memory_order_relaxed);
-  uint32_t flags = (uint32_t)(before % 0xffff + 1) << WG_LAUNCH_FP_TURN;
-  if (session_launch_captured()) flags |= WG_LAUNCH_FP_GRAPH;
-  if (!before && session_threads_launched() <= FP_SMALL) flags |= WG_LAUNCH_FP_FULL;
-  else if (code->nfp_writes && session_fp_apart(code, params)) flags |= WG_LAUNCH_FP_APART;
-  return flags;
-}
-
 bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, const SessionParams *params, void *record) {
   const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
   uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);   // of the record without a tool's own facts
   memset(record, 0, bytes);
-  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, &d->ops, d->user), .launch = launch, .site_base = k->piece->site_base};
+  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, d->tools), .launch = launch, .site_base = k->piece->site_base};
   for (unsigned t = 0; t < TOOL_COUNT_; t++)
     if (runs(t) && tool_table[t]->launch && !tool_table[t]->launch(&d->tools[t], &(ToolLaunch){k, params, &r})) return false;
-  r.flags |= fp_flags(k, code, params);
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
   if (code->race_unseen && session_wants_races()) say_not_looked_into(k, code->race_unseen);
   if (session_wants_memory()) {
@@ -149,7 +134,6 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
     session_fill_facts(code, params, record);
     if (session_wants_shadow() && !d->ops.direct && session_shadow_facts(code, params, session_launch_captured(), record)) r.flags |= WG_LAUNCH_HEAP_UNSEEN;
   }
-  r.fp = d->reports.fp_memory;
   if (!session_launch_captured()) r.race = session_race_record(d, k, session_launched(), launch, r.channel, params, record);
   session_trace_launch(&d->trace, &d->ops, d->user, d->ordinal, k, params, &r, record);
   memcpy(record, &r, sizeof r);
@@ -221,7 +205,6 @@ void session_device_close(SessionDevice *d, bool alive) {
     if (runs(t) && tool_table[t]->device_closing) tool_table[t]->device_closing(&d->tools[t]);
   session_shadows_close(d, alive);
   session_shadow_heap_close(d, alive);
-  session_fp_forget(&d->reports);
   session_races_close(d, alive);
   pthread_mutex_lock(&session_lock);
   for (unsigned t = 0; t < TOOL_COUNT_; t++)

@@ -33,8 +33,7 @@ struct SessionKernel {
   char *name, *reason, *cure;
   bool wanted;                             // --kernel, --kernel-exclude
   _Atomic bool launched, unfollowed_said, unseen_said, uncalled_said, numerics_said;
-  _Atomic uint64_t sampled;                // --fp-every: launches so far
-  _Atomic uint64_t fp_turns;               // launches that fpcheck has checked
+  void *_Atomic tool_data[TOOL_COUNT_];    // by ToolId: what a tool keeps for it; NULL at first
   const WovenKernel *_Atomic code;
   Piece *piece;                            // set before code
 };
@@ -134,19 +133,14 @@ typedef struct Reports {
   uint64_t near;                           // device memory; 0: the channel's is used
   _Atomic uint64_t address;
   _Atomic bool settled;
-  uint64_t fp_memory, spread;              // WgFpMemory, WgSpread; 0: none
-  uint64_t *fp_pages, fp_pages_at;         // its pages as they were when WgFpMemory.changes was this
+  uint64_t spread;                         // WgSpread; 0: none
 } Reports;
-void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);
-uint64_t session_reports(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user);   // device address, for a launch. Without the lock
+struct ToolDevice;
+void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops);
+uint64_t session_reports(Reports *r, WgChannel *channel, struct ToolDevice *tools);      // tools: TOOL_COUNT_ of them. Device address, for a launch. Without the lock
 void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive);
-// --- fp_output.c: fpcheck, copies to the host ---
-// Between the two its tables are looked at. Without the lock, which is taken inside of its own.
-void session_fp_meet(Reports *r, const WgChannel *channel, const SessionDeviceOps *ops, void *user);
-void session_fp_forget(Reports *r);
-// --- facts.c, fp.c ---
+// --- facts.c ---
 bool session_fact_pointer(const WeaveFact *f, const SessionParams *p, uint64_t *pointer);
-bool session_fp_apart(const WovenKernel *code, const SessionParams *params);
 void session_fill_facts(const WovenKernel *code, const SessionParams *params, void *record);
 // --- table.c: the allocations as the device sees them. With the lock held ---
 typedef struct MemoryTables {

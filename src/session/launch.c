@@ -1,6 +1,7 @@
 #include "base/runstats.h"
 #include "session/trace.h"
 #include "session/watchdog.h"
+#include "tools/tool.h"
 
 static _Atomic uint32_t last_launch;
 static _Atomic uint64_t candidates;        // launches of kernels that --kernel and --kernel-exclude leave
@@ -74,10 +75,17 @@ void session_launch_again(SessionKernel *k, bool checked) {
 
 void session_launch_unchanged(SessionKernel *k) { atomic_fetch_add_explicit(&channel_kernel_counts(k->id)->checked, 1, memory_order_relaxed); }
 
+// A tool that runs alone may leave out launches.
+static bool is_left_out(SessionKernel *k) {
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (session_tools() == 1u << t && tool_table[t] && tool_table[t]->leaves_out) return tool_table[t]->leaves_out(k);
+  return false;
+}
+
 bool session_launch_selected(SessionKernel *k) {
   const SessionOptions *o = session_options();
   if (!k->wanted) return false;
-  if (o->fp_every > 1 && o->tools == TOOL_BIT(FPCHECK) && atomic_fetch_add_explicit(&k->sampled, 1, memory_order_relaxed) % o->fp_every) return false;
+  if (is_left_out(k)) return false;
   if (!o->launch_skip && o->launch_count == UINT64_MAX) return true;
   uint64_t n = atomic_fetch_add_explicit(&candidates, 1, memory_order_relaxed);
   return n >= o->launch_skip && n - o->launch_skip < o->launch_count;

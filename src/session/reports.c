@@ -1,55 +1,64 @@
-// WgReports of a device, and what fpcheck remembers of its memory. Where its memory is not the host's, findings are counted in memory of its own, and the counts in the channel
+// WgReports of a device. Where its memory is not the host's, findings are counted in memory of its own, and the counts in the channel
 // are made equal when the device is closed; after a crash they are what wg_far_count has left there.
-#include "tools/fpcheck/abi.h"
 #include "session/internal.h"
+#include "tools/tool.h"
 
-static bool wants_fp(void) { return session_tools() & TOOL_BIT(FPCHECK); }
+static bool runs(unsigned t) { return session_tools() >> t & 1 && tool_table[t]; }
+
+// Some tool keeps more on the device than findings.
+static bool wants_more(void) {
+  bool any = false;
+  for (unsigned t = 0; t < TOOL_COUNT_; t++) any |= runs(t) && tool_table[t]->reports_open;
+  return any;
+}
+static bool wants_spread(void) {
+  bool any = false;
+  for (unsigned t = 0; t < TOOL_COUNT_; t++) any |= runs(t) && tool_table[t]->spreads_counts;
+  return any;
+}
 
 static uint64_t *counts_of(WgChannel *channel) { return (uint64_t *)((char *)channel + channel->counts_at); }
 
-void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user) {
+void session_reports_open(Reports *r, WgChannel *channel, const SessionDeviceOps *ops) {
   WgReports w = {.channel = r->channel_address, .counts = r->channel_address + channel->counts_at, .sites = channel->sites};
   channel->counts_exact = 1;
   channel->reports = w;
   atomic_store(&r->address, r->channel_address + offsetof(WgChannel, reports));
-  if (!(session_tools() & ~TOOL_BIT(COUNT)) || (!ops->write && !wants_fp())) r->settled = true;
-}
-
-// What fpcheck's code finds there in line. Without it who wrote an exception is not known, and all is counted by calls.
-static void open_fp(Reports *r, WgChannel *channel, const WgReports *w, const SessionDeviceOps *ops, void *user) {
-  WgFpCounts counts = {.address = w->counts, .sites = MIN(channel->sites, (uint32_t)WG_SITE_NUMBERS)};
-  uint64_t at = ops->alloc(user, sizeof(WgFpMemory));
-  if (!at) return;
-  if (r->spread) counts = (WgFpCounts){.address = r->spread, .last_part = WG_SPREAD - 1, .sites = WG_SPREAD_SITES};
-  if (!ops->write) memcpy((void *)(uintptr_t)at, &counts, sizeof counts);
-  else if (!ops->write(user, at, &counts, sizeof counts)) {
-    ops->free(user, at);
-    return;
-  }
-  r->fp_memory = at;
+  if (!(session_tools() & ~TOOL_BIT(COUNT)) || (!ops->write && !wants_more())) r->settled = true;
 }
 
 // Device memory is taken when the first launch is checked.
-static void go_near(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user) {
+static void go_near(Reports *r, WgChannel *channel, ToolDevice *tools) {
+  const SessionDeviceOps *ops = tools->ops;
+  void *user = tools->user;
   WgReports w = channel->reports;
   uint64_t near = ops->write ? ops->alloc(user, sizeof w + (size_t)channel->sites * 8) : 0;      // none: slow where many threads report, but right
-  if (near && wants_fp()) w.spread = r->spread = ops->alloc(user, sizeof(WgSpread));
-  if (near) w.far_counts = w.counts, w.counts = near + sizeof w;
-  if (wants_fp()) open_fp(r, channel, &w, ops, user);
-  channel->reports.fp_memory = w.fp_memory = r->fp_memory;
+  if (near && wants_spread()) w.spread = r->spread = ops->alloc(user, sizeof(WgSpread));
+  if (near) {
+    w.far_counts = w.counts;
+    w.counts = near + sizeof w;
+  }
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (runs(t) && tool_table[t]->reports_open) tool_table[t]->reports_open(&tools[t], channel, &w);
+  channel->reports.fp_memory = w.fp_memory;
   if (!near || !ops->write(user, near, &w, sizeof w)) return;
   channel->counts_exact = 0;
   r->near = near;
   atomic_store(&r->address, near);
 }
 
-uint64_t session_reports(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user) {
+uint64_t session_reports(Reports *r, WgChannel *channel, ToolDevice *tools) {
   if (atomic_load_explicit(&r->settled, memory_order_acquire)) return r->address;
+  bool first = false;
   pthread_mutex_lock(&session_lock);
-  if (!r->settled && channel) go_near(r, channel, ops, user);
+  if (!r->settled && channel) {
+    go_near(r, channel, tools);
+    first = true;
+  }
   atomic_store_explicit(&r->settled, true, memory_order_release);
   pthread_mutex_unlock(&session_lock);
-  if (r->fp_memory) session_fp_meet(r, channel, ops, user);
+  for (unsigned t = 0; first && t < TOOL_COUNT_; t++)
+    if (runs(t) && tool_table[t]->reports_ready) tool_table[t]->reports_ready(&tools[t], channel);
   return r->address;
 }
 
@@ -74,8 +83,6 @@ static bool copy_counts(const Reports *r, WgChannel *channel, const SessionDevic
 }
 
 void session_reports_close(Reports *r, WgChannel *channel, const SessionDeviceOps *ops, void *user, bool alive) {
-  if (alive && r->fp_memory) ops->free(user, r->fp_memory);
-  free(r->fp_pages);
   if (!r->near && alive && r->spread) ops->free(user, r->spread);
   if (!r->near) return;
   bool ok = alive;

@@ -399,9 +399,9 @@ bool session_copy_out(const SessionCopy *c, SessionCopyOut *out);        // fals
 void session_copy_out_check(const SessionCopy *c, const SessionCopyOut *o, const void *bits);
 uint64_t session_copy_stack(void);                       // 0: nobody wants to know
 
-// --- fp_output.c: fpcheck ---
-bool session_fp_wants(const SessionCopy *c);             // it goes to the host, and exceptions may have been stored in what it copies
-void session_fp_copied(const SessionCopy *c);            // it has been done, and the host's memory is as it left it
+// --- done_copy.c: tools that look at what a copy brought to the host ---
+bool session_copy_wanted(const SessionCopy *c);
+void session_copy_done(const SessionCopy *c);            // one that is wanted: it has been done, and the host's memory is as it left it
 
 // --- tensor.c: what a tensor map was made of, for recording ---
 typedef struct SessionTensor {

@@ -5,7 +5,7 @@
 
 #include "session/session.h"
 
-typedef struct ToolDevice {                // a context, as one tool sees it
+typedef struct ToolDevice {              // a context, as one tool sees it
   SessionDevice *device;
   const SessionDeviceOps *ops; void *user; // how to reach its memory
   int ordinal;
@@ -20,12 +20,22 @@ typedef struct ToolLaunch {
 
 typedef struct Tool {
   size_t device_bytes;
+  bool spreads_counts;                     // its counts grow so fast that one word for each would be waited for (WgSpread)
+  // --- devices and launches ---
+  // Device memory is taken for the first launch that is checked: room for what the tool keeps there. May change what kernels find.
+  void (*reports_open)(ToolDevice *d, const WgChannel *channel, WgReports *reports);      // with session_lock held
+  void (*reports_ready)(ToolDevice *d, const WgChannel *channel);                         // afterwards, without it
   // A launch that is to be checked is about to begin: fills the tool's fields of the launch record. false: it cannot be checked.
   bool (*launch)(ToolDevice *d, ToolLaunch *l);
+  bool (*leaves_out)(SessionKernel *k);    // the tool runs alone and need not check this launch
   // Reads what kernels of a module left in device memory, before it is unloaded. With session_lock held.
   void (*collect)(ToolDevice *d, SessionModule *m);
   void (*device_closing)(ToolDevice *d);              // its memory is about to go. Without session_lock
   void (*device_close)(ToolDevice *d, bool alive);    // alive: its memory can still be read and freed. With session_lock held
+  // --- copies to the host ---
+  bool (*wants_copy)(const SessionCopy *c);
+  void (*copied)(const SessionCopy *c);    // one that it wants has been done, and the host's memory is as it left it
+  // --- hangs ---
   // The watchdog looks for launches without progress for `patience` nanoseconds, and reports them. true: it is known where some warp waits.
   bool (*find_stuck)(uint64_t now, uint64_t patience, bool asked);
 } Tool;

@@ -1,4 +1,4 @@
-// fpcheck: copies to the host are looked at when they have been done. An asynchronous one is when the program has waited and its event says so; until then
+// Tools look at copies to the host when they have been done. An asynchronous one is when the program has waited and its event says so; until then
 // the host's memory is not the program's to use, and afterwards it has not used it yet.
 #include "gpu/gpu.h"
 
@@ -31,21 +31,21 @@ static void look_later(GpuContext *context, const SessionCopy *c) {
   pthread_mutex_unlock(&lock);
 }
 
-void gpu_fp_copied(const SessionCopy *c) {
-  if (!session_fp_wants(c)) return;
+void gpu_copy_taken(const SessionCopy *c) {
+  if (!session_copy_wanted(c)) return;
   GpuContext *context = c->async ? gpu_context_of_stream((CUstream)(uintptr_t)c->stream) : NULL;
-  if (!c->async) session_fp_copied(c);
+  if (!c->async) session_copy_done(c);
   else if (context) look_later(context, c);
 }
 
-void gpu_fp_gone(GpuContext *c) {
+void gpu_copies_gone(GpuContext *c) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = npending; i-- > 0;)
     if (pending[i].context == c) drop(i);
   pthread_mutex_unlock(&lock);
 }
 
-void gpu_fp_waited(void) {
+void gpu_copies_waited(void) {
   if (!npending) return;
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < npending;) {
@@ -58,7 +58,7 @@ void gpu_fp_waited(void) {
     }
     SessionCopy copy = pending[i].copy;
     drop(i);
-    session_fp_copied(&copy);
+    session_copy_done(&copy);
   }
   pthread_mutex_unlock(&lock);
 }

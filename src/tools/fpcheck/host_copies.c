@@ -5,11 +5,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "tools/fpcheck/abi.h"
-#include "session/internal.h"
+#include "tools/fpcheck/host.h"
 
 enum { WRITERS = 16, CHUNK = 4096, PAGES = 1 << WG_FP_PAGE_BITS, SAID = 4096 };
-typedef struct Open { Reports *reports; const WgChannel *channel; const SessionDeviceOps *ops; void *user; } Open;
+typedef struct Open { ToolDevice *on; const WgChannel *channel; } Open;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       // taken before session_lock
 static VEC(Open) devices;
 static _Atomic uint32_t ndevices;
@@ -18,25 +17,24 @@ static uint32_t nsaid;
 static uint64_t looked_at;                 // bytes, in all
 #define MOST (4ull << 30)                  // then it is enough: a program that copies exceptions of memory that it has overwritten, again and again
 
-void session_fp_meet(Reports *r, const WgChannel *channel, const SessionDeviceOps *ops, void *user) {
+void fp_copies_open(ToolDevice *d, const WgChannel *channel) {
   pthread_mutex_lock(&lock);
-  bool known = false;
-  for (uint32_t i = 0; i < devices.len; i++) known |= devices.data[i].reports == r;
-  if (!known) vec_push(&devices, (Open){r, channel, ops, user});
+  vec_push(&devices, (Open){d, channel});
   ndevices = devices.len;
   pthread_mutex_unlock(&lock);
 }
 
-void session_fp_forget(Reports *r) {
+void fp_copies_close(ToolDevice *d) {
+  FpDevice *state = d->state;
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < devices.len; i++)
-    if (devices.data[i].reports == r) {
+    if (devices.data[i].on == d) {
       devices.data[i] = devices.data[--devices.len];
       break;
     }
   ndevices = devices.len;
-  free(r->fp_pages);
-  r->fp_pages = NULL;
+  free(state->pages);
+  state->pages = NULL;
   pthread_mutex_unlock(&lock);
 }
 
@@ -46,15 +44,18 @@ static bool has_stored(const Open *o) { return *(const volatile uint32_t *)&o->c
 
 // The table as it is now; NULL: it cannot be read. Kernels that run may change it while it is read, entry by entry.
 static const uint64_t *pages_of(const Open *o) {
-  Reports *r = o->reports;
-  uint64_t at = r->fp_memory + offsetof(WgFpMemory, pages);
-  if (o->ops->direct) return (const uint64_t *)(uintptr_t)at;
-  uint64_t now;
-  if (!o->ops->read(o->user, &now, r->fp_memory + offsetof(WgFpMemory, changes), sizeof now)) return NULL;
-  if (!r->fp_pages) r->fp_pages = mem_alloc(PAGES * 8), r->fp_pages_at = 0;
-  if (r->fp_pages_at != now && !o->ops->read(o->user, r->fp_pages, at, PAGES * 8)) return NULL;
-  r->fp_pages_at = now;
-  return r->fp_pages;
+  const SessionDeviceOps *ops = o->on->ops;
+  FpDevice *state = o->on->state;
+  uint64_t at = state->memory + offsetof(WgFpMemory, pages), now;
+  if (ops->direct) return (const uint64_t *)(uintptr_t)at;
+  if (!ops->read(o->on->user, &now, state->memory + offsetof(WgFpMemory, changes), sizeof now)) return NULL;
+  if (!state->pages) {
+    state->pages = mem_alloc(PAGES * 8);
+    state->pages_at = 0;
+  }
+  if (state->pages_at != now && !ops->read(o->on->user, state->pages, at, PAGES * 8)) return NULL;
+  state->pages_at = now;
+  return state->pages;
 }
 
 static uint64_t writer_of(const uint64_t *pages, uint64_t address) {
@@ -164,7 +165,7 @@ static bool is_host(const SessionPlace *p) {
   return !session_ranges_look(p->address, &range) || range.kind == SESSION_PINNED || range.kind == SESSION_REGISTERED;
 }
 
-bool session_fp_wants(const SessionCopy *c) {
+bool fp_wants_copy(const SessionCopy *c) {
   return ndevices && !c->is_set && c->from.kind != SESSION_PLACE_HOST && c->from.kind != SESSION_PLACE_ARRAY && c->to.kind != SESSION_PLACE_ARRAY && is_host(&c->to);
 }
 
@@ -173,7 +174,7 @@ static uint64_t row_of(const SessionPlace *p, const SessionCopy *c, size_t y, si
   return p->address + ((p->z + z) * rows + p->y + y) * pitch + p->x;
 }
 
-void session_fp_copied(const SessionCopy *c) {
+void fp_copied(const SessionCopy *c) {
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < devices.len; i++) {
     const uint64_t *pages = has_stored(&devices.data[i]) ? pages_of(&devices.data[i]) : NULL;

@@ -1,0 +1,18 @@
+// Copies that have been done, for tools that look at what they brought to the host.
+#include "session/internal.h"
+#include "tools/tool.h"
+
+static bool wants(unsigned t, const SessionCopy *c) {
+  return session_tools() >> t & 1 && tool_table[t] && tool_table[t]->wants_copy && tool_table[t]->wants_copy(c);
+}
+
+bool session_copy_wanted(const SessionCopy *c) {
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (wants(t, c)) return true;
+  return false;
+}
+
+void session_copy_done(const SessionCopy *c) {
+  for (unsigned t = 0; t < TOOL_COUNT_; t++)
+    if (wants(t, c)) tool_table[t]->copied(c);
+}
