@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "base/runstats.h"
+#include "session/counters.h"
 #include "session/race.h"
 #include "session/trace.h"
 #include "tools/tool.h"
@@ -18,6 +19,8 @@ struct SessionDevice {
   uint64_t heap_memory; uint32_t heap; bool heap_failed;   // WgHeap; 0: none yet
   ToolDevice tools[TOOL_COUNT_];
 };
+
+int session_device_ordinal(const SessionDevice *d) { return d->ordinal; }
 
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user) {
   *user = d->user;
@@ -122,8 +125,10 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   const WovenKernel *code = session_kernel_code(k);
   if (!code || !code->instrumented) return false;
   uint32_t bytes = code->record_bytes ? code->record_bytes : (uint32_t)sizeof(WgLaunch);   // of the record without a tool's own facts
+  uint64_t counters = session_counters(d, k->piece);
+  if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
-  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, d->tools), .launch = launch, .site_base = k->piece->site_base};
+  WgLaunch r = {.channel = session_reports(&d->reports, d->channel, d->tools), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
   for (unsigned t = 0; t < TOOL_COUNT_; t++)
     if (runs(t) && tool_table[t]->launch && !tool_table[t]->launch(&d->tools[t], &(ToolLaunch){k, params, &r})) return false;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
@@ -209,6 +214,7 @@ void session_device_close(SessionDevice *d, bool alive) {
   pthread_mutex_lock(&session_lock);
   for (unsigned t = 0; t < TOOL_COUNT_; t++)
     if (runs(t) && tool_table[t]->device_close) tool_table[t]->device_close(&d->tools[t], alive);
+  session_counters_close(d, alive);
   if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
   session_trace_close(&d->trace, &d->ops, d->user, alive);
   session_tables_free(&d->tables, &d->ops, d->user, alive);

@@ -14,7 +14,7 @@ typedef struct Piece {
   Woven code;
   uint32_t site_base;
   SessionModule *module;
-  void *_Atomic tool_data[TOOL_COUNT_];    // by ToolId: what a tool keeps for it; zero at first
+  struct PieceCounters *_Atomic counters;  // counters.c
   struct Piece *next;
 } Piece;
 
@@ -127,6 +127,7 @@ void session_shadow_heap_close(SessionDevice *d, bool alive);
 void session_shadows_close(SessionDevice *d, bool alive);
 // --- device.c ---
 const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user);
+int session_device_ordinal(const SessionDevice *d);
 // --- reports.c: WgReports of a device, and the counts that it keeps. Opened and closed with the lock held ---
 typedef struct Reports {
   uint64_t channel_address;

@@ -56,7 +56,7 @@ def children(pid):
 
 
 def start(mode, path, streams):
-    args = [warpgrind, "--device=cpu", "-q", *OPTIONS[mode], "-o", path, "--", ladder, str(LAUNCHES), str(ELEMENTS), str(streams), "exit", str(PACE)]
+    args = [warpgrind, "--device=" + os.environ.get("KILLS_DEVICE", "cpu"), "-q", *OPTIONS[mode], "-o", path, "--", ladder, str(LAUNCHES), str(ELEMENTS), str(streams), "exit", str(PACE)]
     return subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

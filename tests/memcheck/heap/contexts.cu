@@ -16,7 +16,8 @@ __global__ void fill(int *a, int n) {
 }
 
 int main() {
-  int *a, *b;
+  int *first, *a, *b;
+  OK(cudaMalloc(&first, 1 << 22));              // so that b does not take the place of a
   OK(cudaMalloc(&a, 128));
   fill<<<1, 64>>>(a, 36);
   OK(cudaDeviceSynchronize());
