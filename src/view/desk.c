@@ -98,6 +98,11 @@ ViewDesk *view_desk_open(const char *path, Error *err) {
   return d;
 }
 
+void view_say_what_is_missing(const ViewDesk *d) {
+  Error why = {{0}};
+  if (run_lacks_something(d->store, &why)) fprintf(stderr, "warpgrind: note: %s\n", why.text);
+}
+
 void view_desk_begin(ViewDesk *d) { store_set_deadline(d->store, QUESTION_SECONDS); }
 
 // Who keeps the file open then keeps its writer from putting all of it into one file at the end.

@@ -51,6 +51,7 @@ typedef struct ViewDesk {
 } ViewDesk;
 ViewDesk *view_desk_open(const char *path, Error *err);
 void view_desk_begin(ViewDesk *d);                       // a question: it has its time from now on
+void view_say_what_is_missing(const ViewDesk *d);         // on standard error: the end of the run, where the file lacks it
 void view_desk_close(ViewDesk *d);
 bool view_is_being_written(ViewDesk *d);                 // by a program that still runs
 const ViewAllocation *view_allocation(const ViewDesk *d, uint32_t id);

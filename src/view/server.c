@@ -280,6 +280,7 @@ bool view_serve(const ViewOptions *o, Error *err) {
   s.options = o;
   s.live = o->live;
   if (!(s.desks[0] = view_desk_open(o->path, err))) return false;
+  view_say_what_is_missing(s.desks[0]);
   if (!s.live && view_is_being_written(s.desks[0])) {
     s.live = true;
     fprintf(stderr, "warpgrind: the program still runs: the page follows it, as with --live\n");

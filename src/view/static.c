@@ -268,6 +268,7 @@ bool view_write(const ViewOptions *o, const char *folder, ViewEmbedded *embedded
   if (!view_page_is_there()) return error_set(err, "this warpgrind was built without the page: npm could not be used when it was built (docs/viewer.md).");
   ViewDesk *d = view_desk_open(o->path, err);
   if (!d) return false;
+  view_say_what_is_missing(d);
   d->sources = &o->sources;
   VEC(uint32_t) launches = {0}, steps = {0};
   VEC(uint64_t) threads = {0};

@@ -25,5 +25,5 @@ done
 # The line is there before the kernel runs: this one never ends.
 check killed [ "$(code timeout -s KILL 20 "$WARPGRIND" --device=cpu --tool=none --launch-log=last ./logged die)" != 0 ]
 check last_line grep -q ' launch 1 .*: last grid 1 1 1 ' last
-check unwritable [ "$(code "$WARPGRIND" --device=cpu --tool=none --launch-log=no/such/folder ./logged)" = 0 ]
+check unwritable [ "$(code "$WARPGRIND" --device=cpu --tool=none --launch-log=no/such/folder ./logged)" = 125 ]
 check unwritable_said grep -q 'launch-log' err

@@ -6,7 +6,7 @@ set -eu
 host=$(ptxhost)
 run() { local tool=$1; shift; timeout 60 "$WARPGRIND" --device=cpu --tool="$tool" -q --log-file="$TEST_DIR/log" "$@" -- "$host" "$file" > "$TEST_DIR/out" 2> "$TEST_DIR/err"; }
 cp tests/vgpu/idle/*.ptx "$TEST_DIR"
-python3 tests/vgpu/idle/random.py 20261117 12 > "$TEST_DIR/random.ptx"
+python3 tests/vgpu/idle/random_kernels.py 20261117 12 > "$TEST_DIR/random.ptx"
 cd "$TEST_DIR"
 file=huge.ptx
 check none run none
