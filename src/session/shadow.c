@@ -3,7 +3,7 @@
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t whole_lock = PTHREAD_MUTEX_INITIALIZER;       // whole, graph_writes, pieces of every entry
-static VEC(Shadow *) table;                // by base; they do not overlap
+static SortedMap table;                    // Shadow by base; they do not overlap
 
 // Physical memory that may be mapped at several addresses: one shadow for all of them.
 typedef struct SharedShadow { const void *physical; uint64_t address, size; SessionDevice *device; int maps; bool gone; struct SharedShadow *next; } SharedShadow;
@@ -16,30 +16,24 @@ void shadow_lock(void) { pthread_rwlock_rdlock(&lock); }
 void shadow_lock_to_change(void) { pthread_rwlock_wrlock(&lock); }
 void shadow_unlock(void) { pthread_rwlock_unlock(&lock); }
 
-// The first entry that ends behind the address.
-static uint32_t position(uint64_t address) {
-  uint32_t lo = 0, hi = table.len;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (table.data[mid]->base + table.data[mid]->size <= address) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
+// The first entry that begins at the address or later; NULL: none.
+static Shadow *next_from(uint64_t address) {
+  uint64_t base;
+  return sorted_from(&table, address, &base);
 }
+static Shadow *next_after(const Shadow *s) { return s->base == UINT64_MAX ? NULL : next_from(s->base + 1); }
 
 Shadow *shadow_find(uint64_t address) {
-  uint32_t at = position(address);
-  return at < table.len && table.data[at]->base <= address ? table.data[at] : NULL;
+  uint64_t base;
+  Shadow *s = sorted_below(&table, address, &base);
+  return s && address - s->base < s->size ? s : NULL;
 }
 
 uint64_t shadow_run(uint64_t address, uint64_t n, Shadow **out) {
-  uint32_t at = position(address);
-  *out = NULL;
-  if (at == table.len) return n;
-  const Shadow *s = table.data[at];
-  if (s->base > address) return MIN(n, s->base - address);
-  *out = table.data[at];
-  return MIN(n, s->base + s->size - address);
+  *out = shadow_find(address);
+  if (*out) return MIN(n, (*out)->base + (*out)->size - address);
+  const Shadow *next = next_from(address);
+  return next ? MIN(n, next->base - address) : n;
 }
 
 // --- what is wholly initialised ---
@@ -103,20 +97,16 @@ static void release(Shadow *s) {
   free(s);
 }
 
-static void remove_at(uint32_t at) {
-  Shadow *s = table.data[at];
-  memmove(&table.data[at], &table.data[at + 1], (table.len - 1 - at) * sizeof *table.data);
-  table.len--;
+static void remove_entry(Shadow *s) {
+  sorted_remove(&table, s->base);
   release(s);
 }
 
 static void add(Shadow *s) {
   shadow_lock_to_change();
-  uint32_t at = position(s->base);
-  while (at < table.len && table.data[at]->base < s->base + s->size) remove_at(at);      // nobody told us their end
-  vec_push(&table, NULL);
-  memmove(&table.data[at + 1], &table.data[at], (table.len - 1 - at) * sizeof *table.data);
-  table.data[at] = s;
+  // The end of older entries there was never announced.
+  for (Shadow *old; (old = shadow_find(s->base)) || ((old = next_from(s->base)) && old->base - s->base < s->size);) remove_entry(old);
+  sorted_put(&table, s->base, s);
   if (s->address) session_ranges_set_shadow(s->base, s->address);
   shadow_unlock();
 }
@@ -175,8 +165,7 @@ void session_shadow_physical_shared(const void *physical) {
   for (SharedShadow *p = shared_list; p; p = p->next) {
     if (p->physical != physical || p->gone || !p->address) continue;
     shadow_set(&(Shadow){.address = p->address, .device = p->device, .size = p->size}, NULL, 0, p->size, SHADOW_GOOD);
-    for (uint32_t i = 0; i < table.len; i++) {
-      Shadow *s = table.data[i];
+    for (Shadow *s = next_from(0); s; s = next_after(s)) {
       if (s->shared != p) continue;
       s->address = 0;
       s->device = NULL;
@@ -204,10 +193,10 @@ void session_shadow_physical_gone(const void *physical) {
 void session_shadow_free(uint64_t base) {
   if (!session_wants_shadow()) return;
   shadow_lock_to_change();
-  uint32_t at = position(base);
-  if (at < table.len && table.data[at]->base == base) {
-    if (table.data[at]->address) session_ranges_set_shadow(base, 0);
-    remove_at(at);
+  Shadow *s = sorted_get(&table, base);
+  if (s) {
+    if (s->address) session_ranges_set_shadow(base, 0);
+    remove_entry(s);
   }
   shadow_unlock();
 }
@@ -253,8 +242,7 @@ bool session_shadow_marks(SessionKernel *k, const void *record) {
 void session_shadow_unknown_kernel(SessionDevice *d, const void *stream) {
   if (!session_wants_shadow()) return;
   shadow_lock();
-  for (uint32_t i = 0; i < table.len; i++) {
-    Shadow *s = table.data[i];
+  for (Shadow *s = next_from(0); s; s = next_after(s)) {
     if (!s->address || s->whole) continue;
     shadow_set(s, s->device == d ? stream : NULL, 0, s->size, SHADOW_GOOD);
     shadow_covered(s, 0, s->size);
@@ -265,8 +253,7 @@ void session_shadow_unknown_kernel(SessionDevice *d, const void *stream) {
 
 // With the lock held, to change.
 static void forget_device(SessionDevice *d) {
-  for (uint32_t i = 0; i < table.len; i++) {
-    Shadow *s = table.data[i];
+  for (Shadow *s = next_from(0); s; s = next_after(s)) {
     if (s->device != d) continue;
     s->address = 0;
     s->device = NULL;
@@ -345,8 +332,8 @@ static bool reads_good(const WovenKernel *code, const SessionParams *params) {
 
 // This launch may store something bad: what it may store to must be marked, and is wholly initialised no more.
 static void expect_stores(const WovenKernel *code, const SessionParams *params, bool in_graph) {
-  for (uint32_t i = 0; i < table.len && code->stores_anywhere; i++)
-    if (table.data[i]->address) shadow_kernel_writes(table.data[i], in_graph);
+  for (Shadow *s = code->stores_anywhere ? next_from(0) : NULL; s; s = next_after(s))
+    if (s->address) shadow_kernel_writes(s, in_graph);
   for (uint32_t i = 0; i < code->nfacts; i++) {
     Shadow *s = code->facts[i].read_only ? NULL : pointed_to(&code->facts[i], params);
     if (s) shadow_kernel_writes(s, in_graph);

@@ -16,4 +16,5 @@ many managed none managed random
 many stream_order none async fifo
 many pool none pool random
 COUNT=100000 many checked memcheck device random
+COUNT=100000 many initialised initcheck device random
 COUNT=100000 many checked_pool memcheck pool fifo
