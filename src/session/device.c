@@ -27,13 +27,11 @@ const SessionDeviceOps *session_device_ops(const SessionDevice *d, void **user) 
   return &d->ops;
 }
 
-// A tool that was asked for and has something to do inside the program.
-static bool runs(unsigned t) { return session_tools() >> t & 1 && tool_table[t]; }
-
 static void open_tools(SessionDevice *d) {
   for (unsigned t = 0; t < TOOL_COUNT_; t++) {
     d->tools[t] = (ToolDevice){.device = d, .ops = &d->ops, .user = d->user, .ordinal = d->ordinal};
-    if (runs(t) && tool_table[t]->device_bytes) d->tools[t].state = mem_alloc(tool_table[t]->device_bytes);
+    const Tool *tool = tool_running(t);
+    if (tool && tool->device_bytes) d->tools[t].state = mem_alloc(tool->device_bytes);
   }
 }
 
@@ -129,8 +127,8 @@ bool session_device_record(SessionDevice *d, SessionKernel *k, uint32_t launch, 
   if (k->piece->code.ncounters && !counters) return false;
   memset(record, 0, bytes);
   WgLaunch r = {.channel = session_reports(&d->reports, d->channel, d->tools), .counters = counters, .launch = launch, .site_base = k->piece->site_base};
-  for (unsigned t = 0; t < TOOL_COUNT_; t++)
-    if (runs(t) && tool_table[t]->launch && !tool_table[t]->launch(&d->tools[t], &(ToolLaunch){k, params, &r})) return false;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->launch && !tool->launch(&d->tools[t], &(ToolLaunch){k, params, &r})) return false;
   if (code->uninit_reason && session_wants_shadow()) say_unfollowed(k, code->uninit_reason);
   if (code->race_unseen && session_wants_races()) say_not_looked_into(k, code->race_unseen);
   if (session_wants_memory()) {
@@ -196,8 +194,8 @@ void session_device_settled(SessionDevice *d, uint64_t mark) {
 
 void session_device_collect(SessionDevice *d, SessionModule *m) {
   pthread_mutex_lock(&session_lock);
-  for (unsigned t = 0; t < TOOL_COUNT_; t++)
-    if (runs(t) && tool_table[t]->collect) tool_table[t]->collect(&d->tools[t], m);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->collect) tool->collect(&d->tools[t], m);
   pthread_mutex_unlock(&session_lock);
 }
 
@@ -206,14 +204,14 @@ void session_launches_ended(SessionDevice *d, const uint64_t *launches, uint32_t
 }
 
 void session_device_close(SessionDevice *d, bool alive) {
-  for (unsigned t = 0; t < TOOL_COUNT_; t++)
-    if (runs(t) && tool_table[t]->device_closing) tool_table[t]->device_closing(&d->tools[t]);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->device_closing) tool->device_closing(&d->tools[t]);
   session_shadows_close(d, alive);
   session_shadow_heap_close(d, alive);
   session_races_close(d, alive);
   pthread_mutex_lock(&session_lock);
-  for (unsigned t = 0; t < TOOL_COUNT_; t++)
-    if (runs(t) && tool_table[t]->device_close) tool_table[t]->device_close(&d->tools[t], alive);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->device_close) tool->device_close(&d->tools[t], alive);
   session_counters_close(d, alive);
   if (alive && d->heap_memory) d->ops.free(d->user, d->heap_memory);
   session_trace_close(&d->trace, &d->ops, d->user, alive);

@@ -3,7 +3,8 @@
 #include "tools/tool.h"
 
 static bool wants(unsigned t, const SessionCopy *c) {
-  return session_tools() >> t & 1 && tool_table[t] && tool_table[t]->wants_copy && tool_table[t]->wants_copy(c);
+  const Tool *tool = tool_running(t);
+  return tool && tool->wants_copy && tool->wants_copy(c);
 }
 
 bool session_copy_wanted(const SessionCopy *c) {
@@ -14,5 +15,5 @@ bool session_copy_wanted(const SessionCopy *c) {
 
 void session_copy_done(const SessionCopy *c) {
   for (unsigned t = 0; t < TOOL_COUNT_; t++)
-    if (wants(t, c)) tool_table[t]->copied(c);
+    if (wants(t, c)) tool_running(t)->copied(c);
 }

@@ -3,17 +3,15 @@
 #include "session/internal.h"
 #include "tools/tool.h"
 
-static bool runs(unsigned t) { return session_tools() >> t & 1 && tool_table[t]; }
-
 // Some tool keeps more on the device than findings.
 static bool wants_more(void) {
   bool any = false;
-  for (unsigned t = 0; t < TOOL_COUNT_; t++) any |= runs(t) && tool_table[t]->reports_open;
+  EACH_RUNNING_TOOL(t, tool) any |= tool->reports_open != NULL;
   return any;
 }
 static bool wants_spread(void) {
   bool any = false;
-  for (unsigned t = 0; t < TOOL_COUNT_; t++) any |= runs(t) && tool_table[t]->spreads_counts;
+  EACH_RUNNING_TOOL(t, tool) any |= tool->spreads_counts;
   return any;
 }
 
@@ -38,8 +36,8 @@ static void go_near(Reports *r, WgChannel *channel, ToolDevice *tools) {
     w.far_counts = w.counts;
     w.counts = near + sizeof w;
   }
-  for (unsigned t = 0; t < TOOL_COUNT_; t++)
-    if (runs(t) && tool_table[t]->reports_open) tool_table[t]->reports_open(&tools[t], channel, &w);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->reports_open) tool->reports_open(&tools[t], channel, &w);
   channel->reports.fp_memory = w.fp_memory;
   if (!near || !ops->write(user, near, &w, sizeof w)) return;
   channel->counts_exact = 0;
@@ -57,8 +55,9 @@ uint64_t session_reports(Reports *r, WgChannel *channel, ToolDevice *tools) {
   }
   atomic_store_explicit(&r->settled, true, memory_order_release);
   pthread_mutex_unlock(&session_lock);
-  for (unsigned t = 0; first && t < TOOL_COUNT_; t++)
-    if (runs(t) && tool_table[t]->reports_ready) tool_table[t]->reports_ready(&tools[t], channel);
+  if (!first) return r->address;
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->reports_ready) tool->reports_ready(&tools[t], channel);
   return r->address;
 }
 

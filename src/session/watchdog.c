@@ -91,8 +91,8 @@ static void look(bool asked) {
   uint64_t now = clock_ns(), patience = asked ? 0 : session_options()->hang_ns;
   bool told = false;
   pthread_mutex_lock(&lock);
-  for (unsigned t = 0; t < TOOL_COUNT_; t++)
-    if (session_tools() >> t & 1 && tool_table[t] && tool_table[t]->find_stuck) told |= tool_table[t]->find_stuck(now, patience, asked);
+  EACH_RUNNING_TOOL(t, tool)
+    if (tool->find_stuck) told |= tool->find_stuck(now, patience, asked);
   for (unsigned i = 0; i < WAITERS && !told; i++) {
     Waiter *w = &waiters[i];
     if (!w->taken || !w->call || w->said || now - w->since < (asked ? SECOND : patience + 2 * SECOND)) continue;      // warps need a moment to be seen

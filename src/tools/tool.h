@@ -42,4 +42,11 @@ typedef struct Tool {
 
 extern const Tool *const tool_table[TOOL_COUNT_];      // host.c; NULL: the tool has nothing to do inside the program
 
+// The tool with this ToolId if --tool names it and it has something to do inside the program, else NULL.
+static inline const Tool *tool_running(unsigned t) { return session_tools() >> t & 1 ? tool_table[t] : NULL; }
+// for each of them: t is its ToolId
+#define EACH_RUNNING_TOOL(t, tool) \
+  for (unsigned t = 0; t < TOOL_COUNT_; t++) \
+    for (const Tool *tool = tool_running(t); tool; tool = NULL)
+
 #endif
