@@ -46,7 +46,7 @@ check limit-says has err 'recording stopped: the limit of'
 cut limit
 
 # a file that may not grow: the command ends with 125, and the file says why
-check size [ "$( (ulimit -Sf 6000; code $w --record -o size.wg ./ladder 3000 1024) )" = 125 ]
+check size [ "$( (ulimit -Sf 3000; code $w --record -o size.wg ./ladder 3000 1024) )" = 125 ]
 check size-says grep -q 'cannot write the run file' err
 check size-program has out ready
 check size-report [ "$(code "$WARPGRIND" report size.wg)" = 0 ]
